@@ -1,0 +1,359 @@
+"""The tree of errors: what can go wrong, with the code, status and sentence a caller is told.
+
+InvalidValue                 a text has no normal form; schemas turn it into one field error
+Problem                      everything a caller can be answered with (RFC 9457)
+├── MalformedJson            400
+├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
+├── InsufficientCredits      402
+├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
+├── NotFound                 404  ContactNotFound JobNotFound
+├── MethodNotAllowed         405
+├── PayloadTooLarge          413
+├── UnsupportedMediaType     415
+├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
+│                                 BadHash PrefixNotAllowed NotAProfileUrl
+├── TooMany                  429  RateLimited TooManyAttempts
+├── InternalError            500
+├── Unavailable              503
+└── JobFailed                     why a job ended without an answer: ProviderFailed WorkerLost JobExpired
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+
+class InvalidValue(ValueError):  # noqa: N818 -- it names what is wrong with the value, as ValueError does
+    """A text that has no normal form; `str(error)` is a sentence that says why and never repeats the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One wrong place in a request: a JSON pointer (RFC 6901) and a sentence."""
+
+    pointer: str
+    detail: str
+
+
+class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
+    """Base of all answers that are not a result; each class is one `code`, one status, one page."""
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    title: ClassVar[str]
+    retryable: ClassVar[bool] = False
+    help: ClassVar[str]
+
+    def __init__(
+        self,
+        detail: str = "",
+        *,
+        errors: tuple[FieldError, ...] = (),
+        retry_after: int | None = None,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        """Keep the sentence for the caller, the wrong places, and seconds to wait before trying again."""
+        self.detail = detail or self.help
+        self.errors = errors
+        self.retry_after = retry_after
+        self.extra = extra or {}
+        super().__init__(self.code)
+
+
+class MalformedJson(Problem):
+    """The body cannot be read as one JSON object."""
+
+    code = "malformed_json"
+    status = 400
+    title = "The body is not a JSON object"
+    help = "Send one JSON object, encoded as UTF-8 and nested at most 20 levels deep."
+
+
+class Unauthorized(Problem):
+    """Base of everything that a fresh sign-in or another token would mend."""
+
+    status = 401
+
+
+class MissingToken(Unauthorized):
+    """No `Authorization: Bearer` header came with the request."""
+
+    code = "missing_token"
+    title = "No token was sent"
+    help = "Send 'Authorization: Bearer <token>' with a session token or an API key."
+
+
+class InvalidToken(Unauthorized):
+    """The token was never handed out here, or is mistyped."""
+
+    code = "invalid_token"
+    title = "The token is not known"
+    help = "Sign in again with POST /api/ext/login, or use another API key."
+
+
+class TokenExpired(Unauthorized):
+    """The token was good once; its idle or absolute time is over."""
+
+    code = "token_expired"
+    title = "The token has expired"
+    help = "Sign in again with POST /api/ext/login, or make a new API key."
+
+
+class TokenRevoked(Unauthorized):
+    """The token was ended: logged out, revoked, or its account changed."""
+
+    code = "token_revoked"
+    title = "The token was revoked"
+    help = "Sign in again with POST /api/ext/login, or make a new API key."
+
+
+class InvalidCredentials(Unauthorized):
+    """The e-mail and password do not belong together; the same for an unknown e-mail."""
+
+    code = "invalid_credentials"
+    title = "Wrong e-mail or password"
+    help = "Check the e-mail and the password, or ask your admin to set a new password."
+
+
+class InsufficientCredits(Problem):
+    """The workspace cannot pay for the question."""
+
+    code = "insufficient_credits"
+    status = 402
+    title = "Not enough credits"
+    help = "Ask your admin to grant credits; the same request with the same Idempotency-Key then works."
+
+    def __init__(self, required: int, balance: int) -> None:
+        """Tell what the question costs and what is left, in credits."""
+        super().__init__(
+            f"This needs {required} credit(s) and the workspace has {balance}. {self.help}",
+            extra={"required": required, "balance": balance},
+        )
+
+
+class Forbidden(Problem):
+    """Base of what this account may not do, whatever the token."""
+
+    status = 403
+
+
+class ApiAccessRequired(Forbidden):
+    """API keys are for accounts that have been granted API access, and are managed from a session."""
+
+    code = "api_access_required"
+    title = "API access is needed"
+    help = "Sign in (an API key will not do) with an account that an admin has granted API access."
+
+
+class InsufficientScope(Forbidden):
+    """The API key was made without the scope this endpoint asks for."""
+
+    code = "insufficient_scope"
+    title = "The API key lacks a scope"
+    help = "Make an API key that has the scope this endpoint asks for."
+
+
+class AccountDisabled(Forbidden):
+    """The account exists and the password is right, but an admin has switched it off."""
+
+    code = "account_disabled"
+    title = "The account is disabled"
+    help = "Ask your admin to enable the account."
+
+
+class NotFound(Problem):
+    """Nothing is at this address, or it is not yours to see."""
+
+    code = "not_found"
+    status = 404
+    title = "Not found"
+    help = "Check the address against /docs."
+
+
+class ContactNotFound(NotFound):
+    """No contact has this id."""
+
+    code = "contact_not_found"
+    title = "No such contact"
+    help = "Look the person up again with POST /api/ext/lookup and use the id it gives."
+
+
+class JobNotFound(NotFound):
+    """No job of the caller's workspace has this id."""
+
+    code = "job_not_found"
+    title = "No such job"
+    help = "List the workspace's latest jobs with GET /api/ext/jobs."
+
+
+class MethodNotAllowed(Problem):
+    """The path exists, the method does not."""
+
+    code = "method_not_allowed"
+    status = 405
+    title = "Method not allowed"
+    help = "Use one of the methods named in the Allow header."
+
+
+class PayloadTooLarge(Problem):
+    """The body is over the limit of 256 KiB."""
+
+    code = "payload_too_large"
+    status = 413
+    title = "The body is too large"
+    help = "Send at most 256 KiB; split long lists into several requests."
+
+
+class UnsupportedMediaType(Problem):
+    """The body is not declared as JSON."""
+
+    code = "unsupported_media_type"
+    status = 415
+    title = "The body must be JSON"
+    help = "Send 'Content-Type: application/json'."
+
+
+class Unprocessable(Problem):
+    """Base of requests that were read and understood, and make no sense."""
+
+    status = 422
+
+
+class ValidationFailed(Unprocessable):
+    """One or more fields are wrong; `errors` says which."""
+
+    code = "validation_error"
+    title = "The request has wrong fields"
+    help = "Correct the fields named in 'errors' and send it again."
+
+
+class InsufficientIdentifiers(Unprocessable):
+    """The subject does not say enough to name one person."""
+
+    code = "insufficient_identifiers"
+    title = "The subject does not name a person"
+    help = (
+        "Give contact_id, linkedin_url, email or phone; or a name (full_name, or first_name and last_name) "
+        "with company_domain or company_name."
+    )
+
+
+class IdempotencyKeyReused(Unprocessable):
+    """The Idempotency-Key came before with another request."""
+
+    code = "idempotency_key_reused"
+    title = "The Idempotency-Key was used for another request"
+    help = "Use a new Idempotency-Key for a new request."
+
+
+class BadHash(Unprocessable):
+    """A hash or prefix is not lower-case hexadecimal of the right length."""
+
+    code = "bad_hash"
+    title = "Not a SHA-256 in lower-case hexadecimal"
+    help = "Send 64 lower-case hexadecimal digits: the SHA-256 of the website's normal form."
+
+
+class PrefixNotAllowed(Unprocessable):
+    """This endpoint needs a whole hash."""
+
+    code = "prefix_not_allowed"
+    title = "A prefix is not accepted here"
+    help = "Send 'hash' or 'hashes'; only company-by-hash takes a prefix."
+
+
+class NotAProfileUrl(Unprocessable):
+    """The URL is not that of a person's or company's public profile."""
+
+    code = "not_a_profile_url"
+    title = "Not a profile URL"
+    help = "Send a public profile address such as https://www.linkedin.com/in/<slug>."
+
+
+class TooMany(Problem):
+    """Base of limits; `retry_after` says when to come again. Never about credits."""
+
+    status = 429
+    retryable = True
+
+
+class RateLimited(TooMany):
+    """More requests than the policy in RateLimit-Policy allows."""
+
+    code = "rate_limited"
+    title = "Too many requests"
+    help = "Wait for the seconds in Retry-After, then go on."
+
+
+class TooManyAttempts(TooMany):
+    """Too many failed sign-ins."""
+
+    code = "too_many_attempts"
+    title = "Too many attempts to sign in"
+    help = "Wait for the seconds in Retry-After before the next attempt."
+
+
+class InternalError(Problem):
+    """A fault of the service; the log has it under the request id."""
+
+    code = "internal_error"
+    status = 500
+    title = "Something went wrong here"
+    retryable = True
+    help = "Try again; if it stays, tell your admin the request id."
+
+
+class Unavailable(Problem):
+    """The database cannot take the request now; nothing was charged."""
+
+    code = "unavailable"
+    status = 503
+    title = "The service cannot take the request now"
+    retryable = True
+    help = "Nothing was charged. Try again with the same Idempotency-Key."
+
+
+class JobFailed(Problem):
+    """Base of why an accepted job ended without an answer; it was not charged."""
+
+    retryable = True
+
+
+class ProviderFailed(JobFailed):
+    """Every provider that was asked failed, also after retries."""
+
+    code = "provider_failed"
+    status = 502
+    title = "No provider could answer"
+    help = "Nothing was charged. The trace says who failed and how; ask again later."
+
+
+class WorkerLost(JobFailed):
+    """The workers that ran the job died, each time."""
+
+    code = "worker_lost"
+    status = 500
+    title = "The job kept stopping its worker"
+    help = "Nothing was charged for what was not delivered. Tell your admin the job id."
+
+
+class JobExpired(JobFailed):
+    """No worker finished the job before its deadline."""
+
+    code = "job_expired"
+    status = 504
+    title = "The job was not done in time"
+    help = "Nothing was charged for what was not delivered. Ask again; if it stays, workers are missing."
+
+
+def all_problems() -> dict[str, type[Problem]]:
+    """Every code with its class, for the pages under /problems and for the lists that must agree."""
+    found: dict[str, type[Problem]] = {}
+    todo: list[type[Problem]] = [Problem]
+    while todo:
+        kind = todo.pop()
+        todo.extend(kind.__subclasses__())
+        if "code" in vars(kind):
+            found[kind.code] = kind
+    return dict(sorted(found.items(), key=lambda item: (item[1].status, item[0])))
