@@ -256,7 +256,7 @@ class BadHash(Unprocessable):
 
 
 class PrefixNotAllowed(Unprocessable):
-    """This endpoint needs a whole hash."""
+    """A prefix came where only a whole hash will do."""
 
     code = "prefix_not_allowed"
     title = "A prefix is not accepted here"
