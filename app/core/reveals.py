@@ -1,0 +1,66 @@
+"""What each workspace owns: a contact's field, revealed once, paid once, owned for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, String, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.workspaces import foreign_key
+from app.infra.db import Base, insert
+
+
+class Reveal(Base):
+    """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full."""
+
+    __tablename__ = "reveals"
+
+    workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
+    contact_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("contacts.id", ondelete="CASCADE"), primary_key=True
+    )
+    field: Mapped[str] = mapped_column(primary_key=True)
+    job_id: Mapped[str]
+    credits: Mapped[int]
+    created_at: Mapped[datetime]
+
+
+def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[tuple[str, str]]:
+    """Give the pairs of contact id and field, among these contacts, that the workspace owns."""
+    if not contact_ids:
+        return frozenset()
+    rows = session.execute(
+        select(Reveal.contact_id, Reveal.field).where(
+            Reveal.workspace_id == workspace_id, Reveal.contact_id.in_(contact_ids)
+        )
+    )
+    return frozenset((row.contact_id, row.field) for row in rows)
+
+
+def record(  # noqa: PLR0913 -- the columns of a row
+    session: Session,
+    *,
+    workspace_id: str,
+    contact_id: str,
+    field: str,
+    job_id: str,
+    price: int,
+    now: datetime,
+) -> bool:
+    """Write down that the workspace owns the field; False if it did before: then nothing may be charged."""
+    written = session.execute(
+        insert(session, Reveal)
+        .values(
+            workspace_id=workspace_id,
+            contact_id=contact_id,
+            field=field,
+            job_id=job_id,
+            credits=price,
+            created_at=now,
+        )
+        .on_conflict_do_nothing()
+        .returning(Reveal.contact_id)
+    )
+    return written.first() is not None

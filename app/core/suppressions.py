@@ -1,0 +1,63 @@
+"""Suppressed people: who must not be shown, asked about or sold, kept as keyed digests only."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.infra.db import Base, insert
+from app.settings import load
+
+
+class Suppression(Base):
+    """One suppressed value: HMAC-SHA256 over its kind and normal form; the value itself is not kept."""
+
+    __tablename__ = "suppressions"
+
+    digest: Mapped[bytes] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    reason: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """A value that names a person: `kind` is email, linkedin_url or phone; `value` its normal form."""
+
+    kind: str
+    value: str
+
+    @property
+    def digest(self) -> bytes:
+        """Give the 32 bytes under which the value is suppressed, if it is."""
+        message = f"{self.kind}\0{self.value}".encode()
+        return hmac.digest(load().suppression_key.encode(), message, hashlib.sha256)
+
+
+def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: datetime) -> int:
+    """Add the values to the list; give how many were new."""
+    added = 0
+    for identifier in identifiers:
+        row = session.execute(
+            insert(session, Suppression)
+            .values(digest=identifier.digest, kind=identifier.kind, reason=reason, created_at=now)
+            .on_conflict_do_nothing()
+            .returning(Suppression.digest)
+        )
+        added += row.first() is not None
+    return added
+
+
+def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
+    """Give those of the values that are on the list."""
+    by_digest = {identifier.digest: identifier for identifier in identifiers}
+    if not by_digest:
+        return frozenset()
+    found = session.scalars(select(Suppression.digest).where(Suppression.digest.in_(by_digest)))
+    return frozenset(by_digest[digest] for digest in found)

@@ -1,0 +1,58 @@
+"""Workspaces: who pays, and what they have left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.ids import new_id
+from app.infra.db import Base
+
+
+class Workspace(Base):
+    """A paying team. The three figures are the sums of the ledger's columns, kept beside it."""
+
+    __tablename__ = "workspaces"
+    __table_args__ = (
+        CheckConstraint("available >= 0", name="available_not_negative"),
+        CheckConstraint("held >= 0", name="held_not_negative"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    available: Mapped[int] = mapped_column(default=0)
+    held: Mapped[int] = mapped_column(default=0)
+    spent: Mapped[int] = mapped_column(default=0)
+    created_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """Credits of a workspace: what it can still spend, and what open jobs hold."""
+
+    available: int
+    held: int
+
+
+def create(session: Session, *, name: str, now: datetime) -> Workspace:
+    """Add a workspace with no credits."""
+    workspace = Workspace(id=new_id("wks"), name=name, available=0, held=0, spent=0, created_at=now)
+    session.add(workspace)
+    session.flush()
+    return workspace
+
+
+def balance(session: Session, workspace_id: str) -> Balance:
+    """Read what the workspace has now."""
+    row = session.execute(
+        select(Workspace.available, Workspace.held).where(Workspace.id == workspace_id)
+    ).one()
+    return Balance(row.available, row.held)
+
+
+def foreign_key() -> ForeignKey:
+    """Point a column at its workspace."""
+    return ForeignKey("workspaces.id", ondelete="CASCADE")

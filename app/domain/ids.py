@@ -1,0 +1,26 @@
+"""Opaque ids with a type prefix: 48 bits of time, then 72 random bits, so that new rows sort last."""
+
+from __future__ import annotations
+
+import base64
+import re
+import secrets
+import time
+from typing import Literal
+
+Prefix = Literal["acc", "wks", "con", "com", "job", "key", "prf", "ses", "led", "eml", "pho"]
+
+_TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
+_SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)
+
+
+def new_id(prefix: Prefix) -> str:
+    """Make an id such as `con_0dkq…`: the prefix and 24 lower-case base-32 digits that sort by time."""
+    stamp = time.time_ns() // 1_000_000
+    raw = stamp.to_bytes(6, "big") + secrets.token_bytes(9)
+    return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
+
+
+def is_id(text: str, prefix: Prefix) -> bool:
+    """Tell whether the text could be an id of this type, before any query is made with it."""
+    return text.startswith(prefix) and _SHAPE.fullmatch(text) is not None

@@ -1,0 +1,60 @@
+"""How a request names a person: the subject, in normal form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from app.domain.errors import InsufficientIdentifiers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A person as a caller names them (contract 2.4); every field is in normal form or None."""
+
+    contact_id: str | None = None
+    linkedin_url: str | None = None
+    email: str | None = None
+    full_name: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    company_domain: str | None = None
+    company_name: str | None = None
+    phone: str | None = None
+
+    def require_identifiers(self) -> Self:
+        """Return the subject.
+
+        Raises:
+            InsufficientIdentifiers: it names no one person (contract 2.4).
+
+        """
+        if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
+            raise InsufficientIdentifiers
+        return self
+
+    @property
+    def has_exact_key(self) -> bool:
+        """Tell whether one field alone names the person."""
+        return bool(self.contact_id or self.linkedin_url or self.email or self.phone)
+
+    @property
+    def name(self) -> str | None:
+        """The whole name, put together from its parts if need be; None without both parts."""
+        if self.full_name:
+            return self.full_name
+        if self.first_name and self.last_name:
+            return f"{self.first_name} {self.last_name}"
+        return None
+
+    def as_dict(self) -> dict[str, str]:
+        """Give the fields that are set, for a JSON column; `Subject(**…)` reads it back."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def question(self) -> dict[str, Any]:
+        """Give what makes two subjects the same question: names count without case."""
+        fields = self.as_dict()
+        if self.name:
+            fields = {k: v for k, v in fields.items() if k not in {"full_name", "first_name", "last_name"}}
+            fields["name"] = self.name.casefold()
+        return fields

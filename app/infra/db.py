@@ -1,0 +1,159 @@
+"""The database: one engine, transactions that say what happens after they commit."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, Dialect, Engine, LargeBinary, MetaData, create_engine, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.orm import DeclarativeBase, Session
+from sqlalchemy.types import TypeDecorator
+
+from app.domain.errors import Unavailable
+
+BUSY_SECONDS = 5
+POOL_SIZE = 10
+_AFTER_COMMIT = "after_commit"
+# SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
+# SQLite would stop a whole gevent process.
+_writer = threading.Lock()
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware UTC times in, aware UTC times out, whatever the database stores."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse naive times; store UTC."""
+        if value is None:
+            return None
+        moment = value.astimezone(UTC)
+        return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
+        """Give the time back as UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+
+
+class Base(DeclarativeBase):
+    """What every table inherits: named constraints, so that migrations can find them again."""
+
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
+    type_annotation_map = {datetime: UtcDateTime, dict[str, Any]: Json, list[Any]: Json, bytes: LargeBinary}  # noqa: RUF012 -- SQLAlchemy reads it so
+
+
+class Database:
+    """One engine of a process and its transactions."""
+
+    def __init__(self, url: str) -> None:
+        self.engine = _engine(url)
+        self._reader = (
+            self.engine.execution_options(sqlite_begin="BEGIN")
+            if self.is_sqlite
+            else self.engine.execution_options(postgresql_readonly=True)
+        )
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Tell whether this is the embedded database."""
+        return self.engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """Open a session, commit at the end, roll back on any error; then run what waits for the commit.
+
+        Raises:
+            Unavailable: the database cannot be reached or is too busy; nothing was written.
+
+        """
+        with _writer if self.is_sqlite else nullcontext():
+            with _as_unavailable(), Session(self.engine, expire_on_commit=False) as session, session.begin():
+                yield session
+            hooks = session.info.pop(_AFTER_COMMIT, [])
+        for hook in hooks:
+            hook()
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Open a session that takes no write lock.
+
+        Raises:
+            Unavailable: the database cannot be reached.
+
+        """
+        with _as_unavailable(), Session(self._reader, expire_on_commit=False) as session:
+            yield session
+
+
+def after_commit(session: Session, hook: Callable[[], None]) -> None:
+    """Run the hook once the session's transaction is committed; never if it is rolled back."""
+    session.info.setdefault(_AFTER_COMMIT, []).append(hook)
+
+
+def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.Insert:
+    """Begin an INSERT that can say `on_conflict_do_nothing` or `…_update` on the session's database."""
+    if session.get_bind().dialect.name == "sqlite":
+        return sqlite.insert(table)
+    return postgresql.insert(table)
+
+
+@contextmanager
+def _as_unavailable() -> Iterator[None]:
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeoutError) as error:
+        raise Unavailable from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise Unavailable from error
+        raise
+
+
+def _engine(url: str) -> Engine:
+    parsed = make_url(url)
+    if parsed.drivername in {"postgres", "postgresql"}:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() != "sqlite":
+        return create_engine(
+            parsed, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, pool_timeout=BUSY_SECONDS, pool_pre_ping=True
+        )
+    engine = create_engine(
+        parsed, connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS}, pool_size=POOL_SIZE
+    )
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection
+    connection.isolation_level = None  # the driver would open transactions by itself, and too late
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
+    options = connection.get_execution_options()
+    connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN IMMEDIATE"))
