@@ -24,3 +24,14 @@ def new_id(prefix: Prefix) -> str:
 def is_id(text: str, prefix: Prefix) -> bool:
     """Tell whether the text could be an id of this type, before any query is made with it."""
     return text.startswith(prefix) and _SHAPE.fullmatch(text) is not None
+
+
+EXAMPLES: dict[Prefix, str] = {
+    "acc": "acc_0crnqk4e1k9jv0d2m4f6h8a1",
+    "wks": "wks_0crnqk4e1k9jv0d2m4f6h8a2",
+    "con": "con_0crnqk4e1k9jv0d2m4f6h8a3",
+    "com": "com_0crnqk4e1k9jv0d2m4f6h8a4",
+    "job": "job_0crnqk4e1k9jv0d2m4f6h8a5",
+    "key": "key_0crnqk4e1k9jv0d2m4f6h8a6",
+    "prf": "prf_0crnqk4e1k9jv0d2m4f6h8a7",
+}

@@ -1,0 +1,115 @@
+"""Exceptions into application/problem+json (RFC 9457): the one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from apiflask import APIFlask
+from apiflask.exceptions import HTTPError, _ValidationError
+from flask import Response, current_app, g, json
+from sqlalchemy.exc import DataError
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge, UnsupportedMediaType
+from werkzeug.exceptions import NotFound as NoRoute
+
+from app.api.body import escape
+from app.domain import errors
+from app.domain.errors import FieldError, Problem
+from app.infra.log import log
+
+
+def register(app: APIFlask) -> None:
+    """Answer every exception of the app as a problem, also those raised outside any view."""
+    app.register_error_handler(Problem, answer)
+    app.register_error_handler(HTTPException, _http)
+    app.register_error_handler(DataError, _refused_by_database)
+    app.register_error_handler(Exception, _unexpected)
+    app.error_processor(_apiflask)
+
+
+def problem_object(problem: Problem, *, request_id: str | None) -> dict[str, Any]:
+    """Write the problem as RFC 9457 has it, with this service's extensions (contract 2.2)."""
+    body: dict[str, Any] = {
+        "type": f"/problems/{problem.code}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        "request_id": request_id,
+        "retryable": problem.retryable,
+    }
+    if problem.errors:
+        body["errors"] = [{"pointer": e.pointer, "detail": e.detail} for e in problem.errors]
+    if problem.retry_after is not None:
+        body["retry_after"] = problem.retry_after
+    return body | problem.extra
+
+
+def answer(problem: Problem) -> Response:
+    """Answer with the problem, and the headers that belong to it."""
+    body = problem_object(problem, request_id=g.get("request_id"))
+    response = current_app.response_class(
+        json.dumps(body), status=problem.status, mimetype="application/problem+json"
+    )
+    if problem.retry_after is not None:
+        response.headers["Retry-After"] = str(problem.retry_after)
+    if isinstance(problem, errors.Unauthorized):
+        missing = isinstance(problem, errors.MissingToken)
+        response.headers["WWW-Authenticate"] = 'Bearer realm="ext"' + (
+            "" if missing else ', error="invalid_token"'
+        )
+    if problem.status in {errors.Unavailable.status, errors.InternalError.status}:
+        log.warning("request failed", code=problem.code, exc_info=problem.__cause__)
+    return response
+
+
+def _http(error: HTTPException) -> Response:
+    match error:
+        case RequestEntityTooLarge():
+            return answer(errors.PayloadTooLarge())
+        case UnsupportedMediaType():
+            return answer(errors.UnsupportedMediaType())
+        case MethodNotAllowed():
+            response = answer(errors.MethodNotAllowed())
+            response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
+            return response
+        case NoRoute():
+            return answer(errors.NotFound())
+    if error.code is not None and error.code < errors.InternalError.status:
+        return answer(errors.MalformedJson("The request could not be read."))
+    return _unexpected(error)
+
+
+def _apiflask(error: HTTPError) -> Response:
+    if isinstance(error, _ValidationError):
+        return answer(errors.ValidationFailed(errors=tuple(_field_errors(error.detail.values()))))
+    if error.status_code == errors.Forbidden.status:
+        return answer(errors.InsufficientScope())
+    return answer(errors.InvalidToken())
+
+
+def _field_errors(locations: Any) -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's nested messages
+    for messages in locations:
+        yield from _flatten(messages, "")
+
+
+def _flatten(messages: Any, pointer: str) -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's nested messages
+    if isinstance(messages, dict):
+        for key, inner in messages.items():
+            step = "" if key == "_schema" else f"/{escape(str(key))}"
+            yield from _flatten(inner, pointer + step)
+    elif isinstance(messages, list):
+        for message in messages:
+            yield from _flatten(message, pointer)
+    else:
+        yield FieldError(pointer, str(messages))
+
+
+def _refused_by_database(error: DataError) -> Response:
+    log.warning("the database refused a value", exc_info=error)
+    return answer(errors.ValidationFailed("A value cannot be stored. Correct the request."))
+
+
+def _unexpected(error: Exception) -> Response:
+    log.error("unexpected error", exc_info=error)
+    return answer(errors.InternalError())

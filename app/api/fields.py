@@ -1,0 +1,124 @@
+"""Shared pieces of schemas: strict fields that load texts straight into normal forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+
+from app.domain import emails, ids, phones, profiles, websites
+from app.domain.errors import InvalidValue
+from app.domain.subjects import Subject
+
+MAX_TEXT = 500
+MAX_URL = 2048
+MAX_REFERENCE = 100
+
+
+class Strict(Schema):
+    """Base of every request's schema: unknown fields are errors."""
+
+    class Meta:
+        """Say so to marshmallow."""
+
+        unknown = RAISE
+
+
+class Text(fields.String):
+    """A text with at least one character that shows, trimmed, and a limit on its length."""
+
+    def __init__(self, longest: int = MAX_TEXT, **options: Any) -> None:  # noqa: ANN401 -- marshmallow's options
+        super().__init__(validate=validate.Length(min=1, max=longest), **options)
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> str:  # noqa: ANN401 -- marshmallow's signature
+        text: str = super()._deserialize(value, attr, data, **options)
+        return text.strip()
+
+
+class Flag(fields.Boolean):
+    """JSON's true or false, and nothing that looks like it."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> bool:  # noqa: ANN401 -- marshmallow's signature
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return bool(super()._deserialize(value, attr, data, **options))
+
+
+class Normal(fields.String):
+    """A text that has a normal form (contract 2.4); loading gives the normal form."""
+
+    def __init__(self, form: Callable[[str], str], **options: Any) -> None:  # noqa: ANN401 -- marshmallow's options
+        self.form = form
+        super().__init__(validate=validate.Length(max=MAX_URL), **options)
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> str:  # noqa: ANN401 -- marshmallow's signature
+        text: str = super()._deserialize(value, attr, data, **options)
+        if len(text) > MAX_URL:
+            raise ValidationError(f"Longer than {MAX_URL} characters.")
+        try:
+            return self.form(text)
+        except InvalidValue as error:
+            raise ValidationError(str(error)) from error
+
+
+def email(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for an e-mail address."""
+    return Normal(emails.normal_email, metadata={"example": "ada@acme.example"}, **options)
+
+
+def website(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for a website, loaded as its registrable domain."""
+    return Normal(websites.normal_website, metadata={"example": "acme.example"}, **options)
+
+
+def profile_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for a person's profile URL."""
+    return Normal(
+        profiles.normal_profile_url,
+        metadata={"example": "https://www.linkedin.com/in/ada-lovelace"},
+        **options,
+    )
+
+
+def company_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for a company's profile URL."""
+    return Normal(
+        profiles.normal_company_url,
+        metadata={"example": "https://www.linkedin.com/company/acme"},
+        **options,
+    )
+
+
+def phone(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for a phone number, loaded as E.164; it needs its country code."""
+    return Normal(lambda text: phones.parse_phone(text).e164, metadata={"example": "+12025550143"}, **options)
+
+
+def contact_id(**options: Any) -> fields.String:  # noqa: ANN401 -- marshmallow's options
+    """Make a field for a contact's id; one of another shape is simply not known (404), not an error here."""
+    return Text(metadata={"example": ids.EXAMPLES["con"]}, **options)
+
+
+class SubjectSchema(Strict):
+    """How a request names a person (contract 2.4). Null is the same as absent."""
+
+    contact_id = contact_id(allow_none=True)
+    linkedin_url = profile_url(allow_none=True)
+    email = email(allow_none=True)
+    full_name = Text(allow_none=True, metadata={"example": "Ada Lovelace"})
+    first_name = Text(allow_none=True)
+    last_name = Text(allow_none=True)
+    company_domain = website(allow_none=True)
+    company_name = Text(allow_none=True, metadata={"example": "Acme Engines"})
+    phone = phone(allow_none=True)
+
+    @post_load
+    def _subject(self, data: dict[str, str | None], **_options: Any) -> Subject:  # noqa: ANN401 -- marshmallow's signature
+        return Subject(**data).require_identifiers()

@@ -1,0 +1,72 @@
+"""Put the application together: `create_app()` for the server, the workers' tools and the tests."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from apiflask import APIFlask
+from flask import Response, g, request
+from structlog.contextvars import bind_contextvars, clear_contextvars
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app import settings as app_settings
+from app.api import body, errors, login
+from app.infra import log
+from app.infra.db import Database
+from app.settings import Settings
+
+API_VERSION = "1"
+BLUEPRINTS = (login.blueprint,)
+COMMANDS = ()
+_SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
+
+
+def create_app(settings: Settings | None = None) -> APIFlask:
+    """Make the application; without settings they are read from the environment.
+
+    Raises:
+        SettingsError: a setting is missing or makes no sense.
+
+    """
+    settings = settings or app_settings.load()
+    log.configure(level=settings.log_level, style=settings.log_format)
+    app = APIFlask(
+        "app", title="Contact lookup", version="1.0.0", spec_path="/openapi.json", docs_path="/docs"
+    )
+    app.config.update(
+        MAX_CONTENT_LENGTH=body.MAX_BYTES,
+        OPENAPI_VERSION="3.1.0",
+        VALIDATION_ERROR_STATUS_CODE=422,
+        AUTO_404_RESPONSE=False,
+    )
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.extensions["settings"] = settings
+    app.extensions["database"] = Database(settings.database_url)
+    app.before_request(_begin)
+    app.after_request(_finish)
+    errors.register(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    for group in COMMANDS:
+        app.cli.add_command(group)
+    if settings.trusted_proxies:
+        app.wsgi_app = ProxyFix(
+            app.wsgi_app, x_for=settings.trusted_proxies, x_proto=settings.trusted_proxies
+        )  # type: ignore[method-assign]
+    return app
+
+
+def _begin() -> None:
+    sent = request.headers.get("X-Request-Id", "")
+    g.request_id = sent if _SANE_REQUEST_ID.fullmatch(sent) else f"req_{secrets.token_hex(12)}"
+    clear_contextvars()
+    bind_contextvars(request_id=g.request_id)
+
+
+def _finish(response: Response) -> Response:
+    response.headers["X-Request-Id"] = g.get("request_id", "")
+    response.headers["API-Version"] = API_VERSION
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    return response
