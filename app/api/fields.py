@@ -28,12 +28,12 @@ class Strict(Schema):
 class Text(fields.String):
     """A text with at least one character that shows, trimmed, and a limit on its length."""
 
-    def __init__(self, longest: int = MAX_TEXT, **options: Any) -> None:  # noqa: ANN401 -- marshmallow's options
+    def __init__(self, longest: int = MAX_TEXT, **options: Any) -> None:
         super().__init__(validate=validate.Length(min=1, max=longest), **options)
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
-    ) -> str:  # noqa: ANN401 -- marshmallow's signature
+    ) -> str:
         text: str = super()._deserialize(value, attr, data, **options)
         return text.strip()
 
@@ -43,7 +43,7 @@ class Flag(fields.Boolean):
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
-    ) -> bool:  # noqa: ANN401 -- marshmallow's signature
+    ) -> bool:
         if not isinstance(value, bool):
             raise self.make_error("invalid", input=value)
         return bool(super()._deserialize(value, attr, data, **options))
@@ -52,13 +52,13 @@ class Flag(fields.Boolean):
 class Normal(fields.String):
     """A text that has a normal form (contract 2.4); loading gives the normal form."""
 
-    def __init__(self, form: Callable[[str], str], **options: Any) -> None:  # noqa: ANN401 -- marshmallow's options
+    def __init__(self, form: Callable[[str], str], **options: Any) -> None:
         self.form = form
         super().__init__(validate=validate.Length(max=MAX_URL), **options)
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
-    ) -> str:  # noqa: ANN401 -- marshmallow's signature
+    ) -> str:
         text: str = super()._deserialize(value, attr, data, **options)
         if len(text) > MAX_URL:
             raise ValidationError(f"Longer than {MAX_URL} characters.")
@@ -68,17 +68,17 @@ class Normal(fields.String):
             raise ValidationError(str(error)) from error
 
 
-def email(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+def email(**options: Any) -> Normal:
     """Make a field for an e-mail address."""
     return Normal(emails.normal_email, metadata={"example": "ada@acme.example"}, **options)
 
 
-def website(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+def website(**options: Any) -> Normal:
     """Make a field for a website, loaded as its registrable domain."""
     return Normal(websites.normal_website, metadata={"example": "acme.example"}, **options)
 
 
-def profile_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+def profile_url(**options: Any) -> Normal:
     """Make a field for a person's profile URL."""
     return Normal(
         profiles.normal_profile_url,
@@ -87,7 +87,7 @@ def profile_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's opti
     )
 
 
-def company_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+def company_url(**options: Any) -> Normal:
     """Make a field for a company's profile URL."""
     return Normal(
         profiles.normal_company_url,
@@ -96,12 +96,12 @@ def company_url(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's opti
     )
 
 
-def phone(**options: Any) -> Normal:  # noqa: ANN401 -- marshmallow's options
+def phone(**options: Any) -> Normal:
     """Make a field for a phone number, loaded as E.164; it needs its country code."""
     return Normal(lambda text: phones.parse_phone(text).e164, metadata={"example": "+12025550143"}, **options)
 
 
-def contact_id(**options: Any) -> fields.String:  # noqa: ANN401 -- marshmallow's options
+def contact_id(**options: Any) -> fields.String:
     """Make a field for a contact's id; one of another shape is simply not known (404), not an error here."""
     return Text(metadata={"example": ids.EXAMPLES["con"]}, **options)
 
@@ -120,5 +120,5 @@ class SubjectSchema(Strict):
     phone = phone(allow_none=True)
 
     @post_load
-    def _subject(self, data: dict[str, str | None], **_options: Any) -> Subject:  # noqa: ANN401 -- marshmallow's signature
+    def _subject(self, data: dict[str, str | None], **_options: Any) -> Subject:
         return Subject(**data).require_identifiers()

@@ -49,7 +49,7 @@ class FoundEmail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPhone:
-    """A number somebody gave for a person; `e164` in normal form, `type` mobile, direct, work, hq or other."""
+    """A number somebody gave for a person; `e164` in normal form, `type` as in contract 2.7."""
 
     e164: str
     source: Source
