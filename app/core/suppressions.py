@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.db import Base, insert
@@ -61,3 +61,8 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
         return frozenset()
     found = session.scalars(select(Suppression.digest).where(Suppression.digest.in_(by_digest)))
     return frozenset(by_digest[digest] for digest in found)
+
+
+def latest(session: Session) -> datetime | None:
+    """Give when the list last grew; None if it is empty."""
+    return session.scalar(select(func.max(Suppression.created_at)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import CheckConstraint, ForeignKey, select
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
@@ -23,9 +23,9 @@ class Workspace(Base):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     name: Mapped[str]
-    available: Mapped[int] = mapped_column(default=0)
-    held: Mapped[int] = mapped_column(default=0)
-    spent: Mapped[int] = mapped_column(default=0)
+    available: Mapped[int] = mapped_column(BigInteger, default=0)
+    held: Mapped[int] = mapped_column(BigInteger, default=0)
+    spent: Mapped[int] = mapped_column(BigInteger, default=0)
     created_at: Mapped[datetime]
 
 
