@@ -93,7 +93,7 @@ def load() -> Settings:
         hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),
         lease_seconds=env.int("LEASE_SECONDS", 20),
-        sweep_seconds=env.float("SWEEP_SECONDS", 2.0),
+        sweep_seconds=env.float("SWEEP_SECONDS", 1.0),
         republish_seconds=env.float("REPUBLISH_SECONDS", 5.0),
         max_attempts=env.int("MAX_ATTEMPTS", 4),
         max_crashes=env.int("MAX_CRASHES", 8),

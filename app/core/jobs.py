@@ -1,14 +1,19 @@
-"""Jobs: a question asked once, paid at most once, answered once; the row is the truth."""
+"""Jobs: a question asked once, paid at most once, answered once; the row is the truth.
+
+Here are the tables and what reads them. How a job comes to be is in `questions`, what a worker does to it
+in `leases`, what happens to jobs that nobody works on in `sweeping`.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, Index, String, text
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, delete, select, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
+from app.domain.errors import JobNotFound
 from app.infra.db import Base
 
 _LIVE = text("status IN ('queued', 'running')")
@@ -50,8 +55,8 @@ class Job(Base):
     result: Mapped[dict[str, Any] | None]
     trace: Mapped[list[Any]]
     error: Mapped[dict[str, Any] | None]
-    held: Mapped[int]
-    charged: Mapped[int]
+    held: Mapped[int] = mapped_column(BigInteger)
+    charged: Mapped[int] = mapped_column(BigInteger)
     already_owned: Mapped[bool]
     progress_done: Mapped[int]
     progress_total: Mapped[int]
@@ -81,3 +86,38 @@ class JobItem(Base):
     result: Mapped[dict[str, Any] | None]
     error: Mapped[dict[str, Any] | None]
     charged: Mapped[int]
+
+
+def get(session: Session, workspace_id: str, job_id: str) -> Job:
+    """Read a job of this workspace.
+
+    Raises:
+        JobNotFound: it has none with this id; somebody else's looks just the same.
+
+    """
+    job = session.scalar(select(Job).where(Job.id == job_id, Job.workspace_id == workspace_id))
+    if job is None:
+        raise JobNotFound
+    return job
+
+
+def latest(
+    session: Session, workspace_id: str, *, status: str | None, before: str | None, limit: int
+) -> list[Job]:
+    """List the workspace's jobs, newest first, from before the job with the given id."""
+    query = select(Job).where(Job.workspace_id == workspace_id).order_by(Job.id.desc()).limit(limit)
+    if status is not None:
+        query = query.where(Job.status == status)
+    if before is not None:
+        query = query.where(Job.id < before)
+    return list(session.scalars(query))
+
+
+def items(session: Session, job_id: str) -> list[JobItem]:
+    """Read the items of an enrichment, in the order they were asked."""
+    return list(session.scalars(select(JobItem).where(JobItem.job_id == job_id).order_by(JobItem.index)))
+
+
+def forget(session: Session, job_id: str) -> None:
+    """Delete a job that must not be remembered; only for kinds that cost nothing."""
+    session.execute(delete(Job).where(Job.id == job_id))

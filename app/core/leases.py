@@ -1,0 +1,219 @@
+"""Leases: how exactly one worker holds a job, and how it hands in what it found.
+
+Every verb here is one compare-and-set on the job's row. A worker that lost its lease, because it was
+stopped or too slow, finds no row to change and must throw its work away.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Row, and_, case, or_, select, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import ColumnElement
+
+from app.core import credits
+from app.core.jobs import Job, JobItem
+from app.domain.kinds import Kind, Outcome, Status
+
+
+class LeaseLost(Exception):  # noqa: N818 -- it names what happened
+    """The job is no longer this worker's; whatever was about to be written must not be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A job as its worker holds it. `held` and `charged` are credits, the latter from earlier tries."""
+
+    job_id: str
+    workspace_id: str
+    kind: Kind
+    request: dict[str, Any]
+    attempts: int
+    held: int
+    charged: int
+    lease_token: str
+
+    @property
+    def budget(self) -> int:
+        """Give the credits this job may still be charged."""
+        return self.held - self.charged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of a job: its outcome and result, what it costs, and who was asked."""
+
+    outcome: Outcome
+    result: dict[str, Any] | None = None
+    charge: int = 0
+    already_owned: bool = False
+    trace: Sequence[dict[str, Any]] = field(default=())
+
+
+def claim(
+    session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: datetime
+) -> Claim | None:
+    """Take the job if it may run now; None if it is somebody else's, not due, or over.
+
+    Taking over a job whose lease ran out counts as a crash of its last worker, anything else as an attempt.
+    """
+    due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
+    abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
+    crashed = Job.status == Status.RUNNING
+    row = session.execute(
+        update(Job)
+        .where(Job.id == job_id, Job.deadline_at > now, or_(due, abandoned))
+        .values(
+            status=Status.RUNNING.value,
+            lease_token=secrets.token_hex(16),
+            lease_until=now + lease,
+            attempts=Job.attempts + case((crashed, 0), else_=1),
+            crashes=Job.crashes + case((crashed, 1), else_=0),
+        )
+        .returning(
+            Job.id,
+            Job.workspace_id,
+            Job.kind,
+            Job.request,
+            Job.attempts,
+            Job.held,
+            Job.charged,
+            Job.lease_token,
+        )
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    if row is None:
+        return None
+    return Claim(
+        job_id=row.id,
+        workspace_id=row.workspace_id,
+        kind=Kind(row.kind),
+        request=row.request,
+        attempts=row.attempts,
+        held=row.held,
+        charged=row.charged,
+        lease_token=row.lease_token,
+    )
+
+
+def settle(session: Session, claim: Claim, answer: Answer, *, now: datetime) -> None:
+    """End the job with an answer, and spend or give back what it held.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    so_far = _so_far(session, claim)
+    charged = so_far.charged + answer.charge
+    _change(
+        session,
+        claim,
+        status=Status.SUCCEEDED.value,
+        outcome=answer.outcome.value,
+        result=answer.result,
+        trace=[*so_far.trace, *answer.trace],
+        charged=charged,
+        already_owned=answer.already_owned,
+        progress_done=Job.progress_total,
+        finished_at=now,
+        lease_token=None,
+        lease_until=None,
+    )
+    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=charged, now=now)
+
+
+def fail(
+    session: Session,
+    claim: Claim,
+    error: dict[str, Any],
+    *,
+    trace: Sequence[dict[str, Any]] = (),
+    now: datetime,
+) -> None:
+    """End the job without an answer; what it held comes back, but for items that were delivered.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    so_far = _so_far(session, claim)
+    _change(
+        session,
+        claim,
+        status=Status.FAILED.value,
+        error=error,
+        trace=[*so_far.trace, *trace],
+        finished_at=now,
+        lease_token=None,
+        lease_until=None,
+    )
+    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=so_far.charged, now=now)
+
+
+def put_back(
+    session: Session, claim: Claim, *, trace: Sequence[dict[str, Any]] = (), run_after: datetime
+) -> None:
+    """Let the job run again later.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    _change(
+        session,
+        claim,
+        status=Status.QUEUED.value,
+        run_after=run_after,
+        published_at=None,
+        publishes=1,
+        trace=[*_so_far(session, claim).trace, *trace],
+        lease_token=None,
+        lease_until=None,
+    )
+
+
+def keep_item(session: Session, claim: Claim, item: JobItem, *, charge: int, lease_until: datetime) -> None:
+    """Hand in one finished item of an enrichment: its row, the progress, the charge so far, a longer lease.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    _change(
+        session,
+        claim,
+        progress_done=Job.progress_done + 1,
+        charged=Job.charged + charge,
+        lease_until=lease_until,
+    )
+    session.merge(item)
+
+
+def _change(session: Session, claim: Claim, **values: Any) -> None:
+    changed = session.execute(
+        update(Job)
+        .where(_held_by(claim))
+        .values(values)
+        .returning(Job.id)
+        .execution_options(synchronize_session=False)
+    ).first()
+    if changed is None:
+        raise LeaseLost
+
+
+def _held_by(claim: Claim) -> ColumnElement[bool]:
+    return and_(Job.id == claim.job_id, Job.status == Status.RUNNING, Job.lease_token == claim.lease_token)
+
+
+def _so_far(session: Session, claim: Claim) -> Row[tuple[int, list[Any]]]:
+    row = session.execute(
+        select(Job.charged, Job.trace).where(_held_by(claim)).with_for_update()
+    ).one_or_none()
+    if row is None:
+        raise LeaseLost
+    return row

@@ -1,0 +1,153 @@
+"""Questions: asking what may have been asked before; an equal question joins the job that asks it already."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core import credits, imports, suppressions
+from app.core.jobs import Job, JobItem
+from app.domain.ids import new_id
+from app.domain.kinds import OPEN, Kind, Outcome, Status
+from app.infra.db import insert
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a workspace wants to know.
+
+    `request` is what the worker needs; `identity` what makes two questions the same, without the caller's
+    own reference. `price` is what is held at once; with `hold_what_there_is` less will do, and the job
+    says where its credits ran out. `items` are the requests of an enrichment.
+    """
+
+    kind: Kind
+    workspace_id: str
+    account_id: str
+    request: dict[str, Any]
+    identity: dict[str, Any]
+    price: int = 0
+    hold_what_there_is: bool = False
+    items: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def digest(self) -> bytes:
+        """Give the 32 bytes that equal questions share."""
+        canonical = json.dumps([self.kind, self.identity], sort_keys=True)
+        return hashlib.sha256(canonical.encode()).digest()
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """How long a finished answer stands for the same question: for what was found, and for a miss."""
+
+    found: timedelta
+    not_found: timedelta
+
+    def of(self, outcome: str | None) -> timedelta:
+        """Give how long an answer with this outcome stands."""
+        return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The job that answers a question: a new one to be sent, one that is open, or one that is over."""
+
+    job: Job
+    is_new: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Tell whether the answer is there already."""
+        return self.job.finished_at is not None
+
+
+def submit(
+    session: Session, question: Question, *, fresh: Freshness, deadline: timedelta, now: datetime
+) -> Submission:
+    """Find the job that already answers the question, or add one and hold its price.
+
+    The unique index on open questions decides between callers who ask at the same time: the loser waits
+    for the winner's transaction and then finds its job.
+
+    Raises:
+        InsufficientCredits: the workspace cannot pay; nothing is kept of the question.
+
+    """
+    job: Job | None = None
+    while job is None:
+        known = _open(session, question) or _finished(session, question, fresh=fresh, now=now)
+        if known is not None:
+            return Submission(known)
+        job = _add(session, question, deadline=deadline, now=now)
+    for index, request in enumerate(question.items):
+        session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
+    if question.hold_what_there_is:
+        job.held = credits.hold_up_to(session, job.workspace_id, job.id, question.price, now=now)
+    else:
+        credits.hold(session, job.workspace_id, job.id, question.price, now=now)
+        job.held = question.price
+    session.flush()
+    return Submission(job, is_new=True)
+
+
+def _open(session: Session, question: Question) -> Job | None:
+    return session.scalar(
+        select(Job).where(
+            Job.workspace_id == question.workspace_id,
+            Job.question == question.digest,
+            Job.status.in_(OPEN),
+        )
+    )
+
+
+def _finished(session: Session, question: Question, *, fresh: Freshness, now: datetime) -> Job | None:
+    """Find the last answer, unless it is too old or data has come in, or people were suppressed, since."""
+    job = session.scalar(
+        select(Job)
+        .where(
+            Job.workspace_id == question.workspace_id,
+            Job.question == question.digest,
+            Job.status == Status.SUCCEEDED,
+        )
+        .order_by(Job.created_at.desc())
+        .limit(1)
+    )
+    if job is None or job.finished_at is None or job.finished_at + fresh.of(job.outcome) <= now:
+        return None
+    changes = (imports.latest(session), suppressions.latest(session))
+    if any(change is not None and change >= job.created_at for change in changes):
+        return None
+    return job
+
+
+def _add(session: Session, question: Question, *, deadline: timedelta, now: datetime) -> Job | None:
+    """Insert the job; None if an equal question became open meanwhile."""
+    values: dict[str, Any] = {
+        "id": new_id("job"),
+        "workspace_id": question.workspace_id,
+        "account_id": question.account_id,
+        "kind": question.kind.value,
+        "question": question.digest,
+        "request": question.request,
+        "status": Status.QUEUED.value,
+        "trace": [],
+        "held": 0,
+        "charged": 0,
+        "already_owned": False,
+        "progress_done": 0,
+        "progress_total": len(question.items) or 1,
+        "attempts": 0,
+        "crashes": 0,
+        "run_after": now,
+        "deadline_at": now + deadline,
+        "publishes": 0,
+        "created_at": now,
+    }
+    return session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))

@@ -1,0 +1,158 @@
+"""Sweeping: jobs nobody works on are sent again, and those past saving are ended and paid back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy.orm import Session
+from sqlalchemy.sql import ColumnElement
+
+from app.core import credits
+from app.core.jobs import Job
+from app.domain.errors import JobNotFound
+from app.domain.kinds import OPEN, Kind, Status
+
+BATCH = 500
+MAX_DOUBLINGS = 3
+_LOCK = 0x636C_7377  # any number, as long as nothing else takes an advisory lock with it
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A job whose message must be sent again."""
+
+    job_id: str
+    kind: Kind
+
+
+def is_sweeper(session: Session) -> bool:
+    """Tell whether this transaction is the one that sweeps now; the others may go home."""
+    if session.get_bind().dialect.name == "sqlite":
+        return True  # the transaction is alone already
+    return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
+
+
+def needs_sweeping(session: Session, *, stale: timedelta, now: datetime) -> bool:
+    """Tell whether there is anything to do, without taking a write lock."""
+    condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
+    return session.scalar(select(Job.id).where(condition).limit(1)) is not None
+
+
+def end_lost(
+    session: Session,
+    *,
+    max_crashes: int,
+    expired: dict[str, Any],
+    crashed: dict[str, Any],
+    now: datetime,
+) -> list[str]:
+    """End jobs past their deadline, or whose workers died too often; give back what they held."""
+    dead = and_(_abandoned(now), Job.crashes >= max_crashes - 1)
+    query = select(Job).where(or_(_overdue(now), dead)).order_by(Job.workspace_id, Job.id).limit(BATCH)
+    ended = []
+    for job in session.scalars(query.with_for_update(skip_locked=True)):
+        late = job.deadline_at <= now
+        _end(session, job, Status.EXPIRED if late else Status.FAILED, now=now)
+        job.error = expired if late else crashed
+        ended.append(job.id)
+    session.flush()
+    return ended
+
+
+def resend(session: Session, *, stale: timedelta, now: datetime) -> list[Stale]:
+    """Pick the jobs whose message was lost or never sent, and mark them as sent now."""
+    query = (
+        select(Job.id)
+        .where(or_(_unsent(stale, now), _unclaimed(stale, now)))
+        .order_by(Job.run_after)
+        .limit(BATCH)
+        .with_for_update(skip_locked=True)
+    )
+    rows = session.execute(
+        update(Job)
+        .where(Job.id.in_(query.scalar_subquery()))
+        .values(published_at=now, publishes=Job.publishes + 1)
+        .returning(Job.id, Job.kind)
+        .execution_options(synchronize_session=False)
+    )
+    return [Stale(row.id, Kind(row.kind)) for row in rows]
+
+
+def unsent(session: Session, job_ids: Sequence[str]) -> None:
+    """Take back that these were sent: the queue could not be reached."""
+    session.execute(
+        update(Job)
+        .where(Job.id.in_(job_ids))
+        .values(published_at=None, publishes=1)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def cancel(session: Session, job_id: str, *, now: datetime) -> bool:
+    """End a job that waits to run, and give back what it held; False if it runs already or is over.
+
+    Raises:
+        JobNotFound: there is no such job.
+
+    """
+    job = session.scalar(select(Job).where(Job.id == job_id).with_for_update())
+    if job is None:
+        raise JobNotFound
+    if job.status != Status.QUEUED:
+        return False
+    _end(session, job, Status.CANCELED, now=now)
+    session.flush()
+    return True
+
+
+def oldest_runnable(session: Session, *, now: datetime) -> float:
+    """Give for how many seconds the job that has waited longest could have run; 0 if none waits."""
+    since = session.scalar(
+        select(func.min(Job.run_after)).where(Job.status == Status.QUEUED, Job.run_after <= now)
+    )
+    return (now - since).total_seconds() if since else 0.0
+
+
+def _end(session: Session, job: Job, status: Status, *, now: datetime) -> None:
+    job.status = status.value
+    job.finished_at = now
+    job.lease_token = None
+    job.lease_until = None
+    credits.close(session, job.workspace_id, job.id, held=job.held, charged=job.charged, now=now)
+
+
+def _overdue(now: datetime) -> ColumnElement[bool]:
+    """Past the deadline; a running job may still finish within its lease."""
+    idle = or_(Job.status == Status.QUEUED, and_(Job.status == Status.RUNNING, Job.lease_until < now))
+    return and_(Job.status.in_(OPEN), Job.deadline_at <= now, idle)
+
+
+def _abandoned(now: datetime) -> ColumnElement[bool]:
+    return and_(Job.status == Status.RUNNING, Job.lease_until < now)
+
+
+def _unclaimed(stale: timedelta, now: datetime) -> ColumnElement[bool]:
+    """Abandoned, and not sent to another worker just now."""
+    recently = or_(Job.published_at.is_(None), Job.published_at < now - stale)
+    return and_(_abandoned(now), recently)
+
+
+def _unsent(stale: timedelta, now: datetime) -> ColumnElement[bool]:
+    """Due, and not sent for a time that doubles with every sending.
+
+    A new job was sent when it was made, which nobody wrote down: `publishes` is 0. One that waits for
+    another try, or whose sending failed, has `published_at` null and is sent as soon as it is due.
+    """
+    steps = [
+        and_(
+            Job.publishes == n if n < MAX_DOUBLINGS else Job.publishes >= n,
+            or_(Job.published_at.is_(None), Job.published_at < now - stale * 2**n),
+        )
+        for n in range(1, MAX_DOUBLINGS + 1)
+    ]
+    first = and_(Job.publishes == 0, Job.run_after <= now - stale)
+    return and_(Job.status == Status.QUEUED, Job.run_after <= now, or_(first, *steps))
