@@ -1,0 +1,44 @@
+"""Gunicorn's settings that are the same everywhere; address: Procfile, processes: WEB_CONCURRENCY."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+# Set here, so that it is set for the API's processes and for no other: Flower would write into it too.
+# It has to be there before prometheus_client is imported for the first time.
+_own_directory = "PROMETHEUS_MULTIPROC_DIR" not in os.environ
+if _own_directory:
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="contact-lookup-metrics-")
+
+from prometheus_client import multiprocess  # noqa: E402 - see above
+
+if TYPE_CHECKING:
+    from gunicorn.arbiter import Arbiter
+    from gunicorn.workers.base import Worker
+
+worker_class = "gevent"  # a waiting client costs a greenlet, not a process
+worker_connections = 1000
+timeout = 60  # above the longest wait (25 s) that a client may ask for
+graceful_timeout = 10
+keepalive = 75  # above the idle time of the usual proxies, so that they close first
+limit_request_line = 4094
+limit_request_fields = 50
+limit_request_field_size = 8190
+max_requests = 0
+accesslog = None  # one line per request is the application's own, without personal data
+errorlog = "-"
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - heartbeat file; a disk may stall
+
+
+def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Drop the gauges of a worker that is gone."""
+    multiprocess.mark_process_dead(worker.pid)
+
+
+def on_exit(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
+    """Leave no metrics behind."""
+    if _own_directory:
+        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)

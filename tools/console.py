@@ -1,0 +1,58 @@
+"""What people see while they wait: one line per step on stderr, with its seconds (standard library only)."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 1.0  # seconds that a step may take before it shows that it is alive
+
+
+def say(text: str) -> None:
+    """Print one line for the person at the terminal; stdout stays free for answers."""
+    _write(text + "\n")
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """Show a step while it runs: a spinner on a terminal, a line and dots elsewhere, then its seconds."""
+    started, over = time.monotonic(), threading.Event()
+    ticker = threading.Thread(target=_tick, args=(title, started, over), daemon=True)
+    ticker.start()
+    verdict = "failed"
+    try:
+        yield
+        verdict = "done"
+    finally:
+        over.set()
+        ticker.join()
+        clear = "\r\033[K" if sys.stderr.isatty() else ""
+        say(f"{clear}  {title} … {verdict} in {time.monotonic() - started:.1f} s")
+
+
+def _tick(title: str, started: float, over: threading.Event) -> None:
+    if sys.stderr.isatty():
+        frames = itertools.cycle("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+        _write(f"  {title} …")
+        if over.wait(PATIENCE):
+            return
+        while not over.wait(0.1):
+            seconds = time.monotonic() - started
+            _write(f"\r\033[K{next(frames)} {title} … {seconds:.0f} s")
+        return
+    wait = PATIENCE
+    while not over.wait(wait):
+        say(f"  {title} … {time.monotonic() - started:.0f} s")
+        wait = min(wait * 2, 30.0)
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text)
+    sys.stderr.flush()

@@ -1,0 +1,40 @@
+"""The environment of the child processes: what the settings need, from the caller's or from `.data`."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from tools.ports import LOOPBACK
+from tools.state import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tools.state import State
+
+
+def for_children(
+    state: State, base: Mapping[str, str], *, redis_url: str, port: int = 0, flower_port: int = 0
+) -> dict[str, str]:
+    """Return the caller's environment, with everything that is not set there filled in."""
+    kept = state.secrets()
+    env = {name: value for name, value in base.items() if name != "HONCHO_PROCESS_NAME"}
+    # An empty variable counts as unset, as it does for the shell's ${NAME:-…} in the Procfile.
+    for name, value in {
+        "DATABASE_URL": f"sqlite:///{state.database}",
+        "SECRET_KEY": kept["SECRET_KEY"],
+        "SUPPRESSION_KEY": kept["SUPPRESSION_KEY"],
+        "FLOWER_BASIC_AUTH": kept["FLOWER_BASIC_AUTH"],
+        "BEAT_SCHEDULE": str(state.path("beat-schedule")),
+    }.items():
+        env[name] = env.get(name) or value
+    env["REDIS_URL"] = redis_url
+    env["FLASK_APP"] = "app.factory:create_app"
+    env["PYTHONUNBUFFERED"] = "1"
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
+    if port:
+        env |= {"PORT": str(port), "WEB_BIND": f"{LOOPBACK}:{port}"}
+    if flower_port:
+        env |= {"FLOWER_PORT": str(flower_port), "FLOWER_ADDRESS": LOOPBACK}
+    return env

@@ -1,0 +1,198 @@
+"""Everything that runs on one machine: Redis, migrations, all processes, and a workspace to try it with."""
+
+from __future__ import annotations
+
+import os
+import time
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from tools import environment, ports, processes, procfile, redis_server, seed
+from tools.console import say, step
+from tools.redis_server import ServiceError
+from tools.state import DEMO_EMAIL, ROOT, Lock, State
+from tools.supervisor import Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+FIRST_PORT = 8000
+FIRST_FLOWER_PORT = 5555
+READY_SECONDS = 120.0
+HANDOVER_SECONDS = 2 * processes.GRACE
+ROUND = 0.2  # seconds between two looks at the processes
+
+
+@dataclass(slots=True)
+class Services:
+    """A running stack: enter it to start it, `tend` it while it runs, leave it to stop it."""
+
+    state: State
+    port: int | None = None
+    fresh: bool = False
+    supervisor: Supervisor | None = None
+    stack: ExitStack | None = None
+    answer: dict[str, str] | None = None
+
+    def __enter__(self) -> Self:
+        """Start everything, and return once `/readyz` answers."""
+        with ExitStack() as stack:
+            try:
+                self._enter(stack)
+            except BaseException:
+                processes.no_more_interrupts()
+                raise
+            stack.callback(processes.no_more_interrupts)
+            self.stack = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop everything in the reverse order."""
+        if self.stack:
+            self.stack.__exit__(kind, error, trace)
+
+    def tend(self) -> None:
+        """Look after the processes once, and rest a moment."""
+        if self.supervisor:
+            self.supervisor.tend()
+        time.sleep(ROUND)
+
+    def _enter(self, stack: ExitStack) -> None:
+        lock = self._lock()
+        stack.callback(lock.release)
+        stack.callback(self.state.path("up.json").unlink, missing_ok=True)
+        self._wait_for_redis()
+        if self.fresh:
+            self.state.clear()
+        port = _web_port(self.port)
+        flower_port = ports.next_free(FIRST_FLOWER_PORT)
+        redis_url = stack.enter_context(redis_server.running(self.state, os.environ))
+        env = environment.for_children(
+            self.state, os.environ, redis_url=redis_url, port=port, flower_port=flower_port
+        )
+        keeper = processes.Keeper(hold=[lock.descriptor])
+        stack.callback(keeper.close)
+        self._start(stack, env, keeper)
+        self.answer = self._announce(env, port, flower_port)
+
+    def _lock(self) -> Lock:
+        lock = Lock(self.state.path("up.lock"))
+        deadline = time.monotonic() + HANDOVER_SECONDS
+        while not lock.take():
+            running = self.state.read("up.json")
+            if running and _is_alive(int(running["pid"])):
+                raise ServiceError(f"It is already up at {running['base_url']} (process {running['pid']}).")
+            if time.monotonic() > deadline:
+                raise ServiceError(
+                    "Another start is under way, or the last one is still stopping. Try again."
+                )
+            time.sleep(ROUND)
+        return lock
+
+    def _wait_for_redis(self) -> None:
+        """Wait until a `dev.py run`, or what is left of a killed `up`, has let go of the embedded Redis."""
+        deadline = time.monotonic() + HANDOVER_SECONDS
+        while redis_server.is_taken(self.state):
+            if time.monotonic() > deadline:
+                raise ServiceError(
+                    "A `dev.py run` uses the embedded Redis server. Try again when it is over."
+                )
+            time.sleep(ROUND)
+
+    def _start(self, stack: ExitStack, env: Mapping[str, str], keeper: processes.Keeper) -> None:
+        commands = procfile.read(ROOT / "Procfile")
+        release = commands.pop(procfile.RELEASE, None)
+        if release:
+            with step("migrate the database"):
+                run_to_end(release, self.state, env, procfile.RELEASE)
+        with step("make the demo workspace"):
+            seed.ensure(self.state, env)
+        self.supervisor = Supervisor(commands, env, self.state.logs, keeper)
+        stack.callback(self.supervisor.stop)
+        with step("start " + ", ".join(commands)):
+            self.supervisor.start()
+            self._wait_until_ready(f"http://{env['WEB_BIND']}/readyz")
+
+    def _wait_until_ready(self, url: str) -> None:
+        supervisor, deadline = self.supervisor, time.monotonic() + READY_SECONDS
+        while supervisor and not _is_ready(url):
+            self.tend()
+            failing = supervisor.unstable(3)
+            if failing:
+                raise ServiceError(f"{failing} does not start; see above, and {self.state.logs}")
+            if time.monotonic() > deadline:
+                end = processes.tail(self.state.logs / "web.log")
+                raise ServiceError(f"{url} does not answer 200 after {READY_SECONDS:.0f} s:\n{end}")
+
+    def _announce(self, env: Mapping[str, str], port: int, flower_port: int) -> dict[str, str]:
+        answer = {
+            "base_url": f"http://{ports.LOOPBACK}:{port}",
+            "email": DEMO_EMAIL,
+            "password": self.state.secrets()["DEMO_PASSWORD"],
+            "flower_url": f"http://{ports.LOOPBACK}:{flower_port}",
+        }
+        known = {"pid": os.getpid(), "flower_login": env["FLOWER_BASIC_AUTH"], "redis_url": env["REDIS_URL"]}
+        self.state.write("up.json", answer | known)
+        return answer
+
+
+def run_to_end(command: str, state: State, env: Mapping[str, str], name: str) -> None:
+    """Run one shell command with its output in `<name>.log`.
+
+    Raises:
+        ServiceError: it ended with anything but 0.
+
+    """
+    log = state.logs / f"{name}.log"
+    process = processes.spawn(["/bin/sh", "-c", command], log, env)
+    try:
+        code = process.wait()
+    finally:
+        processes.stop([process.pid], [process])
+    if code:
+        raise ServiceError(f"{name} ended with {code}. The end of {log}:\n{processes.tail(log)}")
+
+
+def already_up(state: State) -> dict[str, str] | None:
+    """Return what is known of the stack that runs from this directory, if one does."""
+    lock = Lock(state.path("up.lock"))
+    taken = lock.take()
+    lock.release()
+    return None if taken else state.read("up.json") or None
+
+
+def _web_port(wanted: int | None) -> int:
+    if wanted is None:
+        port = ports.next_free(FIRST_PORT)
+        if port != FIRST_PORT:
+            say(f"Port {FIRST_PORT} is taken; using {port}.")
+        return port
+    if not ports.is_free(wanted):
+        raise ServiceError(
+            f"Port {wanted} is taken by another program. Choose another --port, or leave it out."
+        )
+    return wanted
+
+
+def _is_ready(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - our own loopback address
+            return bool(response.status == 200)  # noqa: PLR2004 - HTTP's OK
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -1,0 +1,53 @@
+"""`dev.py up`: start everything, say where it is, and stay up until Ctrl-C."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from tools import processes, services
+from tools.console import say
+from tools.redis_server import ServiceError
+from tools.state import State
+
+
+def main(argv: list[str]) -> int:
+    """Return 0 after Ctrl-C or SIGTERM, 1 if something could not start."""
+    parser = argparse.ArgumentParser(prog="dev.py up")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    chosen = parser.parse_args(argv)
+    state = State.open()
+    with processes.interruptible():
+        try:
+            with services.Services(state, chosen.port, chosen.fresh) as running:
+                sys.stdout.write(json.dumps(running.answer) + "\n" if chosen.json else banner(state))
+                sys.stdout.flush()
+                while True:
+                    running.tend()
+        except ServiceError as problem:
+            say(str(problem))
+            return 1
+        except KeyboardInterrupt:
+            say("Stopped.")
+            return 0
+
+
+def banner(state: State) -> str:
+    """Return what a person needs to know of the stack that runs."""
+    known = state.read("up.json")
+    return f"""
+It is up.
+  API       {known["base_url"]}
+  Docs      {known["base_url"]}/docs
+  Sign in   {known["email"]}   password: {known["password"]}
+  Flower    {known["flower_url"]}   login: {known["flower_login"]}
+  Logs      {state.logs}
+Ctrl-C stops it.
+"""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,136 @@
+"""Take the steps of the walk: show the request, send it, show the answer, compare it with the promise."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.json import JSON
+from rich.panel import Panel
+
+from tools import http
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+PRESENT = object()  # expected of a field: that it is there, and not null
+SHOWN_HEADERS = (
+    "location",
+    "retry-after",
+    "preference-applied",
+    "idempotent-replay",
+    "x-credits-charged",
+    "x-credits-balance",
+    "ratelimit",
+)
+HIDDEN = {"password", "access_token", "key"}
+
+
+class WalkError(Exception):
+    """An answer was not the promised one."""
+
+
+@dataclass(slots=True)
+class Walker:
+    """One client on its walk: where the service is, who it is, and where it prints."""
+
+    console: Console
+    base_url: str
+    token: str = ""
+    number: int = 0
+    heading: str = field(default="")
+
+    def step(
+        self,
+        heading: str,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        status: int | tuple[int, ...] = 200,
+        expect: Mapping[str, object] | None = None,
+    ) -> http.Answer:
+        """Send one request and return its answer.
+
+        Raises:
+            WalkError: the status or a field is not as expected, or there was no answer.
+
+        """
+        self.number += 1
+        self.heading = f"{self.number}. {heading}"
+        self.console.print()
+        self.console.rule(f"[bold]{self.heading}", align="left")
+        sent = {"Content-Type": "application/json"} if body is not None else {}
+        if self.token:
+            sent["Authorization"] = f"Bearer {self.token}"
+        sent |= headers or {}
+        self.console.print(_curl(method, path, body, sent), style="cyan", highlight=False, markup=False)
+        answer = self._send(method, path, body, sent)
+        self._show(answer)
+        allowed = (status,) if isinstance(status, int) else status
+        if answer.status not in allowed:
+            self.fail(f"status {' or '.join(map(str, allowed))}", str(answer.status))
+        for name, value in (expect or {}).items():
+            self.check(name, answer.get(name), value)
+        return answer
+
+    def check(self, name: str, found: object, expected: object) -> None:
+        """Hold one value against what was promised."""
+        if expected is PRESENT:
+            if found is None:
+                self.fail(f"{name} to be there", "nothing")
+        elif found != expected:
+            self.fail(f"{name} to be {expected!r}", repr(found))
+
+    def fail(self, expected: str, found: str) -> None:
+        """Give up, saying at which step and why."""
+        raise WalkError(f"Step {self.heading}\n  expected {expected}\n  found    {found}")
+
+    def _send(self, method: str, path: str, body: object, headers: dict[str, str]) -> http.Answer:
+        patience = threading.Timer(1.0, lambda: self.console.print("  … still working", style="dim"))
+        patience.daemon = True
+        patience.start()
+        try:
+            return http.send(method, self.base_url + path, body, headers)
+        except OSError as problem:
+            raise WalkError(f"Step {self.heading}\n  expected an answer\n  found    {problem}") from problem
+        finally:
+            patience.cancel()
+
+    def _show(self, answer: http.Answer) -> None:
+        colour = "green" if answer.status < 400 else "yellow"  # noqa: PLR2004 - where refusals begin
+        self.console.print(f"→ [bold {colour}]{answer.status}[/]")
+        for name in SHOWN_HEADERS:
+            if name in answer.headers:
+                self.console.print(f"  {name}: {answer.headers[name]}", highlight=False, markup=False)
+        if isinstance(answer.body, dict | list):
+            self.console.print(Panel(JSON(json.dumps(_without_secrets(answer.body)))))
+
+
+def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> str:
+    words = ["curl", f"$BASE{path}"] if method == "GET" else ["curl", "-X", method, f"$BASE{path}"]
+    for name, value in headers.items():
+        shown = "Bearer $TOKEN" if name == "Authorization" else value
+        if name != "Content-Type":
+            words += ["-H", f'"{name}: {shown}"']
+    if body is not None:
+        words += ["--json", f"'{json.dumps(_without_secrets(body), ensure_ascii=False)}'"]
+    return " ".join(words)
+
+
+def _without_secrets(content: Any) -> Any:  # noqa: ANN401 - JSON has every type
+    """Return a copy that may be shown: tokens and passwords keep only their beginning."""
+    if isinstance(content, list):
+        return [_without_secrets(one) for one in content]
+    if not isinstance(content, dict):
+        return copy.copy(content)
+    return {
+        name: f"{value[:8]}…" if name in HIDDEN and isinstance(value, str) else _without_secrets(value)
+        for name, value in content.items()
+    }
