@@ -2,9 +2,50 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
+from datetime import timedelta
+from threading import Event
 from typing import Any
 
 from flask import Response, current_app, json
+from sqlalchemy.orm import Session
+
+from app.api.auth import caller
+from app.api.idempotency import REPLAYED, begin, finish
+from app.api.prefer import Patience, patience
+from app.core import jobs, questions, workspaces
+from app.core.jobs import Job
+from app.core.questions import Freshness, Question
+from app.core.workspaces import Balance
+from app.domain.kinds import Kind, Outcome
+from app.infra import clock, metrics
+from app.infra.db import Database
+from app.infra.queue import Sender
+from app.infra.ring import Ear
+from app.settings import Settings
+
+RETRY_AFTER_SECONDS = 1
+FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What the application was put together from."""
+
+    settings: Settings
+    database: Database
+    sender: Sender
+    ear: Ear
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A job as it was read at one moment, with what its workspace had then."""
+
+    job: Job
+    items: list[jobs.JobItem]
+    balance: Balance
 
 
 def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -12,3 +53,183 @@ def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | Non
     return current_app.response_class(
         json.dumps(body), status=status, headers=headers, mimetype="application/json"
     )
+
+
+def ask(question: Question, *, private: bool = False) -> Response:
+    """Submit the question, send it to the workers, wait as long as the caller likes, and answer.
+
+    Nothing of a private question is kept once it is answered, and no account is written beside it.
+
+    Raises:
+        InsufficientCredits, IdempotencyKeyReused, Unavailable: nothing was kept of the question.
+
+    """
+    machines = _machines()
+    now = clock.now()
+    replayed = False
+    with machines.database.transaction() as session:
+        reference = None if private else begin(session, now=now)
+        if reference:
+            replayed, submission = (
+                True,
+                questions.Submission(jobs.get(session, caller().workspace_id, reference)),
+            )
+        else:
+            submission = questions.submit(
+                session,
+                question,
+                fresh=_freshness(question.kind, machines.settings),
+                deadline=timedelta(seconds=machines.settings.job_deadline_seconds),
+                now=now,
+            )
+            if not private:
+                finish(session, submission.job.id)
+    wanted = patience()
+    with machines.ear.waiting(submission.job.id) as bell:
+        if submission.is_new:
+            machines.sender.send(question.kind, [submission.job.id])
+        sight = _wait(machines, submission.job, bell, wanted, is_new=submission.is_new)
+    repeated = submission.is_over and not replayed
+    return answer(sight, wanted, repeated=repeated, headers=REPLAYED if replayed else None)
+
+
+def look_again(job_id: str) -> Response:
+    """Answer a poll: the caller's workspace's job as it is, or as it is after the wait it prefers.
+
+    Raises:
+        JobNotFound: the workspace has no such job.
+
+    """
+    machines = _machines()
+    wanted = patience(default=0)
+    with machines.database.reading() as session:
+        job = jobs.get(session, caller().workspace_id, job_id)
+    with machines.ear.waiting(job_id) as bell:
+        return answer(_wait(machines, job, bell, wanted, is_new=False), wanted)
+
+
+def answer(
+    sight: Sight, wanted: Patience, *, repeated: bool = False, headers: dict[str, str] | None = None
+) -> Response:
+    """Answer with a job: 200 if it is over, else 202 and where to look again (contract 2.3).
+
+    `repeated` says that the job was over before it was asked: this request was charged nothing.
+    """
+    job = sight.job
+    body = job_answer(sight, repeated=repeated)
+    all_headers = {
+        "X-Credits-Charged": str(body["credits"]["charged"]),
+        "X-Credits-Balance": str(sight.balance.available),
+        **(headers or {}),
+    }
+    if wanted.applied:
+        all_headers["Preference-Applied"] = wanted.applied
+    if job.finished_at is None:
+        all_headers["Location"] = f"/api/ext/jobs?id={job.id}"
+        all_headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return reply(body, 202, all_headers)
+    if "prefix" in job.request:
+        with _machines().database.transaction() as session:
+            jobs.forget(session, job.id)
+    return reply(body, 200, all_headers)
+
+
+def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
+    """Write the answer of a queued endpoint (contract 2.3)."""
+    job = sight.job
+    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
+    return {
+        "job": job_object(job),
+        "result": _items_result(sight.items) if sight.items else _result(job),
+        "trace": job.trace,
+        "credits": {
+            "charged": 0 if repeated else job.charged,
+            "reserved": 0 if job.finished_at else job.held - job.charged,
+            "balance": sight.balance.available,
+            "already_owned": job.already_owned or owned,
+        },
+    }
+
+
+def job_object(job: Job) -> dict[str, Any]:
+    """Write the job itself, as the list of jobs and every queued answer show it."""
+    shown: dict[str, Any] = {
+        "id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "created_at": clock.rfc3339(job.created_at),
+        "finished_at": clock.rfc3339(job.finished_at),
+        "progress": {"done": job.progress_done, "total": job.progress_total},
+    }
+    if "client_reference" in job.request:
+        shown["client_reference"] = job.request["client_reference"]
+    if job.error is not None:
+        shown["error"] = job.error
+    return shown
+
+
+def see(session: Session, workspace_id: str, job_id: str) -> Sight:
+    """Read a job with its items and its workspace's balance.
+
+    Raises:
+        JobNotFound: the workspace has no such job.
+
+    """
+    job = jobs.get(session, workspace_id, job_id)
+    items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+    return Sight(job, items, workspaces.balance(session, workspace_id))
+
+
+def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new: bool) -> Sight:
+    """Sleep until the bell rings and the row says that the job is over, or patience ends."""
+    until = time.monotonic() + wanted.seconds
+    if is_new:  # its bell cannot have rung before the message was sent
+        bell.wait(wanted.seconds)
+    while True:
+        bell.clear()
+        with machines.database.reading() as session:
+            sight = see(session, job.workspace_id, job.id)
+        left = until - time.monotonic()
+        if sight.job.finished_at is not None or left <= 0:
+            metrics.WAITS.labels(outcome="over" if sight.job.finished_at else "not_yet").inc()
+            return sight
+        bell.wait(left)
+
+
+def _result(job: Job) -> dict[str, Any] | None:
+    if job.result is None or "client_reference" not in job.request:
+        return job.result
+    return {**job.result, "client_reference": job.request["client_reference"]}
+
+
+def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
+    """Write the items of an enrichment that are done, and all of them once it is over."""
+    return {
+        "items": [
+            {
+                "index": item.index,
+                "client_reference": item.request.get("client_reference"),
+                "outcome": item.outcome,
+                **(item.result or {"contact": None, "company": None, "emails": [], "phones": []}),
+                "credits_charged": item.charged,
+                "error": item.error,
+            }
+            for item in items
+        ],
+        "next_cursor": None,
+    }
+
+
+def _freshness(kind: Kind, settings: Settings) -> Freshness:
+    """Say how long an answer stands; what costs nothing is looked up anew."""
+    if kind in FREE_KINDS:
+        return Freshness(timedelta(0), timedelta(0))
+    return Freshness(
+        timedelta(seconds=settings.answer_fresh_seconds), timedelta(seconds=settings.not_found_fresh_seconds)
+    )
+
+
+def _machines() -> Machines:
+    machines: Machines = current_app.extensions["machines"]
+    return machines

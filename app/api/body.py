@@ -16,7 +16,7 @@ MAX_DEPTH = 20
 MAX_INTEGER = 2**63 - 1
 
 
-@parser.location_loader("json")  # type: ignore[untyped-decorator]
+@parser.location_loader("json")
 def read(request: Request, _schema: Schema) -> dict[str, Any]:
     """Parse the body as one JSON object.
 

@@ -1,0 +1,47 @@
+"""The Idempotency-Key header: a replay joins the first request instead of asking or writing again."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from app.api.auth import caller
+from app.core import idempotency
+from app.domain.errors import FieldError, ValidationFailed
+
+HEADER = "Idempotency-Key"
+REPLAYED = {"Idempotent-Replay": "true"}
+_KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?", re.ASCII)
+
+
+def begin(session: Session, *, now: datetime) -> str | None:
+    """Take the request's key, if it sent one; give the id its first request made, if this is a replay.
+
+    Raises:
+        ValidationFailed: the key is not 1 to 255 printable characters.
+        IdempotencyKeyReused: the key came before with another request.
+
+    """
+    key = _key()
+    if key is None:
+        return None
+    digest = idempotency.digest(request.path, request.get_json(silent=True) or {})
+    return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
+
+
+def finish(session: Session, reference: str) -> None:
+    """Write down what the request's key stands for, if it sent one."""
+    key = _key()
+    if key is not None:
+        idempotency.finish(session, caller().workspace_id, key, reference)
+
+
+def _key() -> str | None:
+    key = request.headers.get(HEADER)
+    if key is not None and not _KEY.fullmatch(key):
+        detail = f"{HEADER} must be 1 to 255 printable ASCII characters."
+        raise ValidationFailed(detail, errors=(FieldError("", detail),))
+    return key

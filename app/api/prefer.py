@@ -1,0 +1,33 @@
+"""The Prefer header (RFC 7240): how long a caller waits for a queued answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from flask import request
+
+DEFAULT_SECONDS = 10
+MOST_SECONDS = 25
+_WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds to wait, and what to say in Preference-Applied; None if nothing was preferred."""
+
+    seconds: int
+    applied: str | None
+
+
+def patience(default: int = DEFAULT_SECONDS) -> Patience:
+    """Read what this request prefers; a preference that makes no sense is ignored, as the RFC asks."""
+    preferences = [p.strip() for line in request.headers.getlist("Prefer") for p in line.split(",")]
+    for preference in preferences:
+        if preference.partition(";")[0].strip().lower() == "respond-async":
+            return Patience(0, "respond-async")
+        wait = _WAIT.fullmatch(preference.partition(";")[0].strip())
+        if wait:
+            seconds = min(int(wait[1]), MOST_SECONDS)
+            return Patience(seconds, f"wait={seconds}")
+    return Patience(default, None)

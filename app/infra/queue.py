@@ -1,0 +1,142 @@
+"""The queue: the Celery application, and `send`, which tells it that a job is waiting.
+
+A message is a hint: it carries a job's id and may be lost. The job's row is the truth, and the sweeper
+sends again what was lost. So nothing here waits for Redis longer than a short fuse.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import uuid
+from collections.abc import Iterable
+from typing import Any
+
+from celery import Celery
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind, Queue
+from app.infra import metrics, redis
+from app.infra.fuse import Blown
+from app.settings import Settings
+
+SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
+SECONDS_BETWEEN_FORGETTING = 3600
+
+celery = Celery("contact-lookup")
+
+
+def configure(settings: Settings) -> Celery:
+    """Set Celery up for a broker that keeps no promises (docs/decisions/0002)."""
+    celery.conf.update(
+        broker_url=settings.redis_url,
+        result_backend=None,
+        task_ignore_result=True,
+        task_acks_late=False,
+        task_serializer="json",
+        accept_content=["json"],
+        worker_prefetch_multiplier=1,
+        worker_send_task_events=True,
+        worker_hijack_root_logger=False,
+        worker_enable_remote_control=True,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_pool_acquire_timeout=1,
+        broker_transport_options={
+            "ack_emulation": False,
+            "priority_steps": [0],
+            "socket_timeout": 5,
+            "socket_connect_timeout": 1,
+            "health_check_interval": 25,
+        },
+        timezone="UTC",
+        beat_schedule={
+            SWEEP: {
+                "task": SWEEP,
+                "schedule": SECONDS_BETWEEN_SWEEPS_BY_BEAT,
+                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_SWEEPS_BY_BEAT},
+            },
+            FORGET: {
+                "task": FORGET,
+                "schedule": SECONDS_BETWEEN_FORGETTING,
+                "options": {"queue": Queue.UPKEEP.value},
+            },
+        },
+    )
+    return celery
+
+
+class Sender:
+    """Sends job ids to the workers' queues, in Celery's message protocol 2, in one round trip."""
+
+    def __init__(self, url: str) -> None:
+        self._redis: Redis = redis.connect(url)
+        self._fuse = redis.fuse()
+
+    def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
+        """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
+        messages = [message(kind.value, QUEUES[kind].value, job_id) for job_id in job_ids]
+        try:
+            with self._fuse:
+                self._redis.lpush(QUEUES[kind].value, *messages)
+        except (RedisError, OSError, Blown):
+            metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
+            return False
+        metrics.SENDS.labels(outcome="sent").inc(len(messages))
+        return True
+
+    def waiting(self, queue: Queue) -> int:
+        """Give how many messages lie in the queue.
+
+        Raises:
+            RedisError, OSError, Blown: Redis cannot be reached.
+
+        """
+        with self._fuse:
+            length: int = self._redis.llen(queue.value)
+        return length
+
+
+def message(task: str, queue: str, job_id: str) -> str:
+    """Write a message as Celery's workers read it.
+
+    Source: docs.celeryq.dev, "Message Protocol", version 2; the envelope is kombu's virtual transport.
+    """
+    task_id = str(uuid.uuid4())
+    body: list[Any] = [
+        [job_id],
+        {},
+        {"callbacks": None, "errbacks": None, "chain": None, "chord": None},
+    ]
+    return json.dumps(
+        {
+            "body": base64.b64encode(json.dumps(body).encode()).decode(),
+            "content-encoding": "utf-8",
+            "content-type": "application/json",
+            "headers": {
+                "lang": "py",
+                "task": task,
+                "id": task_id,
+                "root_id": task_id,
+                "parent_id": None,
+                "group": None,
+                "retries": 0,
+                "timelimit": [None, None],
+                "eta": None,
+                "expires": None,
+                "argsrepr": f"({job_id!r},)",
+                "kwargsrepr": "{}",
+                "ignore_result": True,
+                "origin": "api",
+            },
+            "properties": {
+                "correlation_id": task_id,
+                "delivery_mode": 1,
+                "delivery_info": {"exchange": "", "routing_key": queue},
+                "priority": 0,
+                "body_encoding": "base64",
+                "delivery_tag": task_id,
+            },
+        }
+    )

@@ -1,0 +1,29 @@
+"""Connections to Redis: every one with its timeouts set on purpose, and none that retries by itself."""
+
+from __future__ import annotations
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from app.infra.fuse import Fuse
+
+CONNECT_SECONDS = 0.3
+ANSWER_SECONDS = 0.3
+
+
+def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
+    """Make a client whose calls end soon, one way or the other."""
+    return Redis.from_url(
+        url,
+        socket_connect_timeout=CONNECT_SECONDS,
+        socket_timeout=answer_seconds,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=25,
+    )
+
+
+def fuse() -> Fuse:
+    """Make a fuse for a client: while Redis is away, callers do not wait for it one after the other."""
+    return Fuse(RedisError, OSError)

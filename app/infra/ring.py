@@ -1,0 +1,108 @@
+"""The bell: workers ring when a job is over, and whoever waits for it in a web process wakes up.
+
+One subscription and one thread per process, however many requests wait. A ring may be lost; so a waiter
+looks at the job's row before it sleeps and when it wakes, and after a reconnect everybody looks.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from redis import Redis
+from redis.client import PubSub
+from redis.exceptions import RedisError
+
+from app.infra import redis
+from app.infra.fuse import Blown
+from app.infra.log import log
+
+CHANNEL = "jobs.over"
+LISTEN_SECONDS = 5.0
+RECONNECT_SECONDS = 0.5
+
+
+class Bell:
+    """The workers' end: `ring` tells every web process that a job is over."""
+
+    def __init__(self, url: str) -> None:
+        self._redis: Redis = redis.connect(url)
+        self._fuse = redis.fuse()
+
+    def ring(self, job_id: str) -> None:
+        """Ring once; if Redis is away, nobody hears it and the row has to do."""
+        try:
+            with self._fuse:
+                self._redis.publish(CHANNEL, job_id)
+        except (RedisError, OSError, Blown):
+            log.debug("nobody heard the bell", job=job_id)
+
+
+class Ear:
+    """A web process's end: `waiting` gives an event that is set when the job's bell rings."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._waiters: defaultdict[str, list[threading.Event]] = defaultdict(list)
+        self._lock = threading.Lock()
+        self._listening = False
+
+    @contextmanager
+    def waiting(self, job_id: str) -> Iterator[threading.Event]:
+        """Register for the job's bell; look at its row after entering, before the first sleep."""
+        event = threading.Event()
+        with self._lock:
+            self._waiters[job_id].append(event)
+            if not self._listening:  # not before: a server may fork after the application is made
+                self._listening = True
+                threading.Thread(target=self._listen, name="ear", daemon=True).start()
+        try:
+            yield event
+        finally:
+            with self._lock:
+                self._waiters[job_id].remove(event)
+                if not self._waiters[job_id]:
+                    del self._waiters[job_id]
+
+    def _listen(self) -> None:
+        while True:
+            client = redis.connect(self._url, answer_seconds=LISTEN_SECONDS)
+            try:
+                with client.pubsub() as subscription:  # type: ignore[no-untyped-call]
+                    subscription.subscribe(CHANNEL)
+                    self._hear(subscription)
+            except (RedisError, OSError) as error:
+                log.warning("the bell cannot be heard", error=type(error).__name__)
+            finally:
+                client.close()
+            time.sleep(RECONNECT_SECONDS)
+
+    def _hear(self, subscription: PubSub) -> None:
+        """Pass rings on until the connection fails; a silent one is pinged, and then must answer."""
+        pinged = False
+        while True:
+            message = subscription.get_message(timeout=LISTEN_SECONDS)
+            if message is None:
+                if pinged:
+                    raise ConnectionError("no answer to a ping")
+                subscription.ping()
+            elif message["type"] == "subscribe":
+                self._wake_all()
+            elif message["type"] == "message":
+                self._wake(message["data"].decode())
+            pinged = message is None
+
+    def _wake(self, job_id: str) -> None:
+        with self._lock:
+            for event in self._waiters.get(job_id, ()):
+                event.set()
+
+    def _wake_all(self) -> None:
+        """Rings may have been missed: let everybody look."""
+        with self._lock:
+            for events in self._waiters.values():
+                for event in events:
+                    event.set()
