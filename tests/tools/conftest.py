@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from tools.processes import Keeper
+from tools.state import ROOT, State
+from tools.supervisor import Supervisor
+
+Eventually = Callable[[Callable[[], object]], None]
+
+
+@pytest.fixture
+def eventually() -> Eventually:
+    """Poll a condition until it holds, and fail after 20 seconds."""
+
+    def wait(condition: Callable[[], object]) -> None:
+        deadline = time.monotonic() + 20
+        while not condition():
+            if time.monotonic() > deadline:
+                pytest.fail("it did not come true in 20 seconds")
+            time.sleep(0.02)
+
+    return wait
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> State:
+    return State.open(tmp_path / "data")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> dict[str, str]:
+    """An environment in which no service is named, with a data directory of the test's own."""
+    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY"))}
+    return kept | {"DEV_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+
+
+@pytest.fixture
+def supervise(state: State) -> Iterator[Callable[[Mapping[str, str]], Supervisor]]:
+    """Start a supervisor over toy processes; all is stopped after the test."""
+    made: list[Supervisor] = []
+
+    def start(commands: Mapping[str, str]) -> Supervisor:
+        supervisor = Supervisor(commands, dict(os.environ), state.logs, Keeper(grace=0.5), grace=0.5)
+        made.append(supervisor)
+        supervisor.start()
+        return supervisor
+
+    yield start
+    for supervisor in made:
+        supervisor.stop()
+        supervisor.keeper.close()
+
+
+@pytest.fixture
+def owner(bare: dict[str, str]) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    """Run Python source in a process of its own, which is killed after the test."""
+    made: list[subprocess.Popen[str]] = []
+
+    def start(source: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(  # noqa: S603 - source from the test
+            [sys.executable, "-c", source], env=bare, stdout=subprocess.PIPE, text=True, cwd=ROOT
+        )
+        made.append(process)
+        return process
+
+    yield start
+    for process in made:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+        if process.stdout:
+            process.stdout.close()

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from tools import ports, processes, run, services
+from tools.redis_server import ServiceError
+from tools.state import ROOT, Lock, State
+
+
+def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+
+        with processes.interruptible(), pytest.raises(ServiceError, match=f"Port {port} is taken"):
+            services.Services(state, port=port).__enter__()
+
+        assert ports.next_free(port) != port
+
+
+def test_a_second_start_says_where_the_first_one_is(state: State) -> None:
+    lock = Lock(state.path("up.lock"))
+    lock.take()
+    state.write("up.json", {"pid": os.getpid(), "base_url": "http://127.0.0.1:8000"})
+
+    message = r"already up at http://127\.0\.0\.1:8000"
+    with processes.interruptible(), pytest.raises(ServiceError, match=message):
+        services.Services(state).__enter__()
+
+    assert services.already_up(state) == state.read("up.json")
+    lock.release()
+    assert services.already_up(state) is None
+
+
+@pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
+def test_run_gives_back_the_exit_code_of_the_command(bare: dict[str, str], script: str, code: int) -> None:
+    env = bare | {"REDIS_URL": "redis://elsewhere:1/0", "DATABASE_URL": "sqlite://"}
+
+    done = subprocess.run(  # noqa: S603 - words from this file
+        [sys.executable, "-m", "tools.run", "sh", "-c", script], env=env, cwd=ROOT, check=False
+    )
+
+    assert done.returncode == code
+
+
+def test_run_has_the_embedded_services_for_its_command(bare: dict[str, str]) -> None:
+    source = "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).ping())"
+    command = [sys.executable, "-m", "tools.run", sys.executable, "-c", source]
+
+    done = subprocess.run(  # noqa: S603 - words from this file
+        command,
+        env=bare | {"DATABASE_URL": "sqlite://"},
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+
+    assert (done.stdout, done.returncode) == ("True\n", 0)
+
+
+def test_run_of_an_unknown_command_is_127(capsys: pytest.CaptureFixture[str]) -> None:
+    assert shutil.which("no-such-command") is None
+
+    assert run.main(["no-such-command"]) == 127
+
+    assert "no-such-command" in capsys.readouterr().err

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tools import ports, processes
+from tools.state import State
+from tools.supervisor import Supervisor
+
+Eventually = Callable[[Callable[[], object]], None]
+Supervise = Callable[[Mapping[str, str]], Supervisor]
+
+OWNER = """
+import os, sys
+from pathlib import Path
+from tools import processes
+from tools.supervisor import Supervisor
+logs = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(os.environ["DEV_DATA_DIR"])
+logs.mkdir(parents=True, exist_ok=True)
+keeper = processes.Keeper(grace=0.5)
+with processes.interruptible():
+    supervisor = Supervisor({"toy": %r}, dict(os.environ), logs, keeper, grace=0.5)
+    supervisor.start()
+    try:
+        print(supervisor.children[0].process.pid, flush=True)
+        import time
+        while True:
+            supervisor.tend()
+            time.sleep(0.02)
+    except KeyboardInterrupt:
+        supervisor.stop()
+        keeper.close()
+"""
+FAMILY = "sleep 1000 & sleep 1000"
+STUBBORN = "trap '' TERM; sleep 1000 & sleep 1000"
+
+
+def group_of(leader: int) -> list[int]:
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, ProcessLookupError):
+            if os.getpgid(process.pid) == leader and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process.pid)
+    return found
+
+
+def test_a_process_that_dies_is_started_again(
+    supervise: Supervise, eventually: Eventually, state: State
+) -> None:
+    supervisor = supervise({"toy": "echo life; exit 3"})
+
+    def lived_twice() -> bool:
+        supervisor.tend()
+        return (state.logs / "toy.log").read_text().count("life") >= 2
+
+    eventually(lived_twice)
+
+    assert supervisor.children[0].deaths >= 1
+
+
+def test_a_process_that_keeps_dying_is_named(supervise: Supervise, eventually: Eventually) -> None:
+    supervisor = supervise({"steady": "sleep 1000", "flapping": "exit 1"})
+
+    def named() -> bool:
+        supervisor.tend()
+        return supervisor.unstable(2) == "flapping"
+
+    eventually(named)
+
+    assert supervisor.unstable(1000) is None
+
+
+def test_what_a_dead_process_leaves_behind_is_cleared_away(
+    supervise: Supervise, eventually: Eventually
+) -> None:
+    supervisor = supervise({"toy": "sleep 1000 & exec sleep 1000"})
+    process = supervisor.children[0].process
+    assert process
+    eventually(lambda: len(group_of(process.pid)) == 2)
+
+    os.kill(process.pid, signal.SIGKILL)
+
+    def gone() -> bool:
+        supervisor.tend()
+        return group_of(process.pid) == []
+
+    eventually(gone)
+
+
+@pytest.mark.parametrize("command", [FAMILY, STUBBORN])
+def test_stopping_ends_the_whole_family(supervise: Supervise, eventually: Eventually, command: str) -> None:
+    supervisor = supervise({"toy": command})
+    process = supervisor.children[0].process
+    assert process
+    eventually(lambda: len(group_of(process.pid)) == 3)
+
+    supervisor.stop()
+
+    assert group_of(process.pid) == []
+
+
+def test_the_port_of_a_stopped_server_is_free(supervise: Supervise, eventually: Eventually) -> None:
+    port = ports.any_free()
+    supervisor = supervise({"web": f"exec {sys.executable} -m http.server --bind 127.0.0.1 {port}"})
+
+    def listens() -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return True
+        return False
+
+    eventually(listens)
+    assert not ports.is_free(port)
+
+    supervisor.stop()
+
+    assert ports.is_free(port)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize("command", [FAMILY, STUBBORN])
+def test_no_orphan_is_left_however_the_owner_ends(
+    owner: Callable[[str], processes.subprocess.Popen[str]],
+    eventually: Eventually,
+    number: signal.Signals,
+    command: str,
+) -> None:
+    process = owner(OWNER % command)
+    assert process.stdout
+    leader = int(process.stdout.readline())
+    eventually(lambda: len(group_of(leader)) == 3)
+
+    process.send_signal(number)
+    process.wait(timeout=20)
+
+    eventually(lambda: group_of(leader) == [])
+
+
+def test_the_end_of_a_log_is_quoted(tmp_path: Path) -> None:
+    log = tmp_path / "web.log"
+    log.write_text("one\ntwo\nthree\n")
+
+    assert processes.tail(log, lines=2) == "  | two\n  | three"
+    assert processes.tail(tmp_path / "none.log") == "  | (it wrote nothing)"
