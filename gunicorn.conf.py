@@ -30,6 +30,7 @@ limit_request_field_size = 8190
 max_requests = 0
 accesslog = None  # one line per request is the application's own, without personal data
 errorlog = "-"
+control_socket_disable = True  # nobody steers it from outside; and its home may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - heartbeat file; a disk may stall
 
 

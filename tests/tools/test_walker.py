@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from pytest_httpserver import HTTPServer
+from rich.console import Console
+
+from tools.demo import walk_through
+from tools.walker import PRESENT, Walker, WalkError
+
+
+@pytest.fixture
+def walker(httpserver: HTTPServer) -> Walker:
+    return Walker(Console(file=io.StringIO(), soft_wrap=True), httpserver.url_for("").rstrip("/"))
+
+
+def printed(walker: Walker) -> str:
+    assert isinstance(walker.console.file, io.StringIO)
+    return walker.console.file.getvalue()
+
+
+def test_a_step_shows_request_status_headers_and_answer(walker: Walker, httpserver: HTTPServer) -> None:
+    httpserver.expect_request(
+        "/api/ext/lookup", method="POST", json={"subject": {"email": "a@b.example"}}
+    ).respond_with_json({"outcome": "matched"}, headers={"X-Credits-Charged": "0"})
+
+    walker.step(
+        "Look up",
+        "POST",
+        "/api/ext/lookup",
+        {"subject": {"email": "a@b.example"}},
+        expect={"outcome": PRESENT},
+    )
+
+    shown = printed(walker)
+    assert "1. Look up" in shown
+    assert "curl -X POST $BASE/api/ext/lookup" in shown
+    assert "→ 200" in shown
+    assert "x-credits-charged: 0" in shown
+    assert '"outcome": "matched"' in shown
+
+
+def test_neither_passwords_nor_tokens_are_shown(walker: Walker, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/login").respond_with_json({"access_token": "ses_0123456789abcdef"})
+    walker.token = "ses_fedcba9876543210"
+
+    walker.step("Sign in", "POST", "/login", {"password": "correct horse battery"})
+
+    shown = printed(walker)
+    assert "9abcdef" not in shown
+    assert "horse battery" not in shown
+    assert "fedcba" not in shown
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        ({"credits.charged": 1}, "expected credits.charged to be 1"),
+        ({"result.emails.0.email": PRESENT}, "expected result.emails.0.email to be there"),
+    ],
+)
+def test_a_broken_promise_names_the_step_and_what_was_expected(
+    walker: Walker, httpserver: HTTPServer, expect: dict[str, object], message: str
+) -> None:
+    httpserver.expect_request("/reveal").respond_with_json(
+        {"credits": {"charged": 0}, "result": {"emails": []}}
+    )
+
+    with pytest.raises(WalkError, match=r"Step 1\. Reveal") as failure:
+        walker.step("Reveal", "POST", "/reveal", {}, expect=expect)
+
+    assert message in str(failure.value)
+
+
+def test_an_unexpected_status_ends_the_walk(walker: Walker, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/reveal").respond_with_json({"code": "unavailable"}, status=503)
+
+    with pytest.raises(WalkError, match="expected status 200 or 202"):
+        walker.step("Reveal", "POST", "/reveal", {}, status=(200, 202))
+
+
+def test_a_walk_at_a_service_that_is_not_there_fails_with_1(capsys: pytest.CaptureFixture[str]) -> None:
+    known = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "x"}
+
+    assert walk_through(known) == 1
+
+    assert "The walk failed" in capsys.readouterr().out
