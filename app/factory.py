@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+import time
 
 from apiflask import APIFlask
 from flask import Response, g, request
@@ -11,13 +12,37 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import settings as app_settings
-from app.api import body, errors, login
-from app.infra import log
+from app.api import (
+    body,
+    enrichment_request,
+    errors,
+    health,
+    jobs,
+    keys,
+    login,
+    openapi,
+    problems,
+    reveal,
+    session,
+)
+from app.api.answer import Machines
+from app.infra import log, metrics
 from app.infra.db import Database
+from app.infra.queue import Sender
+from app.infra.ring import Ear
 from app.settings import Settings
 
 API_VERSION = "1"
-BLUEPRINTS = (login.blueprint,)
+BLUEPRINTS = (
+    login.blueprint,
+    session.blueprint,
+    reveal.blueprint,
+    enrichment_request.blueprint,
+    jobs.blueprint,
+    keys.blueprint,
+    health.blueprint,
+    problems.blueprint,
+)
 COMMANDS = ()
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
@@ -34,15 +59,12 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app = APIFlask(
         "app", title="Contact lookup", version="1.0.0", spec_path="/openapi.json", docs_path="/docs"
     )
-    app.config.update(
-        MAX_CONTENT_LENGTH=body.MAX_BYTES,
-        OPENAPI_VERSION="3.1.0",
-        VALIDATION_ERROR_STATUS_CODE=422,
-        AUTO_404_RESPONSE=False,
+    app.config["MAX_CONTENT_LENGTH"] = body.MAX_BYTES
+    machines = Machines(
+        settings, Database(settings.database_url), Sender(settings.redis_url), Ear(settings.redis_url)
     )
-    app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.extensions["settings"] = settings
-    app.extensions["database"] = Database(settings.database_url)
+    app.extensions.update(machines=machines, settings=settings, database=machines.database)
+    openapi.configure(app)
     app.before_request(_begin)
     app.after_request(_finish)
     errors.register(app)
@@ -59,6 +81,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
 
 def _begin() -> None:
     sent = request.headers.get("X-Request-Id", "")
+    g.started = time.monotonic()
     g.request_id = sent if _SANE_REQUEST_ID.fullmatch(sent) else f"req_{secrets.token_hex(12)}"
     clear_contextvars()
     bind_contextvars(request_id=g.request_id)
@@ -69,4 +92,8 @@ def _finish(response: Response) -> Response:
     response.headers["API-Version"] = API_VERSION
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
+    endpoint = request.url_rule.rule if request.url_rule else "none"
+    metrics.REQUESTS.labels(endpoint=endpoint, status=response.status_code).inc()
+    if "started" in g:
+        metrics.REQUEST_SECONDS.labels(endpoint=endpoint).observe(time.monotonic() - g.started)
     return response

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import cache
 
 from environs import Env
@@ -54,6 +55,11 @@ class Settings:
     providers_phone: tuple[str, ...]
     providers_person: tuple[str, ...]
     providers_company: tuple[str, ...]
+
+    @property
+    def usual_age(self) -> timedelta:
+        """How old a known value may be before providers are asked again."""
+        return timedelta(days=self.known_fresh_days)
 
     @property
     def prices(self) -> dict[str, int]:

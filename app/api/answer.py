@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
 
@@ -13,12 +14,12 @@ from sqlalchemy.orm import Session
 
 from app.api.auth import caller
 from app.api.idempotency import REPLAYED, begin, finish
+from app.api.job_answer import FREE_KINDS, Sight, job_answer
 from app.api.prefer import Patience, patience
 from app.core import jobs, questions, workspaces
 from app.core.jobs import Job
 from app.core.questions import Freshness, Question
-from app.core.workspaces import Balance
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import Kind
 from app.infra import clock, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -26,7 +27,6 @@ from app.infra.ring import Ear
 from app.settings import Settings
 
 RETRY_AFTER_SECONDS = 1
-FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,6 @@ class Machines:
     ear: Ear
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """A job as it was read at one moment, with what its workspace had then."""
-
-    job: Job
-    items: list[jobs.JobItem]
-    balance: Balance
-
-
 def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """Answer with a JSON object; a view returns this so that nothing is dumped twice."""
     return current_app.response_class(
@@ -55,10 +46,11 @@ def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | Non
     )
 
 
-def ask(question: Question, *, private: bool = False) -> Response:
+def ask(make: Callable[[Session], Question], *, private: bool = False) -> Response:
     """Submit the question, send it to the workers, wait as long as the caller likes, and answer.
 
-    Nothing of a private question is kept once it is answered, and no account is written beside it.
+    `make` writes the question in the submitting transaction, so that its price is right. Nothing of a
+    private question is kept once it is answered, and no account is written beside it.
 
     Raises:
         InsufficientCredits, IdempotencyKeyReused, Unavailable: nothing was kept of the question.
@@ -75,19 +67,13 @@ def ask(question: Question, *, private: bool = False) -> Response:
                 questions.Submission(jobs.get(session, caller().workspace_id, reference)),
             )
         else:
-            submission = questions.submit(
-                session,
-                question,
-                fresh=_freshness(question.kind, machines.settings),
-                deadline=timedelta(seconds=machines.settings.job_deadline_seconds),
-                now=now,
-            )
+            submission = _submit(session, make(session), machines.settings, now)
             if not private:
                 finish(session, submission.job.id)
     wanted = patience()
     with machines.ear.waiting(submission.job.id) as bell:
         if submission.is_new:
-            machines.sender.send(question.kind, [submission.job.id])
+            machines.sender.send(Kind(submission.job.kind), [submission.job.id])
         sight = _wait(machines, submission.job, bell, wanted, is_new=submission.is_new)
     repeated = submission.is_over and not replayed
     return answer(sight, wanted, repeated=repeated, headers=REPLAYED if replayed else None)
@@ -134,41 +120,6 @@ def answer(
     return reply(body, 200, all_headers)
 
 
-def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
-    """Write the answer of a queued endpoint (contract 2.3)."""
-    job = sight.job
-    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
-    return {
-        "job": job_object(job),
-        "result": _items_result(sight.items) if sight.items else _result(job),
-        "trace": job.trace,
-        "credits": {
-            "charged": 0 if repeated else job.charged,
-            "reserved": 0 if job.finished_at else job.held - job.charged,
-            "balance": sight.balance.available,
-            "already_owned": job.already_owned or owned,
-        },
-    }
-
-
-def job_object(job: Job) -> dict[str, Any]:
-    """Write the job itself, as the list of jobs and every queued answer show it."""
-    shown: dict[str, Any] = {
-        "id": job.id,
-        "kind": job.kind,
-        "status": job.status,
-        "outcome": job.outcome,
-        "created_at": clock.rfc3339(job.created_at),
-        "finished_at": clock.rfc3339(job.finished_at),
-        "progress": {"done": job.progress_done, "total": job.progress_total},
-    }
-    if "client_reference" in job.request:
-        shown["client_reference"] = job.request["client_reference"]
-    if job.error is not None:
-        shown["error"] = job.error
-    return shown
-
-
 def see(session: Session, workspace_id: str, job_id: str) -> Sight:
     """Read a job with its items and its workspace's balance.
 
@@ -179,6 +130,16 @@ def see(session: Session, workspace_id: str, job_id: str) -> Sight:
     job = jobs.get(session, workspace_id, job_id)
     items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
     return Sight(job, items, workspaces.balance(session, workspace_id))
+
+
+def _submit(session: Session, question: Question, settings: Settings, now: datetime) -> questions.Submission:
+    return questions.submit(
+        session,
+        question,
+        fresh=_freshness(question.kind, settings),
+        deadline=timedelta(seconds=settings.job_deadline_seconds),
+        now=now,
+    )
 
 
 def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new: bool) -> Sight:
@@ -195,30 +156,6 @@ def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new
             metrics.WAITS.labels(outcome="over" if sight.job.finished_at else "not_yet").inc()
             return sight
         bell.wait(left)
-
-
-def _result(job: Job) -> dict[str, Any] | None:
-    if job.result is None or "client_reference" not in job.request:
-        return job.result
-    return {**job.result, "client_reference": job.request["client_reference"]}
-
-
-def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
-    """Write the items of an enrichment that are done, and all of them once it is over."""
-    return {
-        "items": [
-            {
-                "index": item.index,
-                "client_reference": item.request.get("client_reference"),
-                "outcome": item.outcome,
-                **(item.result or {"contact": None, "company": None, "emails": [], "phones": []}),
-                "credits_charged": item.charged,
-                "error": item.error,
-            }
-            for item in items
-        ],
-        "next_cursor": None,
-    }
 
 
 def _freshness(kind: Kind, settings: Settings) -> Freshness:

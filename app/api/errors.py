@@ -27,27 +27,9 @@ def register(app: APIFlask) -> None:
     app.error_processor(_apiflask)
 
 
-def problem_object(problem: Problem, *, request_id: str | None) -> dict[str, Any]:
-    """Write the problem as RFC 9457 has it, with this service's extensions (contract 2.2)."""
-    body: dict[str, Any] = {
-        "type": f"/problems/{problem.code}",
-        "title": problem.title,
-        "status": problem.status,
-        "detail": problem.detail,
-        "code": problem.code,
-        "request_id": request_id,
-        "retryable": problem.retryable,
-    }
-    if problem.errors:
-        body["errors"] = [{"pointer": e.pointer, "detail": e.detail} for e in problem.errors]
-    if problem.retry_after is not None:
-        body["retry_after"] = problem.retry_after
-    return body | problem.extra
-
-
 def answer(problem: Problem) -> Response:
     """Answer with the problem, and the headers that belong to it."""
-    body = problem_object(problem, request_id=g.get("request_id"))
+    body = problem.as_dict() | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"
     )
@@ -82,25 +64,26 @@ def _http(error: HTTPException) -> Response:
 
 def _apiflask(error: HTTPError) -> Response:
     if isinstance(error, _ValidationError):
-        return answer(errors.ValidationFailed(errors=tuple(_field_errors(error.detail.values()))))
+        return answer(errors.ValidationFailed(errors=tuple(_field_errors(error.detail))))
     if error.status_code == errors.Forbidden.status:
         return answer(errors.InsufficientScope())
     return answer(errors.InvalidToken())
 
 
-def _field_errors(locations: Any) -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's nested messages
-    for messages in locations:
-        yield from _flatten(messages, "")
+def _field_errors(locations: dict[str, Any]) -> Iterator[FieldError]:
+    for messages in locations.values():
+        yield from field_errors(messages)
 
 
-def _flatten(messages: Any, pointer: str) -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's nested messages
+def field_errors(messages: Any, pointer: str = "") -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's
+    """Turn marshmallow's nested messages into JSON pointers with a sentence each."""
     if isinstance(messages, dict):
         for key, inner in messages.items():
             step = "" if key == "_schema" else f"/{escape(str(key))}"
-            yield from _flatten(inner, pointer + step)
+            yield from field_errors(inner, pointer + step)
     elif isinstance(messages, list):
         for message in messages:
-            yield from _flatten(message, pointer)
+            yield from field_errors(message, pointer)
     else:
         yield FieldError(pointer, str(messages))
 

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
+from app.domain.kinds import Kind
 from app.infra.db import Base
 
 _LIVE = text("status IN ('queued', 'running')")
@@ -121,3 +122,9 @@ def items(session: Session, job_id: str) -> list[JobItem]:
 def forget(session: Session, job_id: str) -> None:
     """Delete a job that must not be remembered; only for kinds that cost nothing."""
     session.execute(delete(Job).where(Job.id == job_id))
+
+
+def forget_lookups(session: Session, *, before: datetime) -> None:
+    """Delete hash lookups that ended before then: whose site was looked at is nobody's business later."""
+    kinds = (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH)
+    session.execute(delete(Job).where(Job.kind.in_(kinds), Job.finished_at < before))

@@ -177,6 +177,16 @@ def put_back(
     )
 
 
+def renew(session: Session, claim: Claim, *, lease_until: datetime) -> None:
+    """Hold the job longer.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    _change(session, claim, lease_until=lease_until)
+
+
 def keep_item(session: Session, claim: Claim, item: JobItem, *, charge: int, lease_until: datetime) -> None:
     """Hand in one finished item of an enrichment: its row, the progress, the charge so far, a longer lease.
 

@@ -60,6 +60,22 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         self.extra = extra or {}
         super().__init__(self.code)
 
+    def as_dict(self) -> dict[str, Any]:
+        """Write the problem as RFC 9457 has it, with this service's extensions (contract 2.2)."""
+        body: dict[str, Any] = {
+            "type": f"/problems/{self.code}",
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            "retryable": self.retryable,
+        }
+        if self.errors:
+            body["errors"] = [{"pointer": error.pointer, "detail": error.detail} for error in self.errors]
+        if self.retry_after is not None:
+            body["retry_after"] = self.retry_after
+        return body | self.extra
+
 
 class MalformedJson(Problem):
     """The body cannot be read as one JSON object."""

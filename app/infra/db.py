@@ -138,10 +138,18 @@ def _engine(url: str) -> Engine:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "sqlite":
         return create_engine(
-            parsed, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, pool_timeout=BUSY_SECONDS, pool_pre_ping=True
+            parsed,
+            hide_parameters=True,
+            pool_size=POOL_SIZE,
+            max_overflow=POOL_SIZE,
+            pool_timeout=BUSY_SECONDS,
+            pool_pre_ping=True,
         )
     engine = create_engine(
-        parsed, connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS}, pool_size=POOL_SIZE
+        parsed,
+        hide_parameters=True,
+        connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS},
+        pool_size=POOL_SIZE,
     )
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -1,0 +1,161 @@
+"""POST /api/ext/enrichment-request: many people or companies at once, filled in as they are found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, current_app
+from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+
+from app.api.answer import ask, reply
+from app.api.auth import bearer, caller
+from app.api.errors import field_errors
+from app.api.fields import MAX_REFERENCE, Flag, Strict, SubjectSchema, Text, company_url, website
+from app.api.job_answer import JobAnswerSchema
+from app.api.limits import Policy, limited
+from app.core import enrichments
+from app.core.enrichments import Estimate
+from app.core.questions import Question
+from app.domain.callers import Scope
+from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
+from app.domain.kinds import Kind
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+
+blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
+
+MOST_ITEMS = 100
+PERSON_FIELDS = ("profile", "email", "phone", "company")
+DEFAULT_FIELDS = ("company", "email", "profile")
+
+
+@dataclass(frozen=True, slots=True)
+class EnrichmentRequest:
+    """An enrichment as it was asked; `items` are what the job keeps of each."""
+
+    entity: str
+    items: tuple[dict[str, Any], ...]
+    fields: tuple[str, ...]
+    max_credits: int | None
+    dry_run: bool
+
+
+class CompanySchema(Strict):
+    """How an item names a company: any one of these will do."""
+
+    domain = website(allow_none=True)
+    name = Text(allow_none=True)
+    linkedin_url = company_url(allow_none=True)
+
+    @post_load
+    def _company(self, data: dict[str, Any], **_options: Any) -> dict[str, str]:
+        company = {name: value for name, value in data.items() if value}
+        if not company:
+            raise InsufficientIdentifiers("Give domain, name or linkedin_url of the company.")
+        return company
+
+
+class ItemSchema(Strict):
+    """One item: a subject, or a company where the entity is company."""
+
+    subject = fields.Nested(SubjectSchema)
+    company = fields.Nested(CompanySchema)
+    client_reference = Text(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
+
+
+class EnrichmentSchema(Strict):
+    """What the endpoint takes (contract 2.8). A bad item is reported as that item's error."""
+
+    entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
+    items = fields.List(
+        fields.Dict(keys=fields.String()), required=True, validate=validate.Length(min=1, max=MOST_ITEMS)
+    )
+    fields_ = fields.List(
+        fields.String(validate=validate.OneOf(PERSON_FIELDS)),
+        data_key="fields",
+        load_default=list(DEFAULT_FIELDS),
+        validate=validate.Length(min=1, max=10),
+    )
+    max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
+    dry_run = Flag(load_default=False)
+    webhook_url = fields.String(allow_none=True)
+
+    @validates_schema
+    def _no_webhooks(self, data: dict[str, Any], **_options: Any) -> None:
+        if data.get("webhook_url") is not None:
+            raise ValidationError(
+                "This version does not send webhooks; leave it out and poll the job.", "webhook_url"
+            )
+
+    @post_load
+    def _request(self, data: dict[str, Any], **_options: Any) -> EnrichmentRequest:
+        items = tuple(_item(raw, data["entity"]) for raw in data["items"])
+        return EnrichmentRequest(
+            data["entity"],
+            items,
+            tuple(sorted(set(data["fields_"]))),
+            data.get("max_credits"),
+            data["dry_run"],
+        )
+
+
+@blueprint.post("/api/ext/enrichment-request")
+@blueprint.auth_required(bearer, roles=[Scope.ENRICH])
+@limited(Policy.SPEND)
+@blueprint.input(EnrichmentSchema, arg_name="body")
+@blueprint.output(JobAnswerSchema)
+def enrichment_request(body: EnrichmentRequest) -> Response:
+    """Enrich up to 100 people or companies.
+
+    Items are filled in as they finish; one bad item never fails the others. With `dry_run` the answer is
+    an estimate and nothing is queued.
+    """
+    settings: Settings = current_app.extensions["machines"].settings
+    database: Database = current_app.extensions["machines"].database
+    who = caller()
+    with database.reading() as session:
+        estimate = enrichments.estimate(
+            session, who.workspace_id, body.items, body.fields, settings=settings, now=clock.now()
+        )
+    if body.dry_run:
+        return reply({"estimate": asdict(estimate)})
+    return ask(lambda _session: _question(body, estimate))
+
+
+def _question(body: EnrichmentRequest, estimate: Estimate) -> Question:
+    who = caller()
+    ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
+    options = {"entity": body.entity, "fields": list(body.fields), "max_credits": body.max_credits}
+    return Question(
+        kind=Kind.ENRICHMENT_REQUEST,
+        workspace_id=who.workspace_id,
+        account_id=who.account_id,
+        request=options,
+        identity={**options, "items": body.items},
+        price=min(estimate.credits_max, ceiling),
+        hold_what_there_is=True,
+        items=body.items,
+    )
+
+
+def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:
+    """Read one item; what is wrong with it becomes its error."""
+    reference = raw.get("client_reference")
+    kept = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
+    try:
+        item = ItemSchema().load(raw)
+        if set(item) - {"client_reference"} != {"subject" if entity == "person" else "company"}:
+            wanted = "subject" if entity == "person" else "company"
+            raise InsufficientIdentifiers(
+                f"An item of entity {entity} is named by '{wanted}', and only that."
+            )
+    except ValidationError as error:
+        return kept | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
+    except Problem as problem:
+        return kept | {"error": problem.as_dict()}
+    if entity == "person":
+        return kept | {"subject": item["subject"].as_dict()}
+    return kept | {"company": item["company"]}

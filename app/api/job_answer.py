@@ -1,0 +1,142 @@
+"""The shape of every queued endpoint's answer (contract 2.3), and its schema for the OpenAPI document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from app.core import jobs
+from app.core.jobs import Job
+from app.core.workspaces import Balance
+from app.domain import ids
+from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.infra import clock
+
+FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A job as it was read at one moment, with what its workspace had then."""
+
+    job: Job
+    items: list[jobs.JobItem]
+    balance: Balance
+
+
+def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
+    """Write the answer of a queued endpoint (contract 2.3)."""
+    job = sight.job
+    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
+    return {
+        "job": job_object(job),
+        "result": _items_result(sight.items) if sight.items else _result(job),
+        "trace": job.trace,
+        "credits": {
+            "charged": 0 if repeated else job.charged,
+            "reserved": 0 if job.finished_at else job.held - job.charged,
+            "balance": sight.balance.available,
+            "already_owned": job.already_owned or owned,
+        },
+    }
+
+
+def job_object(job: Job) -> dict[str, Any]:
+    """Write the job itself, as the list of jobs and every queued answer show it."""
+    shown: dict[str, Any] = {
+        "id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "created_at": clock.rfc3339(job.created_at),
+        "finished_at": clock.rfc3339(job.finished_at),
+        "progress": {"done": job.progress_done, "total": job.progress_total},
+    }
+    if "client_reference" in job.request:
+        shown["client_reference"] = job.request["client_reference"]
+    if job.error is not None:
+        shown["error"] = job.error
+    return shown
+
+
+def _result(job: Job) -> dict[str, Any] | None:
+    if job.result is None or "client_reference" not in job.request:
+        return job.result
+    return {**job.result, "client_reference": job.request["client_reference"]}
+
+
+def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
+    """Write the items of an enrichment that are done, and all of them once it is over."""
+    return {
+        "items": [
+            {
+                "index": item.index,
+                "client_reference": item.request.get("client_reference"),
+                "outcome": item.outcome,
+                **(item.result or {"contact": None, "company": None, "emails": [], "phones": []}),
+                "credits_charged": item.charged,
+                "error": item.error,
+            }
+            for item in items
+        ],
+        "next_cursor": None,
+    }
+
+
+class ProgressSchema(Schema):
+    """How far a job is."""
+
+    done = fields.Integer(metadata={"example": 1})
+    total = fields.Integer(metadata={"example": 1})
+
+
+class JobSchema(Schema):
+    """One question, asked once, paid at most once, answered once."""
+
+    id = fields.String(required=True, metadata={"example": ids.EXAMPLES["job"]})
+    kind = fields.String(required=True, metadata={"enum": [k.value for k in Kind], "example": "reveal.email"})
+    status = fields.String(
+        required=True, metadata={"enum": [s.value for s in Status], "example": "succeeded"}
+    )
+    outcome = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": [*(o.value for o in Outcome), None], "example": "found"},
+    )
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+    finished_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"example": "2026-11-20T09:30:00.412Z"}
+    )
+    progress = fields.Nested(ProgressSchema, required=True)
+    client_reference = fields.String(metadata={"example": "row-17"})
+    error = fields.Dict(metadata={"description": "Why a failed job has no answer: a problem object."})
+
+
+class TraceSchema(Schema):
+    """One line of the receipt: who was asked, what came of it, what it cost in the provider's credits."""
+
+    provider = fields.String(metadata={"example": "sandbox"})
+    outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
+    status = fields.String(metadata={"example": "valid"})
+    latency_ms = fields.Integer(metadata={"example": 4})
+    cost = fields.Integer(metadata={"example": 1})
+
+
+class CreditsSchema(Schema):
+    """What the question cost, what it still holds, and what the workspace has left."""
+
+    charged = fields.Integer(metadata={"example": 1})
+    reserved = fields.Integer(metadata={"example": 0})
+    balance = fields.Integer(metadata={"example": 249})
+    already_owned = fields.Boolean(metadata={"example": False})
+
+
+class JobAnswerSchema(Schema):
+    """The answer of every queued endpoint, over or not; `result` is null until there is one."""
+
+    job = fields.Nested(JobSchema, required=True)
+    result = fields.Dict(required=True, allow_none=True)
+    trace = fields.List(fields.Nested(TraceSchema), required=True)
+    credits = fields.Nested(CreditsSchema, required=True)

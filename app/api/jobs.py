@@ -1,0 +1,77 @@
+"""GET /api/ext/jobs: poll one job, or list the workspace's latest, so that a restarted client can resume."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, current_app
+from marshmallow import Schema, fields, validate
+
+from app.api.answer import Machines, look_again, reply
+from app.api.auth import bearer, caller
+from app.api.job_answer import JobAnswerSchema, JobSchema, job_object
+from app.api.limits import Policy, limited
+from app.core import jobs
+from app.domain import ids
+from app.domain.errors import FieldError, JobNotFound, ValidationFailed
+from app.domain.kinds import Status
+
+blueprint = APIBlueprint("jobs", __name__, tag="Jobs")
+
+USUAL_LIMIT = 20
+MOST_LIMIT = 100
+
+
+class JobsQuery(Schema):
+    """Either `id`, or what to list."""
+
+    id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
+    status = fields.String(validate=validate.OneOf([status.value for status in Status]))
+    limit = fields.Integer(load_default=USUAL_LIMIT, validate=validate.Range(min=1, max=MOST_LIMIT))
+    cursor = fields.String(metadata={"description": "`next_cursor` of the page before."})
+
+
+class JobListSchema(Schema):
+    """A page of jobs, newest first."""
+
+    jobs = fields.List(fields.Nested(JobSchema), required=True)
+    next_cursor = fields.String(required=True, allow_none=True)
+
+
+@blueprint.get("/api/ext/jobs")
+@blueprint.auth_required(bearer)
+@limited(Policy.READ)
+@blueprint.input(JobsQuery, location="query", arg_name="query")
+@blueprint.output(JobAnswerSchema)
+@blueprint.doc(
+    responses={
+        200: {"content": {"application/json": {"schema": {"oneOf": [JobAnswerSchema, JobListSchema]}}}}
+    }
+)
+def list_jobs(query: dict[str, Any]) -> Response:
+    """Poll a job, or list the latest.
+
+    With `id`: 200 when the job is over, 202 while it is not; `Prefer: wait=N` waits for it. Without: the
+    workspace's jobs, newest first.
+    """
+    if "id" in query:
+        if not ids.is_id(query["id"], "job"):
+            raise JobNotFound
+        return look_again(query["id"])
+    cursor = query.get("cursor")
+    if cursor is not None and not ids.is_id(cursor, "job"):
+        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the page before."),))
+    machines: Machines = current_app.extensions["machines"]
+    limit = query["limit"]
+    with machines.database.reading() as session:
+        page = jobs.latest(
+            session, caller().workspace_id, status=query.get("status"), before=cursor, limit=limit + 1
+        )
+    more = len(page) > limit
+    return reply(
+        {
+            "jobs": [job_object(job) for job in page[:limit]],
+            "next_cursor": page[limit - 1].id if more else None,
+        }
+    )

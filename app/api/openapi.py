@@ -1,0 +1,203 @@
+"""/openapi.json and /docs: what the schemas cannot say by themselves, said once for every endpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, APIFlask
+from flask import Response, send_from_directory
+from flask_swagger_ui import __file__ as swagger_ui
+
+from app.domain import errors
+from app.domain.errors import Problem, all_problems
+
+ASSETS = "/docs/assets"
+blueprint = APIBlueprint("docs_assets", __name__, enable_openapi=False)
+
+EVERYWHERE = (errors.InternalError, errors.Unavailable)
+WITH_A_BODY = (
+    errors.MalformedJson,
+    errors.PayloadTooLarge,
+    errors.UnsupportedMediaType,
+    errors.ValidationFailed,
+)
+WITH_A_TOKEN = (
+    errors.MissingToken,
+    errors.InvalidToken,
+    errors.TokenExpired,
+    errors.TokenRevoked,
+    errors.InsufficientScope,
+    errors.RateLimited,
+)
+SUBJECTS = (errors.InsufficientIdentifiers, errors.NotAProfileUrl)
+HASHES = (errors.BadHash,)
+BY_PATH: dict[str, tuple[type[Problem], ...]] = {
+    "/api/ext/login": (errors.InvalidCredentials, errors.AccountDisabled, errors.TooManyAttempts),
+    "/api/ext/lookup": SUBJECTS,
+    "/api/ext/reveal/email": (
+        *SUBJECTS,
+        errors.InsufficientCredits,
+        errors.ContactNotFound,
+        errors.IdempotencyKeyReused,
+    ),
+    "/api/ext/reveal/phone": (
+        *SUBJECTS,
+        errors.InsufficientCredits,
+        errors.ContactNotFound,
+        errors.IdempotencyKeyReused,
+    ),
+    "/api/ext/enrichment-request": (errors.InsufficientCredits, errors.IdempotencyKeyReused),
+    "/api/ext/linkedin-save": (errors.NotAProfileUrl, errors.IdempotencyKeyReused),
+    "/api/ext/company-by-hash": (*HASHES, errors.IdempotencyKeyReused),
+    "/api/ext/leads-by-website-hash": (*HASHES, errors.PrefixNotAllowed, errors.IdempotencyKeyReused),
+    "/api/ext/jobs": (errors.JobNotFound, errors.ValidationFailed),
+    "/api/keys": (errors.ApiAccessRequired,),
+    "/api/keys/{key_id}": (errors.ApiAccessRequired, errors.NotFound),
+    "/problems/{code}": (errors.NotFound,),
+}
+QUEUED = frozenset(
+    {
+        "/api/ext/reveal/email",
+        "/api/ext/reveal/phone",
+        "/api/ext/enrichment-request",
+        "/api/ext/company-by-hash",
+        "/api/ext/leads-by-website-hash",
+    }
+)
+REPLAYABLE = QUEUED | {"/api/ext/linkedin-save"}
+WAITABLE = QUEUED | {"/api/ext/jobs"}
+
+PROBLEM: dict[str, Any] = {
+    "type": "object",
+    "description": "What went wrong (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "code", "request_id", "retryable"],
+    "properties": {
+        "type": {"type": "string", "examples": ["/problems/validation_error"]},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "code": {"type": "string"},
+        "request_id": {"type": ["string", "null"]},
+        "retryable": {"type": "boolean"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "detail"],
+                "properties": {"pointer": {"type": "string"}, "detail": {"type": "string"}},
+            },
+        },
+        "retry_after": {"type": "integer", "description": "Seconds."},
+        "required": {"type": "integer", "description": "Credits this needs."},
+        "balance": {"type": "integer", "description": "Credits the workspace has."},
+    },
+}
+
+
+def configure(app: APIFlask) -> None:
+    """Set up the document and a docs page that needs no internet."""
+    app.config.update(
+        OPENAPI_VERSION="3.1.0",
+        VALIDATION_ERROR_STATUS_CODE=422,
+        AUTO_VALIDATION_ERROR_RESPONSE=False,
+        AUTO_AUTH_ERROR_RESPONSE=False,
+        AUTO_404_RESPONSE=False,
+        AUTO_OPERATION_ID=True,
+        SPEC_PROCESSOR_PASS_OBJECT=False,
+        DOCS_FAVICON=f"{ASSETS}/favicon-32x32.png",
+        SWAGGER_UI_CSS=f"{ASSETS}/swagger-ui.css",
+        SWAGGER_UI_BUNDLE_JS=f"{ASSETS}/swagger-ui-bundle.js",
+        SWAGGER_UI_STANDALONE_PRESET_JS=f"{ASSETS}/swagger-ui-standalone-preset.js",
+    )
+    app.config["SERVERS"] = [{"url": "/"}]
+    app.register_blueprint(blueprint)
+    app.spec_processor(complete)
+
+
+@blueprint.get(f"{ASSETS}/<path:name>")
+def asset(name: str) -> Response:
+    """Serve a file of the docs page."""
+    return send_from_directory(swagger_ui.rpartition("/")[0] + "/dist", name)
+
+
+def complete(spec: dict[str, Any]) -> dict[str, Any]:
+    """Add to every operation the problems, headers and preferences that the contract gives it."""
+    components = spec.setdefault("components", {})
+    components.setdefault("schemas", {})["Problem"] = PROBLEM
+    for path, operations in spec["paths"].items():
+        for operation in operations.values():
+            _add_problems(path, operation)
+            _add_headers(path, operation)
+    return spec
+
+
+def _add_problems(path: str, operation: dict[str, Any]) -> None:
+    kinds = [*EVERYWHERE, *BY_PATH.get(path, ())]
+    if "requestBody" in operation:
+        kinds += WITH_A_BODY
+        operation["requestBody"]["required"] = True
+    if operation.get("security"):
+        kinds += WITH_A_TOKEN
+    codes_by_status: dict[int, list[type[Problem]]] = {}
+    for kind in all_problems().values():
+        if kind in kinds:
+            codes_by_status.setdefault(kind.status, []).append(kind)
+    for status, problems in codes_by_status.items():
+        operation["responses"].setdefault(
+            str(status),
+            {
+                "description": "; ".join(f"`{kind.code}`: {kind.title}" for kind in problems),
+                "content": {
+                    "application/problem+json": {
+                        "schema": {"$ref": "#/components/schemas/Problem"},
+                        "examples": {kind.code: {"value": _example(kind)} for kind in problems},
+                    }
+                },
+            },
+        )
+
+
+def _example(kind: type[Problem]) -> dict[str, Any]:
+    problem = (
+        errors.InsufficientCredits(required=1, balance=0)
+        if kind is errors.InsufficientCredits
+        else kind(retry_after=30 if issubclass(kind, errors.TooMany) else None)
+    )
+    return problem.as_dict() | {"request_id": "req_5f2c9d0a7be14f6c8a3d1e90"}
+
+
+def _add_headers(path: str, operation: dict[str, Any]) -> None:
+    parameters = operation.setdefault("parameters", [])
+    if path in WAITABLE:
+        parameters.append(
+            _header("Prefer", "`wait=N` (seconds, at most 25) or `respond-async` (RFC 7240).", "wait=10")
+        )
+    if path in QUEUED or path == "/api/ext/jobs":
+        over = operation["responses"]["200"]
+        operation["responses"]["202"] = {
+            "description": "Not over yet: the same shape; look again at Location after Retry-After seconds.",
+            "content": over["content"],
+            "headers": {
+                "Location": {"schema": {"type": "string"}},
+                "Retry-After": {"schema": {"type": "integer"}},
+            },
+        }
+    if path in REPLAYABLE:
+        parameters.append(
+            _header(
+                "Idempotency-Key",
+                "1 to 255 printable characters; a replay joins the first request.",
+                "3f0f7f0e-6a0c-4a0e-9d2b-1f6f0f6a7c11",
+            )
+        )
+
+
+def _header(name: str, description: str, example: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": description,
+        "schema": {"type": "string"},
+        "example": example,
+    }

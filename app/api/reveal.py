@@ -1,0 +1,127 @@
+"""POST /api/ext/reveal/email and /phone: a person's address or number, for a credit, once for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from apiflask import APIBlueprint
+from flask import Response, current_app
+from marshmallow import fields, post_load, validate
+from sqlalchemy.orm import Session
+
+from app.api.answer import ask
+from app.api.auth import bearer, caller
+from app.api.fields import MAX_REFERENCE, Strict, SubjectSchema, Text
+from app.api.job_answer import JobAnswerSchema
+from app.api.limits import Policy, limited
+from app.core import people
+from app.core.people import Field, MinStatus, Wish
+from app.core.questions import Question
+from app.domain.callers import Scope
+from app.domain.kinds import Kind
+from app.domain.subjects import Subject
+from app.infra import clock
+from app.settings import Settings
+
+blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
+
+OLDEST_DAYS = 3650
+KINDS = {Field.EMAIL: Kind.REVEAL_EMAIL, Field.PHONE: Kind.REVEAL_PHONE}
+
+
+@dataclass(frozen=True, slots=True)
+class RevealRequest:
+    """A reveal as it was asked: who, and `options` as the job keeps them."""
+
+    subject: Subject
+    options: dict[str, Any]
+    client_reference: str | None
+
+
+class RevealSchema(Strict):
+    """What both reveals take (contract 2.7); `types` and the default of `min_status` differ."""
+
+    subject = fields.Nested(SubjectSchema, required=True)
+    max_age_days = fields.Integer(
+        strict=True, validate=validate.Range(min=1, max=OLDEST_DAYS), metadata={"example": 90}
+    )
+    client_reference = Text(MAX_REFERENCE, metadata={"example": "row-17"})
+
+    @post_load
+    def _request(self, data: dict[str, Any], **_options: Any) -> RevealRequest:
+        options = {
+            "types": sorted(set(data["types"])),
+            "min_status": data["min_status"],
+            "max_age_days": data.get("max_age_days"),
+        }
+        return RevealRequest(data["subject"], options, data.get("client_reference"))
+
+
+class RevealEmailSchema(RevealSchema):
+    """A reveal of e-mail addresses."""
+
+    types = fields.List(
+        fields.String(validate=validate.OneOf(people.TYPES[Field.EMAIL])),
+        load_default=["work"],
+        validate=validate.Length(min=1, max=10),
+    )
+    min_status = fields.String(
+        validate=validate.OneOf([status.value for status in MinStatus]), load_default=MinStatus.VALID.value
+    )
+
+
+class RevealPhoneSchema(RevealSchema):
+    """A reveal of phone numbers."""
+
+    types = fields.List(
+        fields.String(validate=validate.OneOf(people.TYPES[Field.PHONE])),
+        load_default=list(people.TYPES[Field.PHONE]),
+        validate=validate.Length(min=1, max=10),
+    )
+    min_status = fields.String(
+        validate=validate.OneOf([status.value for status in MinStatus]), load_default=MinStatus.ANY.value
+    )
+
+
+@blueprint.post("/api/ext/reveal/email")
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL])
+@limited(Policy.SPEND)
+@blueprint.input(RevealEmailSchema, arg_name="body")
+@blueprint.output(JobAnswerSchema)
+def email(body: RevealRequest) -> Response:
+    """Reveal e-mail addresses.
+
+    Costs a credit if, and only if, an address at least as good as asked for is given; what the workspace
+    owns already is free.
+    """
+    return ask(lambda session: _question(session, Field.EMAIL, body))
+
+
+@blueprint.post("/api/ext/reveal/phone")
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL])
+@limited(Policy.SPEND)
+@blueprint.input(RevealPhoneSchema, arg_name="body")
+@blueprint.output(JobAnswerSchema)
+def phone(body: RevealRequest) -> Response:
+    """Reveal phone numbers, on the terms of the e-mail reveal."""
+    return ask(lambda session: _question(session, Field.PHONE, body))
+
+
+def _question(session: Session, field: Field, body: RevealRequest) -> Question:
+    """Write the question; what is owned or suppressed needs no credits set aside."""
+    settings: Settings = current_app.extensions["machines"].settings
+    who = caller()
+    wish = Wish.of(field, body.options)
+    known = people.known(
+        session, who.workspace_id, body.subject, wish, usual_age=settings.usual_age, now=clock.now()
+    )
+    reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
+    return Question(
+        kind=KINDS[field],
+        workspace_id=who.workspace_id,
+        account_id=who.account_id,
+        request={"subject": body.subject.as_dict(), **body.options, **reference},
+        identity={"subject": body.subject.question(), **body.options},
+        price=0 if known.owned or known.suppressed else settings.prices[KINDS[field]],
+    )

@@ -1,0 +1,86 @@
+"""Enrichments: what a list of people or companies may cost, before anybody is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import people
+from app.core.people import TYPES, Field, Known, MinStatus, Wish
+from app.domain.errors import ContactNotFound
+from app.domain.kinds import Kind
+from app.domain.subjects import Subject
+from app.settings import Settings
+
+PAID = {Field.EMAIL: Kind.REVEAL_EMAIL, Field.PHONE: Kind.REVEAL_PHONE}
+WISHES = {
+    Field.EMAIL: Wish(field=Field.EMAIL, types=("work",), min_status=MinStatus.VALID),
+    Field.PHONE: Wish(field=Field.PHONE, types=TYPES[Field.PHONE], min_status=MinStatus.ANY),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Credits an enrichment costs at least and at most; how many items cost nothing, and why."""
+
+    credits_min: int = 0
+    credits_max: int = 0
+    owned: int = 0
+    suppressed: int = 0
+    ineligible: int = 0
+
+
+def estimate(
+    session: Session,
+    workspace_id: str,
+    requests: Sequence[dict[str, Any]],
+    fields: Sequence[str],
+    *,
+    settings: Settings,
+    now: datetime,
+) -> Estimate:
+    """Add up what the items may cost; `requests` are those of the job's items."""
+    least = most = owned = suppressed = ineligible = 0
+    wishes = [wish for field, wish in WISHES.items() if field.value in fields]
+    for request in requests:
+        known = _known(session, workspace_id, request, wishes, settings, now)
+        if known is None:
+            ineligible += 1
+        elif any(one.suppressed for one in known):
+            suppressed += 1
+        elif known and all(one.owned for one in known):
+            owned += 1
+        else:
+            costs = [
+                (settings.prices[PAID[wish.field]], one.good)
+                for wish, one in zip(wishes, known, strict=True)
+                if not one.owned
+            ]
+            least += sum(price for price, good in costs if good)
+            most += sum(price for price, _good in costs)
+    return Estimate(least, most, owned, suppressed, ineligible)
+
+
+def _known(  # noqa: PLR0917 -- what the caller was given, for one item
+    session: Session,
+    workspace_id: str,
+    request: dict[str, Any],
+    wishes: Sequence[Wish],
+    settings: Settings,
+    now: datetime,
+) -> list[Known] | None:
+    """Look at what is stored for each wish; None if the item names nobody."""
+    if "subject" not in request:
+        return [] if "company" in request else None
+    subject = Subject(**request["subject"])
+    try:
+        return [
+            people.known(session, workspace_id, subject, wish, usual_age=settings.usual_age, now=now)
+            for wish in wishes
+        ]
+    except ContactNotFound:
+        return None

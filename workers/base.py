@@ -1,0 +1,160 @@
+"""What every job goes through: claim, resolve with no transaction open, settle; then ring.
+
+A job function is registered with `@job(kind)`. It is given its claim, finds out what it needs, and returns
+a resolution: what to write in the settling transaction, and the answer that comes of it.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+import structlog
+from sqlalchemy.orm import Session
+
+from app.core import leases
+from app.core.leases import Answer, Claim, LeaseLost
+from app.domain.errors import InsufficientCredits, JobFailed, Problem, ProviderFailed, Unavailable
+from app.domain.kinds import Kind
+from app.infra import clock, queue
+from app.infra.db import Database
+from app.infra.log import log
+from app.infra.queue import Sender
+from app.infra.ring import Bell
+from app.settings import Settings
+
+BACKOFF_SECONDS = 0.5
+LONGEST_BACKOFF_SECONDS = 60.0
+
+Resolution: TypeAlias = Callable[[Session, datetime], Answer]
+
+
+class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
+    """The job cannot be answered now; `after` says in how many seconds it may be worth another try."""
+
+    def __init__(self, trace: tuple[dict[str, Any], ...] = (), *, after: float | None = None) -> None:
+        self.trace = trace
+        self.after = after
+        super().__init__()
+
+
+@dataclass(frozen=True, slots=True)
+class Machines:
+    """What a worker process was put together from."""
+
+    settings: Settings
+    database: Database
+    sender: Sender
+    bell: Bell
+
+
+Work: TypeAlias = Callable[[Claim, Machines], Resolution]
+JOBS: dict[Kind, Work] = {}
+_machines: list[Machines] = []
+
+
+def start(settings: Settings) -> Machines:
+    """Put this process's machines together, once; later calls give the same."""
+    if not _machines:
+        _machines.append(
+            Machines(
+                settings,
+                Database(settings.database_url),
+                Sender(settings.redis_url),
+                Bell(settings.redis_url),
+            )
+        )
+    return _machines[0]
+
+
+def machines() -> Machines:
+    """Give this process's machines; they were put together when it started."""
+    return _machines[0]
+
+
+def job(kind: Kind) -> Callable[[Work], Work]:
+    """Register the function that resolves this kind of job, as the Celery task of the same name."""
+
+    def register(work: Work) -> Work:
+        JOBS[kind] = work
+
+        def task(job_id: str) -> None:
+            try:
+                run(job_id, work, machines())
+            except Exception as error:  # noqa: BLE001 -- the last net of the thread
+                # Celery would print the text of an exception, and texts quote values. The job's lease
+                # runs out, and the sweeper gives it to another worker.
+                log.error("job left behind", job=job_id, exc_info=error)
+
+        queue.celery.task(task, name=kind.value)
+        return work
+
+    return register
+
+
+def run(job_id: str, work: Work, machines: Machines) -> None:
+    """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
+    settings = machines.settings
+    with machines.database.transaction() as session:
+        claim = leases.claim(
+            session,
+            job_id,
+            lease=timedelta(seconds=settings.lease_seconds),
+            max_crashes=settings.max_crashes,
+            now=clock.now(),
+        )
+    if claim is None:
+        log.debug("job not to be had", job=job_id)
+        return
+    started = time.monotonic()
+    with structlog.contextvars.bound_contextvars(job=job_id, kind=claim.kind.value):
+        try:
+            ended = _resolve_and_settle(claim, work, machines)
+        except LeaseLost:
+            log.warning("lease lost, work thrown away")
+            return
+        log.info("job handed in", outcome=ended, ms=round((time.monotonic() - started) * 1000))
+    machines.bell.ring(job_id)
+
+
+def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
+    try:
+        resolution = work(claim, machines)
+        with machines.database.transaction() as session:
+            now = clock.now()
+            answer = resolution(session, now)
+            leases.settle(session, claim, answer, now=now)
+    except RunLater as later:
+        return _later(claim, later, machines)
+    except (JobFailed, InsufficientCredits) as problem:
+        return _fail(claim, problem, machines)
+    except (LeaseLost, Unavailable):
+        raise
+    except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
+        log.error("job raised", exc_info=error)
+        return _later(claim, RunLater(), machines)
+    return answer.outcome.value
+
+
+def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
+    """Put the job back with a full-jitter backoff, or fail it when its attempts are spent."""
+    if claim.attempts >= machines.settings.max_attempts:
+        return _fail(claim, ProviderFailed(), machines, trace=later.trace)
+    ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
+    seconds = later.after if later.after is not None else random.uniform(0, ceiling)  # noqa: S311 -- jitter
+    with machines.database.transaction() as session:
+        run_after = clock.now() + timedelta(seconds=seconds)
+        leases.put_back(session, claim, trace=later.trace, run_after=run_after)
+    return "later"
+
+
+def _fail(
+    claim: Claim, problem: Problem, machines: Machines, *, trace: tuple[dict[str, Any], ...] = ()
+) -> str:
+    with machines.database.transaction() as session:
+        leases.fail(session, claim, problem.as_dict(), trace=trace, now=clock.now())
+    return problem.code

@@ -1,0 +1,128 @@
+"""Finding out one field of one person: what is owned, what is known and fresh, then the waterfall."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.core import contacts, emails, people, phones, suppressions
+from app.core.leases import Claim
+from app.core.people import Handed, Known, Wish
+from app.domain.errors import InsufficientCredits
+from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
+from app.domain.subjects import Subject
+from app.infra import clock
+from workers import waterfall
+from workers.base import Machines, RunLater
+from workers.providers.base import Ask, Field, Reply
+from workers.providers.registry import in_order
+from workers.waterfall import Catch
+
+SUPPRESSED_BY_PROVIDER = "a provider said so"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What was found out about a field, before anything is written or paid."""
+
+    wish: Wish
+    known: Known
+    catch: Catch
+
+    @property
+    def suppressed(self) -> bool:
+        """Tell whether the person must be left alone."""
+        return self.known.suppressed or self.catch.suppressed
+
+
+def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, price: int) -> Finding:
+    """Look at what is stored, and ask the providers if that does not do.
+
+    Raises:
+        RunLater: nobody could answer now.
+        InsufficientCredits: the job does not hold what this would cost; nobody was asked.
+
+    """
+    with machines.database.reading() as session:
+        known = people.known(
+            session,
+            claim.workspace_id,
+            subject,
+            wish,
+            usual_age=machines.settings.usual_age,
+            now=clock.now(),
+        )
+    if not known.suppressed and not known.owned and price > claim.budget:
+        raise InsufficientCredits(required=price, balance=claim.budget)
+    if known.suppressed or known.good:
+        return Finding(wish=wish, known=known, catch=Catch())
+    field = Field(wish.field.value)
+    ask = Ask(
+        field=field,
+        subject=known.subject,
+        types=wish.types,
+        patterns=known.patterns,
+        attempt=claim.attempts,
+    )
+    catch = waterfall.run(ask, in_order(machines.settings, field), lambda reply: _fulfils(wish, reply))
+    if catch.failed:
+        raise RunLater(catch.trace, after=catch.retry_after)
+    return Finding(wish=wish, known=known, catch=catch)
+
+
+def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Handed | None:
+    """Store what was found and hand over what fulfils the wish; None if nothing does."""
+    if finding.catch.suppressed:
+        names = people.identifiers(session, finding.known.subject, finding.known.contact)
+        suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
+    if finding.suppressed:
+        return None
+    contact_id = _store(session, finding, now=now)
+    if contact_id is None:
+        return None
+    return people.hand_over(
+        session,
+        workspace_id=claim.workspace_id,
+        job_id=claim.job_id,
+        contact_id=contact_id,
+        wish=finding.wish,
+        price=price,
+        now=now,
+    )
+
+
+def _fulfils(wish: Wish, reply: Reply) -> bool:
+    values: tuple[FoundEmail | FoundPhone, ...] = (*reply.emails, *reply.phones)
+    return any(wish.accepts(value.type, str(value.status)) for value in values)
+
+
+def _store(session: Session, finding: Finding, *, now: datetime) -> str | None:
+    """Keep the values with the person they belong to; give the contact's id, None if there is nothing."""
+    contact, catch = finding.known.contact, finding.catch
+    if contact is None:
+        if not (catch.emails or catch.phones):
+            return None
+        found = _as_found_contact(finding.known.subject, (catch.emails or catch.phones)[0].source)
+        contact = contacts.keep(session, found, now=now)
+    for email in catch.emails:
+        emails.keep(session, contact.id, email, now=now)
+    for phone in catch.phones:
+        phones.keep(session, contact.id, phone, now=now)
+    return contact.id
+
+
+def _as_found_contact(subject: Subject, source: Source) -> FoundContact:
+    """Write down the caller's words about somebody a provider knows; they count as the provider's."""
+    company = None
+    if subject.company_domain or subject.company_name:
+        company = FoundCompany(source=source, domain=subject.company_domain, name=subject.company_name)
+    return FoundContact(
+        source=Source(source.provider, SourceKind.PROVIDER, source.at),
+        full_name=subject.name,
+        first_name=subject.first_name,
+        last_name=subject.last_name,
+        linkedin_url=subject.linkedin_url,
+        company=company,
+    )

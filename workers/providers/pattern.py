@@ -1,0 +1,38 @@
+"""Guesses an address from the pattern of the domain's verified ones; says so, and asks nobody outside."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from app.domain import names, patterns
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
+from workers.providers.base import Ask, Field, Reply
+
+
+class Pattern:
+    """The e-mail pattern of a domain, learned from its verified addresses."""
+
+    name: ClassVar[str] = "pattern"
+    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL})
+    guesses: ClassVar[bool] = True
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply:  # noqa: ARG002 -- it takes no time
+        """Offer the likeliest address, unverified; a name and a domain with a known pattern are needed."""
+        name, domain = ask.subject.name, ask.subject.company_domain
+        if "work" not in ask.types or name is None or domain is None or not ask.patterns:
+            return Reply(outcome=TraceOutcome.INELIGIBLE)
+        guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
+        if not guesses:
+            return Reply(outcome=TraceOutcome.MISS)
+        best = guesses[0]
+        found = FoundEmail(
+            email=best.email,
+            type="work",
+            status=EmailStatus.UNKNOWN,
+            reasons=("guessed",),
+            confidence=best.confidence,
+            source=Source(self.name, SourceKind.PATTERN, clock.now()),
+        )
+        return Reply(outcome=TraceOutcome.HIT, emails=(found,))

@@ -1,0 +1,143 @@
+"""A provider that needs no key: published magic identifiers force every outcome a client must cope with.
+
+The scenario is what comes after `sandbox-` in a profile URL (`…/in/sandbox-not-found`), the first name of a
+person at sandbox.example, or the local part of an address there. Anybody else it does not know.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import ClassVar
+
+from app.domain.findings import (
+    EmailStatus,
+    FoundCompany,
+    FoundContact,
+    FoundEmail,
+    FoundPhone,
+    Source,
+    SourceKind,
+)
+from app.domain.kinds import TraceOutcome
+from app.domain.names import name_key
+from app.domain.subjects import Subject
+from app.infra import clock
+from workers.providers.base import Ask, Field, ProviderTimeout, Reply
+
+DOMAIN = "sandbox.example"
+PROFILE_PREFIX = "https://www.linkedin.com/in/sandbox-"
+PHONE = "+12025550143"
+SLOW_SECONDS = 3.0
+RETRY_AFTER_SECONDS = 1.0
+
+
+class Sandbox:
+    """The magic identifiers; `SCENARIOS` lists them for the README and its test."""
+
+    name: ClassVar[str] = "sandbox"
+    fields: ClassVar[frozenset[Field]] = frozenset(Field)
+    guesses: ClassVar[bool] = False
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+        """Do what the scenario says.
+
+        Raises:
+            ProviderTimeout: the scenario is `timeout`.
+            RuntimeError: the scenario is `failing`, as a broken adapter would.
+
+        """
+        scenario = scenario_of(ask.subject)
+        if scenario not in SCENARIOS:
+            return Reply(outcome=TraceOutcome.INELIGIBLE)
+        return SCENARIOS[scenario](ask, seconds)
+
+
+def scenario_of(subject: Subject) -> str | None:
+    """Give the scenario that the subject asks for; None if it is not one of the sandbox's people."""
+    if subject.linkedin_url and subject.linkedin_url.startswith(PROFILE_PREFIX):
+        return subject.linkedin_url.removeprefix(PROFILE_PREFIX)
+    if subject.email and subject.email.endswith(f"@{DOMAIN}"):
+        return subject.email.partition("@")[0]
+    if subject.company_domain == DOMAIN and subject.name:
+        return name_key(subject.name).removesuffix(" sandbox").replace(" ", "-")
+    return None
+
+
+def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
+    def reply(ask: Ask, _seconds: float) -> Reply:
+        scenario = str(scenario_of(ask.subject))
+        now = clock.now()
+        source = Source(Sandbox.name, SourceKind.PROVIDER, now)
+        company = FoundCompany(source=source, name="Sandbox", domain=DOMAIN, headcount="1-10")
+        match ask.field:
+            case Field.EMAIL:
+                personal = "work" not in ask.types
+                email = FoundEmail(
+                    email=f"{scenario}@{'mail.example' if personal else DOMAIN}",
+                    type="personal" if personal else "work",
+                    status=status,
+                    source=source,
+                    verified_at=now,
+                )
+                return Reply(outcome=TraceOutcome.HIT, emails=(email,), cost=1)
+            case Field.PHONE:
+                kind = "mobile" if "mobile" in ask.types else ask.types[0]
+                phone = FoundPhone(e164=PHONE, type=kind, status="valid", source=source, verified_at=now)
+                return Reply(outcome=TraceOutcome.HIT, phones=(phone,), cost=1)
+            case Field.COMPANY:
+                return Reply(outcome=TraceOutcome.HIT, company=company, cost=1)
+        contact = FoundContact(
+            source=source,
+            full_name=f"{scenario.replace('-', ' ').title()} Sandbox",
+            first_name=scenario.replace("-", " ").title(),
+            last_name="Sandbox",
+            title="Sample Person",
+            linkedin_url=f"{PROFILE_PREFIX}{scenario}",
+            country="US",
+            company=company,
+        )
+        return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=1)
+
+    return reply
+
+
+def _says(outcome: TraceOutcome, retry_after: float | None = None) -> Callable[[Ask, float], Reply]:
+    return lambda _ask, _seconds: Reply(outcome=outcome, retry_after=retry_after)
+
+
+def _slow(ask: Ask, seconds: float) -> Reply:
+    time.sleep(min(SLOW_SECONDS, seconds))
+    return _found(ask, seconds)
+
+
+def _failing(_ask: Ask, _seconds: float) -> Reply:
+    raise RuntimeError("the sandbox was asked to fail")
+
+
+def _timeout(_ask: Ask, _seconds: float) -> Reply:
+    raise ProviderTimeout
+
+
+def _flaky(ask: Ask, seconds: float) -> Reply:
+    return _failing(ask, seconds) if ask.attempt == 1 else _found(ask, seconds)
+
+
+_found = _hit(EmailStatus.VALID)
+
+SCENARIOS: dict[str, Callable[[Ask, float], Reply]] = {
+    "found": _found,
+    "accept-all": _hit(EmailStatus.ACCEPT_ALL),
+    "risky": _hit(EmailStatus.RISKY),
+    "invalid": _hit(EmailStatus.INVALID),
+    "unknown": _hit(EmailStatus.UNKNOWN),
+    "not-found": _says(TraceOutcome.MISS),
+    "slow": _slow,
+    "flaky": _flaky,
+    "failing": _failing,
+    "timeout": _timeout,
+    "rate-limited": _says(TraceOutcome.RATE_LIMITED, RETRY_AFTER_SECONDS),
+    "no-credits": _says(TraceOutcome.NO_CREDITS),
+    "unconfigured": _says(TraceOutcome.UNCONFIGURED),
+    "suppressed": _says(TraceOutcome.SUPPRESSED),
+}
