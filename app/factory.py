@@ -8,6 +8,7 @@ import time
 
 from apiflask import APIFlask
 from flask import Response, g, request
+from flask.cli import AppGroup
 from structlog.contextvars import bind_contextvars, clear_contextvars
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -26,6 +27,7 @@ from app.api import (
     session,
 )
 from app.api.answer import Machines
+from app.cli import accounts, credits, workspaces
 from app.infra import log, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -43,7 +45,7 @@ BLUEPRINTS = (
     health.blueprint,
     problems.blueprint,
 )
-COMMANDS = ()
+COMMANDS: tuple[AppGroup, ...] = (accounts.group, credits.group, workspaces.group)
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
 
@@ -73,9 +75,8 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     for group in COMMANDS:
         app.cli.add_command(group)
     if settings.trusted_proxies:
-        app.wsgi_app = ProxyFix(
-            app.wsgi_app, x_for=settings.trusted_proxies, x_proto=settings.trusted_proxies
-        )  # type: ignore[method-assign]
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
     return app
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.core import contacts, emails, people, phones, suppressions
+from app.core.contacts import Contact
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
 from app.domain.errors import InsufficientCredits
@@ -75,18 +76,18 @@ def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, 
 def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Handed | None:
     """Store what was found and hand over what fulfils the wish; None if nothing does."""
     if finding.catch.suppressed:
-        names = people.identifiers(session, finding.known.subject, finding.known.contact)
+        names = people.identifiers(session, claim.workspace_id, finding.known)
         suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
     if finding.suppressed:
         return None
-    contact_id = _store(session, finding, now=now)
-    if contact_id is None:
+    contact = _store(session, finding, now=now)
+    if contact is None:
         return None
     return people.hand_over(
         session,
         workspace_id=claim.workspace_id,
         job_id=claim.job_id,
-        contact_id=contact_id,
+        contact=contact,
         wish=finding.wish,
         price=price,
         now=now,
@@ -98,8 +99,8 @@ def _fulfils(wish: Wish, reply: Reply) -> bool:
     return any(wish.accepts(value.type, str(value.status)) for value in values)
 
 
-def _store(session: Session, finding: Finding, *, now: datetime) -> str | None:
-    """Keep the values with the person they belong to; give the contact's id, None if there is nothing."""
+def _store(session: Session, finding: Finding, *, now: datetime) -> Contact | None:
+    """Keep the values with the person they belong to; give the person, None if there is nobody."""
     contact, catch = finding.known.contact, finding.catch
     if contact is None:
         if not (catch.emails or catch.phones):
@@ -110,7 +111,7 @@ def _store(session: Session, finding: Finding, *, now: datetime) -> str | None:
         emails.keep(session, contact.id, email, now=now)
     for phone in catch.phones:
         phones.keep(session, contact.id, phone, now=now)
-    return contact.id
+    return contact
 
 
 def _as_found_contact(subject: Subject, source: Source) -> FoundContact:

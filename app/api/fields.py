@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+from apiflask import Schema
+from marshmallow import RAISE, ValidationError, fields, post_load, validate
 
 from app.domain import emails, ids, phones, profiles, websites
 from app.domain.errors import InvalidValue

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import Schema, fields
+from apiflask import Schema
+from marshmallow import fields
 
 from app.core import jobs
 from app.core.jobs import Job

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import cards, companies, emails, matches, phones, reveals, suppressions
+from app.core import cards, emails, holdings, matches, reveals
 from app.core.contacts import Contact
-from app.core.emails import Email
-from app.core.phones import Phone
+from app.core.holdings import EmailRow, Holdings, PhoneRow
+from app.core.matches import Match
 from app.core.suppressions import Identifier
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.patterns import PatternStat
 from app.domain.subjects import Subject
-
-Value = TypeVar("Value", Email, Phone)
 
 
 class Field(StrEnum):
@@ -98,42 +96,32 @@ def known(
         ContactNotFound: the subject gives a contact id that does not exist.
 
     """
-    contact = matches.find(session, subject).contact
+    match = matches.find(session, subject)
+    contact = match.contact
     if subject.contact_id is not None and contact is None:
         raise ContactNotFound
-    full = _filled_up(session, subject, contact)
-    owned = contact is not None and is_owned(session, workspace_id, contact.id, wish.field)
-    max_age = wish.max_age or (None if owned else usual_age)
-    values = _values(session, contact.id, wish) if contact else []
-    fresh = [v for v in values if max_age is None or (v.verified_at or v.last_seen_at) >= now - max_age]
+    held = holdings.of(session, workspace_id, [contact] if contact else [], [subject])
+    owned = contact is not None and (contact.id, wish.field.value) in held.owned
+    oldest = now - (wish.max_age or usual_age) if wish.max_age or not owned else None
+    values = _values(held, contact.id, wish) if contact else []
+    full = _filled_up(subject, match)
     return Known(
         subject=full,
         contact=contact,
-        suppressed=is_suppressed(session, full, contact),
+        suppressed=held.hides(contact, subject),
         owned=owned,
-        good=bool(fresh),
+        good=any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
     )
 
 
-def is_owned(session: Session, workspace_id: str, contact_id: str, field: Field) -> bool:
-    """Tell whether the workspace has paid for this field of the contact."""
-    return (contact_id, field.value) in reveals.owned(session, workspace_id, [contact_id])
-
-
-def is_suppressed(session: Session, subject: Subject, contact: Contact | None) -> bool:
-    """Tell whether anything that names the person, said or stored, is on the suppression list."""
-    return bool(suppressions.suppressed(session, identifiers(session, subject, contact)))
-
-
-def identifiers(session: Session, subject: Subject, contact: Contact | None) -> list[Identifier]:
-    """Give everything that names the person: what the subject says and what is stored."""
-    values = {("linkedin_url", subject.linkedin_url), ("email", subject.email), ("phone", subject.phone)}
-    if contact is not None:
-        values.add(("linkedin_url", contact.linkedin_url))
-        values |= {("email", row.email) for row in _emails(session, contact.id)}
-        values |= {("phone", row.e164) for row in _phones(session, contact.id)}
-    return [Identifier(kind, value) for kind, value in values if value]
+def identifiers(session: Session, workspace_id: str, known: Known) -> list[Identifier]:
+    """Give everything that names the person: what the caller said and what is stored."""
+    said = holdings.spoken(known.subject)
+    if known.contact is None:
+        return said
+    held = holdings.of(session, workspace_id, [known.contact])
+    return [*said, *holdings.stored(known.contact, held.emails, held.phones)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +139,7 @@ def hand_over(
     *,
     workspace_id: str,
     job_id: str,
-    contact_id: str,
+    contact: Contact,
     wish: Wish,
     price: int,
     now: datetime,
@@ -160,50 +148,39 @@ def hand_over(
 
     None if nothing stored fulfils it. The price is charged unless the workspace owns the field already.
     """
-    values = _values(session, contact_id, wish)
+    values = _values(holdings.of(session, workspace_id, [contact]), contact.id, wish)
     if not values:
         return None
     new = reveals.record(
         session,
         workspace_id=workspace_id,
-        contact_id=contact_id,
+        contact_id=contact.id,
         field=wish.field.value,
         job_id=job_id,
         price=price,
         now=now,
     )
-    shown = [_object(value) | {"primary": index == 0} for index, value in enumerate(values)]
-    return Handed(contact_id, shown, charge=price if new else 0, already_owned=not new)
+    shown = [_object(wish.field, row, primary=index == 0) for index, row in enumerate(values)]
+    return Handed(contact.id, shown, charge=price if new else 0, already_owned=not new)
 
 
-def _object(value: Email | Phone) -> dict[str, Any]:
-    return cards.email_object(value) if isinstance(value, Email) else cards.phone_object(value)
+def _object(field: Field, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa: ANN401 -- a row of either table
+    return cards.email_object(row, primary=primary) if field is Field.EMAIL else cards.phone_object(row)
 
 
-def _values(session: Session, contact_id: str, wish: Wish) -> list[Email] | list[Phone]:
-    if wish.field is Field.EMAIL:
-        return _best_first(row for row in _emails(session, contact_id) if wish.accepts(row.type, row.status))
-    return _best_first(row for row in _phones(session, contact_id) if wish.accepts(row.type, row.status))
+def _values(held: Holdings, contact_id: str, wish: Wish) -> list[EmailRow | PhoneRow]:
+    stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = (
+        held.emails if wish.field is Field.EMAIL else held.phones
+    )
+    good = (row for row in stored.get(contact_id, ()) if wish.accepts(row.type, row.status))
+    return sorted(good, key=cards.best_first)
 
 
-def _best_first(values: Iterable[Value]) -> list[Value]:
-    order = [status.value for status in EmailStatus]
-    return sorted(values, key=lambda v: (order.index(v.status), -(v.confidence or 0.0), v.id))
-
-
-def _emails(session: Session, contact_id: str) -> list[Email]:
-    return emails.of(session, [contact_id]).get(contact_id, [])
-
-
-def _phones(session: Session, contact_id: str) -> list[Phone]:
-    return phones.of(session, [contact_id]).get(contact_id, [])
-
-
-def _filled_up(session: Session, subject: Subject, contact: Contact | None) -> Subject:
+def _filled_up(subject: Subject, match: Match) -> Subject:
     """Add to the caller's words what is stored, so that a provider has more to go by."""
+    contact, company = match.contact, match.company
     if contact is None:
         return subject
-    company = companies.get(session, contact.company_id) if contact.company_id else None
     return replace(
         subject,
         contact_id=contact.id,
