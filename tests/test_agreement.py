@@ -1,0 +1,187 @@
+"""Lists that must agree, compared pair by pair."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from apiflask import APIFlask
+from sqlalchemy import inspect as inspect_database
+
+from app.api import openapi
+from app.domain import errors
+from app.domain.errors import all_problems
+from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind, Queue
+from app.infra.db import Base, Database
+from app.infra.queue import celery
+from app.settings import Settings
+from workers import main
+from workers.base import JOBS
+from workers.providers.registry import PROVIDERS
+
+ROOT = Path(__file__).parents[1]
+OPEN_TO_ALL = {
+    "/api/ext/login",
+    "/healthz",
+    "/readyz",
+    "/metrics",
+    "/problems",
+    "/problems/<code>",
+    "/openapi.json",
+    "/docs",
+    "/docs/assets/<path:name>",
+}
+
+
+def test_every_kind_has_a_queue_a_job_and_a_task() -> None:
+    assert main.app is celery
+    assert set(QUEUES) == set(JOBS) == set(Kind)
+    assert {kind.value for kind in Kind} | {SWEEP, FORGET} <= set(celery.tasks)
+
+
+def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
+    queue_of = re.compile(r"worker -Q (\w+)")
+
+    procfile = set(queue_of.findall((ROOT / "Procfile").read_text()))
+    compose = set(queue_of.findall((ROOT / "docker-compose.yml").read_text()))
+
+    assert procfile == compose == {queue.value for queue in Queue}
+
+
+def test_every_route_wants_a_token_or_is_listed_as_open(app: APIFlask) -> None:
+    routes = {rule.rule: app.view_functions[rule.endpoint] for rule in app.url_map.iter_rules()}
+
+    without = {rule for rule, view in routes.items() if "auth" not in getattr(view, "_spec", {})}
+
+    assert without - {"/static/<path:filename>"} == OPEN_TO_ALL
+
+
+def test_every_view_with_a_token_has_a_limit(app: APIFlask) -> None:
+    views = {
+        rule.rule: app.view_functions[rule.endpoint]
+        for rule in app.url_map.iter_rules()
+        if "auth" in getattr(app.view_functions[rule.endpoint], "_spec", {})
+    }
+
+    unlimited = {rule for rule, view in views.items() if "@limited(" not in _source(view)}
+
+    assert unlimited == set()
+
+
+def test_the_problems_told_by_path_are_of_paths_that_exist(app: APIFlask) -> None:
+    paths = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule) for rule in app.url_map.iter_rules()}
+
+    assert set(openapi.BY_PATH) <= paths
+    assert paths >= openapi.WAITABLE | openapi.REPLAYABLE
+
+
+def test_the_readme_lists_every_route(app: APIFlask) -> None:
+    listed = set(re.findall(r"^\|[^|\n]*\| `?(GET|POST|DELETE)`? \| `([^`]+)` \|", _readme(), re.MULTILINE))
+
+    served = {
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r"<\1>", rule.rule))
+        for rule in app.url_map.iter_rules()
+        for method in rule.methods or ()
+        if method in {"GET", "POST", "DELETE"} and rule.endpoint not in {"static", "docs_assets.asset"}
+    }
+
+    assert listed == served
+
+
+def test_the_readme_lists_every_sandbox_scenario() -> None:
+    listed = set(re.findall(r"^\| `sandbox-([a-z-]+)` \|", _readme(), re.MULTILINE))
+
+    assert listed == set(PROVIDERS["sandbox"].SCENARIOS)
+
+
+def test_the_tree_of_errors_in_the_docstring_is_the_tree() -> None:
+    drawn = set(re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]*)*\b", errors.__doc__ or ""))
+
+    classes = {
+        name
+        for name, kind in inspect.getmembers(errors, inspect.isclass)
+        if kind.__module__ == errors.__name__
+    }
+
+    assert classes - {"FieldError"} <= drawn
+
+
+def test_every_code_is_unique_and_says_what_to_do() -> None:
+    problems = all_problems().values()
+
+    assert len({problem.code for problem in problems}) == len(problems)
+    assert all(problem.title and problem.help for problem in problems)
+
+
+def test_every_setting_is_explained_in_the_example() -> None:
+    named = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+    read = set(re.findall(r'"([A-Z][A-Z_]+)"', inspect.getsource(inspect.getmodule(Settings))))
+
+    assert read <= named
+    assert len(dataclasses.fields(Settings)) == len(read)
+
+
+def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None:
+    named = {
+        *settings.providers_email,
+        *settings.providers_phone,
+        *settings.providers_person,
+        *settings.providers_company,
+    }
+
+    assert named <= set(PROVIDERS)
+
+
+def test_the_migrations_make_the_tables_that_the_code_declares(
+    migrated: Database, database: Database
+) -> None:
+    made, declared = inspect_database(migrated.engine), inspect_database(database.engine)
+
+    tables = set(made.get_table_names()) - {"alembic_version"}
+
+    assert tables == set(declared.get_table_names()) == set(Base.metadata.tables)
+    for table in sorted(tables):
+        assert _shape(made, table) == _shape(declared, table)
+
+
+def test_no_function_imports_and_no_module_of_the_app_is_longer_than_three_screens() -> None:
+    modules = [*(ROOT / "app").rglob("*.py"), *(ROOT / "workers").rglob("*.py")]
+
+    too_long = {
+        str(path.relative_to(ROOT))
+        for path in modules
+        if "migrations" not in path.parts and path.read_text().count("\n") > 300
+    }
+
+    assert too_long == set()
+
+
+def _source(view: object) -> str:
+    """Give the source of a view with its decorators."""
+    inner = inspect.unwrap(view)  # type: ignore[arg-type]
+    text = Path(inspect.getsourcefile(inner) or "").read_text()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == inner.__name__:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+    pytest.fail(f"no source of {inner}")
+
+
+def _shape(database: object, table: str) -> object:
+    columns = {c["name"]: (str(c["type"]), c["nullable"]) for c in database.get_columns(table)}
+    indexes = {(i["name"], tuple(i["column_names"]), bool(i["unique"])) for i in database.get_indexes(table)}
+    unique = {tuple(u["column_names"]) for u in database.get_unique_constraints(table)}
+    foreign = {
+        (tuple(f["constrained_columns"]), f["referred_table"]) for f in database.get_foreign_keys(table)
+    }
+    checks = {c["name"] for c in database.get_check_constraints(table)}
+    return columns, indexes, unique, foreign, checks
+
+
+def _readme() -> str:
+    return (ROOT / "README.md").read_text()
