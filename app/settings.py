@@ -28,7 +28,6 @@ class Settings:
     log_level: str
     log_format: str
     metrics_token: str
-    cors_origins: tuple[str, ...]
     trusted_proxies: int
     session_idle_days: int
     session_absolute_days: int
@@ -87,7 +86,6 @@ def load() -> Settings:
         log_level=env.str("LOG_LEVEL", "info"),
         log_format=env.str("LOG_FORMAT", "logfmt"),
         metrics_token=env.str("METRICS_TOKEN", ""),
-        cors_origins=tuple(env.list("CORS_ORIGINS", [])),
         trusted_proxies=env.int("TRUSTED_PROXIES", 0),
         session_idle_days=env.int("SESSION_IDLE_DAYS", 14),
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
