@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -28,6 +29,7 @@ class Fuse:
         self._seconds = seconds
         self._clock = clock
         self._closed_until: float | None = None
+        self._deciding = threading.Lock()
 
     def __enter__(self) -> None:
         """Let the call through.
@@ -36,12 +38,13 @@ class Fuse:
             Blown: the last call failed just now.
 
         """
-        if self._closed_until is None:
-            return
-        now = self._clock()
-        if now < self._closed_until:
-            raise Blown
-        self._closed_until = now + self._seconds
+        with self._deciding:
+            if self._closed_until is None:
+                return
+            now = self._clock()
+            if now < self._closed_until:
+                raise Blown
+            self._closed_until = now + self._seconds
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
