@@ -1,0 +1,74 @@
+"""Passwords: Argon2id, a few at a time, and never in the way of other requests.
+
+Parameters: OWASP Password Storage Cheat Sheet's minimum (19 MiB, two passes, one lane), about 30 ms.
+"""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import threading
+import unicodedata
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+from gevent import get_hub, monkey
+
+SHORTEST = 8
+LONGEST = 128
+AT_ONCE = 4
+P = ParamSpec("P")
+R = TypeVar("R")
+_hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1, hash_len=32, salt_len=16)
+_turns = threading.BoundedSemaphore(AT_ONCE)
+
+
+def acceptable(password: str) -> bool:
+    """Tell whether the password may be set: 8 to 128 characters, of any kind (NIST SP 800-63B)."""
+    return SHORTEST <= len(password) <= LONGEST
+
+
+def hash_password(password: str) -> str:
+    """Give the text to keep, with its own salt and the parameters it was made with."""
+    return _in_turn(_hasher.hash, _normal(password))
+
+
+def verify(stored: str | None, password: str) -> bool:
+    """Tell whether the password is the one kept; with nothing kept it takes as long and is wrong."""
+    return _in_turn(_matches, stored or _dummy(), _normal(password))
+
+
+def is_outdated(stored: str) -> bool:
+    """Tell whether the kept text was made with other parameters than today's."""
+    return _hasher.check_needs_rehash(stored)
+
+
+def _matches(stored: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored, password)
+    except VerifyMismatchError:
+        return False
+
+
+def _dummy() -> str:
+    """Write a hash that no password has, with today's parameters, so that checking it takes the same time."""
+    salt, digest = (
+        base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
+        for size in (_hasher.salt_len, _hasher.hash_len)
+    )
+    cost = f"m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}"
+    return f"$argon2id$v=19${cost}${salt}${digest}"
+
+
+def _normal(password: str) -> str:
+    """Make one text of those that keyboards and systems write differently (NIST SP 800-63B, 3.1.1.2)."""
+    return unicodedata.normalize("NFKC", password)
+
+
+def _in_turn(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
+    with _turns:
+        if monkey.is_module_patched("threading"):  # a gevent server: hashing must not stop its loop
+            return get_hub().threadpool.apply(work, words, options)
+        return work(*words, **options)

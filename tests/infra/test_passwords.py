@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+from argon2 import Parameters, PasswordHasher, extract_parameters
+from argon2.exceptions import InvalidHashError
+from argon2.low_level import Type
+
+from app.infra import passwords
+
+PASSWORD = "correct horse battery staple"
+UNDER_GEVENT = """
+from gevent import monkey; monkey.patch_all()
+import gevent
+from app.infra import passwords
+
+turns = 0
+def others():
+    global turns
+    while True:
+        turns += 1
+        gevent.sleep(0)
+
+gevent.spawn(others)
+stored = passwords.hash_password("correct horse battery staple")
+right = passwords.verify(stored, "correct horse battery staple")
+print(right, turns > 10)
+"""
+
+
+@pytest.fixture
+def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Note how many hashes are being verified each time that one begins."""
+    seen: list[int] = []
+    running: list[str] = []
+    gate = threading.Event()
+    real = PasswordHasher.verify
+
+    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
+        running.append(password)
+        seen.append(len(running))
+        if len(running) == passwords.AT_ONCE:
+            gate.set()
+        gate.wait(10)
+        matches = real(hasher, stored, password)
+        running.remove(password)
+        return matches
+
+    monkeypatch.setattr(PasswordHasher, "verify", note)
+    return seen
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> list[Parameters]:
+    """Collect the parameters of every hash that is verified."""
+    seen: list[Parameters] = []
+    real = PasswordHasher.verify
+
+    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
+        seen.append(extract_parameters(stored))
+        return real(hasher, stored, password)
+
+    monkeypatch.setattr(PasswordHasher, "verify", note)
+    return seen
+
+
+def test_a_password_matches_its_own_hash_and_no_other() -> None:
+    stored = passwords.hash_password(PASSWORD)
+
+    assert passwords.verify(stored, PASSWORD)
+    assert not passwords.verify(stored, PASSWORD + "!")
+
+
+def test_the_same_password_is_never_kept_as_the_same_text() -> None:
+    assert passwords.hash_password(PASSWORD) != passwords.hash_password(PASSWORD)
+
+
+def test_hashes_have_the_published_parameters() -> None:
+    parameters = extract_parameters(passwords.hash_password(PASSWORD))
+
+    assert parameters.type is Type.ID
+    assert (parameters.memory_cost, parameters.time_cost, parameters.parallelism) == (19456, 2, 1)
+
+
+def test_without_an_account_the_check_has_the_same_parameters_and_is_wrong(
+    verified: list[Parameters],
+) -> None:
+    stored = passwords.hash_password(PASSWORD)
+
+    right = [passwords.verify(each, PASSWORD) for each in (stored, None)]
+
+    assert right == [True, False]
+    assert verified == [extract_parameters(stored)] * 2
+
+
+def test_the_check_without_an_account_follows_todays_parameters(
+    verified: list[Parameters], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=2))
+
+    passwords.verify(None, PASSWORD)
+
+    assert verified == [extract_parameters(passwords.hash_password(PASSWORD))]
+    assert verified[0].memory_cost == 64
+
+
+def test_a_hash_with_other_parameters_is_outdated() -> None:
+    old = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
+
+    assert passwords.is_outdated(old)
+    assert not passwords.is_outdated(passwords.hash_password(PASSWORD))
+
+
+def test_a_text_that_is_no_hash_is_a_fault_and_no_match() -> None:
+    with pytest.raises(InvalidHashError):
+        passwords.verify("not a hash", PASSWORD)
+
+
+def test_a_password_is_the_same_however_its_letters_are_composed() -> None:
+    stored = passwords.hash_password("caf\u00e9 au lait")
+
+    assert passwords.verify(stored, "cafe\u0301 au lait")
+
+
+@pytest.mark.parametrize(("length", "acceptable"), [(7, False), (8, True), (128, True), (129, False)])
+def test_a_password_has_8_to_128_characters(length: int, *, acceptable: bool) -> None:
+    assert passwords.acceptable(" " * length) is acceptable
+
+
+def test_at_most_four_hashes_run_at_once(at_work: list[int]) -> None:
+    stored = passwords.hash_password(PASSWORD)
+    threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(12)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(at_work) == 12
+    assert max(at_work) == 4
+
+
+def test_under_gevent_other_requests_go_on_while_a_hash_runs() -> None:
+    ran = subprocess.run([sys.executable, "-c", UNDER_GEVENT], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.split() == ["True", "True"]
