@@ -1,0 +1,94 @@
+"""Rate limits: counted in Redis for all processes, and more strictly in each process while Redis is away."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from functools import cache
+
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+from redis import BlockingConnectionPool
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from app.infra.fuse import Blown, Fuse
+from app.infra.log import log
+
+REDIS_SECONDS = 0.2
+CONNECTIONS = 50
+# While processes cannot count together, each lets pass this part of what all may do together.
+SHARE_ALONE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a caller stands: `quota` requests in `window` seconds, `remaining` now, more in `reset`."""
+
+    allowed: bool
+    quota: int
+    window: int
+    remaining: int
+    reset: int
+
+
+class Limiter:
+    """Counts in sliding windows; it never raises, never waits long and never lets everything pass."""
+
+    def __init__(self, redis_url: str) -> None:
+        pool = BlockingConnectionPool.from_url(
+            redis_url,
+            max_connections=CONNECTIONS,
+            timeout=REDIS_SECONDS,
+            socket_connect_timeout=REDIS_SECONDS,
+            socket_timeout=REDIS_SECONDS,
+            retry=Retry(NoBackoff(), 0),
+        )
+        self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
+        self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._fuse = Fuse(RedisError, OSError)
+
+    def hit(self, rate: str, *key: str) -> Standing:
+        """Count one request, unless there were too many; `rate` is written like `600/minute`."""
+        return self._ask(_parsed(rate), key, count=True)
+
+    def look(self, rate: str, *key: str) -> Standing:
+        """Tell where the caller stands without counting."""
+        return self._ask(_parsed(rate), key, count=False)
+
+    def _ask(self, item: RateLimitItem, key: tuple[str, ...], *, count: bool) -> Standing:
+        try:
+            with self._fuse:
+                return _standing(self._shared, item, key, count=count)
+        except Blown:
+            pass
+        except (RedisError, OSError) as error:
+            log.warning("limits counted without Redis", error=type(error).__name__)
+        return _standing(self._alone, _reduced(item), key, count=count)
+
+
+def _standing(
+    limiter: SlidingWindowCounterRateLimiter, item: RateLimitItem, key: tuple[str, ...], *, count: bool
+) -> Standing:
+    counted = limiter.hit(item, *key) if count else None
+    stats = limiter.get_window_stats(item, *key)
+    return Standing(
+        allowed=stats.remaining > 0 if counted is None else counted,
+        quota=item.amount,
+        window=item.get_expiry(),
+        remaining=stats.remaining,
+        reset=max(1, math.ceil(stats.reset_time - time.time())),
+    )
+
+
+@cache
+def _parsed(rate: str) -> RateLimitItem:
+    return parse(rate)
+
+
+@cache
+def _reduced(item: RateLimitItem) -> RateLimitItem:
+    return type(item)(max(1, item.amount // SHARE_ALONE), item.multiples, item.namespace)
