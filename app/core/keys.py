@@ -1,0 +1,104 @@
+"""API keys: tokens an account makes for its own programs, limited in what they may do and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, String, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain import tokens
+from app.domain.callers import Scope
+from app.domain.errors import NotFound
+from app.domain.ids import is_id, new_id
+from app.domain.tokens import TokenKind
+from app.infra.db import Base
+
+
+class ApiKey(Base):
+    """One API key; of the key itself only the first characters and a hash are kept."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"), index=True)
+    name: Mapped[str]
+    prefix: Mapped[str]
+    scopes: Mapped[list[Any]]
+    hash: Mapped[bytes] = mapped_column(unique=True)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime | None]
+    last_used_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+    kind = "api_key"
+
+    @property
+    def granted(self) -> tuple[Scope, ...]:
+        """What the key was made for."""
+        return tuple(Scope(scope) for scope in self.scopes)
+
+    @property
+    def ends_at(self) -> datetime | None:
+        """When the key stops working; None if it never does by itself."""
+        return self.expires_at
+
+
+def create(
+    session: Session,
+    account_id: str,
+    *,
+    name: str,
+    scopes: Iterable[Scope],
+    expires_at: datetime | None,
+    now: datetime,
+) -> tuple[ApiKey, str]:
+    """Make a key; give it with its text, which is kept nowhere. Whether the account may is asked before."""
+    token = tokens.new_token(TokenKind.API_KEY)
+    wanted = set(scopes)
+    key = ApiKey(
+        id=new_id("key"),
+        account_id=account_id,
+        name=name,
+        prefix=tokens.shown_prefix(token),
+        scopes=[scope.value for scope in Scope if scope in wanted],
+        hash=tokens.digest(token),
+        created_at=now,
+        expires_at=expires_at,
+    )
+    session.add(key)
+    session.flush()
+    return key, token
+
+
+def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
+    """List the account's keys that were not revoked, the newest first."""
+    return session.scalars(
+        select(ApiKey)
+        .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
+        .order_by(ApiKey.id.desc())
+    ).all()
+
+
+def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> None:
+    """End the key at once; doing it again is harmless.
+
+    Raises:
+        NotFound: the account has no such key.
+
+    """
+    key = session.get(ApiKey, key_id) if is_id(key_id, "key") else None
+    if key is None or key.account_id != account_id:
+        raise NotFound
+    key.revoked_at = key.revoked_at or now
+
+
+def revoke_all(session: Session, account_id: str, *, now: datetime) -> None:
+    """End every key of the account at once."""
+    session.execute(
+        update(ApiKey)
+        .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
+        .values(revoked_at=now)
+    )

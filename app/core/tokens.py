@@ -1,0 +1,72 @@
+"""Tokens: from what a request presents to who is calling, asked of the database every time."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Literal, cast
+
+from sqlalchemy import select, update
+
+from app.core.accounts import Account
+from app.core.keys import ApiKey
+from app.core.sessions import SignedIn
+from app.domain import tokens
+from app.domain.callers import Caller
+from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
+from app.domain.tokens import TokenKind
+from app.infra.db import Database
+from app.infra.log import log
+
+# A session or key in daily use costs a read per request and this often a write.
+WRITE_EVERY = timedelta(minutes=1)
+_TABLES: dict[TokenKind, type[SignedIn | ApiKey]] = {
+    TokenKind.SESSION: SignedIn,
+    TokenKind.API_KEY: ApiKey,
+}
+
+
+def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
+    """Tell who presents the token; nothing is cached, so what is revoked is refused at once.
+
+    Raises:
+        InvalidToken: it was never handed out; a wrong shape or checksum costs no query.
+        TokenRevoked: it was ended, or its account is disabled.
+        TokenExpired: its idle or absolute time is over.
+        Unavailable: the database cannot be asked.
+
+    """
+    table = _TABLES[tokens.kind_of(token)]
+    with database.reading() as session:
+        row = session.execute(
+            select(table, Account.workspace_id, Account.disabled_at)
+            .join(Account, Account.id == table.account_id)
+            .where(table.hash == tokens.digest(token))
+        ).one_or_none()
+    if row is None:
+        raise InvalidToken
+    held = cast("SignedIn | ApiKey", row[0])
+    workspace_id, disabled_at = row[1:]
+    if held.revoked_at is not None or disabled_at is not None:
+        raise TokenRevoked
+    if held.ends_at is not None and held.ends_at <= now:
+        raise TokenExpired
+    if held.last_used_at is None or held.last_used_at <= now - WRITE_EVERY:
+        _note_use(database, held, now)
+    return Caller(
+        account_id=held.account_id,
+        workspace_id=workspace_id,
+        kind=cast("Literal['session', 'api_key']", held.kind),
+        token_id=held.id,
+        scopes=held.granted,
+        expires_at=held.ends_at,
+    )
+
+
+def _note_use(database: Database, held: SignedIn | ApiKey, now: datetime) -> None:
+    table = type(held)
+    try:
+        with database.transaction() as session:
+            session.execute(update(table).where(table.id == held.id).values(last_used_at=now))
+    except Unavailable:  # a database that only reads still answers; the next request writes it
+        log.warning("use of a token not noted", token=held.id)
+    held.last_used_at = now

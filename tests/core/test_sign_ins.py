@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.core import sign_ins
+from app.domain.errors import TooManyAttempts
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+EMAIL = "ada@acme.example"
+
+
+def fail(session: Session, times: int, *, now: datetime = NOW) -> None:
+    for _ in range(times):
+        sign_ins.failed(session, EMAIL, now=now)
+
+
+def test_the_first_ten_failures_cost_no_wait(session: Session) -> None:
+    fail(session, 9)
+
+    sign_ins.require_turn(session, EMAIL, now=NOW)
+
+
+@pytest.mark.parametrize(("failures", "wait"), [(10, 1), (11, 2), (12, 4), (15, 32), (16, 60), (60, 60)])
+def test_each_further_failure_doubles_the_wait_up_to_a_minute(
+    session: Session, failures: int, wait: int
+) -> None:
+    fail(session, failures)
+
+    with pytest.raises(TooManyAttempts) as refused:
+        sign_ins.require_turn(session, EMAIL, now=NOW)
+
+    assert refused.value.retry_after == wait
+    sign_ins.require_turn(session, EMAIL, now=NOW + timedelta(seconds=wait))
+
+
+def test_another_email_does_not_wait(session: Session) -> None:
+    fail(session, 20)
+
+    sign_ins.require_turn(session, "bob@acme.example", now=NOW)
+
+
+def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
+    fail(session, 20)
+
+    fail(session, 1, now=NOW + timedelta(minutes=16))
+
+    sign_ins.require_turn(session, EMAIL, now=NOW + timedelta(minutes=16))
+
+
+def test_a_success_ends_the_wait(session: Session) -> None:
+    fail(session, 20)
+
+    sign_ins.succeeded(session, EMAIL)
+
+    session.expunge_all()
+    sign_ins.require_turn(session, EMAIL, now=NOW)
+
+
+def test_digests_differ_by_every_word() -> None:
+    digests = {sign_ins.keyed("a", "b"), sign_ins.keyed("ab"), sign_ins.keyed("b", "a")}
+
+    assert len(digests) == 3
