@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from apiflask import HTTPTokenAuth
-from flask import current_app
+from typing import NoReturn, cast
 
+from apiflask import HTTPError, HTTPTokenAuth
+from flask import current_app, request
+
+from app.api.strangers import Failures
 from app.core import tokens
 from app.domain.callers import Caller, Scope
-from app.domain.errors import MissingToken
+from app.domain.errors import InsufficientScope, InvalidToken, MissingToken
+from app.domain.tokens import kind_of
 from app.infra import clock
 from app.infra.db import Database
+from app.settings import Settings
 
 bearer = HTTPTokenAuth(
     scheme="Bearer",
@@ -20,11 +25,15 @@ bearer = HTTPTokenAuth(
 
 
 @bearer.verify_token  # type: ignore[untyped-decorator]
-def _verify(token: str | None) -> Caller:
-    if not token:
-        raise MissingToken
+def _verify(token: str) -> Caller:
+    kind_of(token)
     database: Database = current_app.extensions["database"]
-    return tokens.authenticate(database, token, now=clock.now())
+    try:
+        return tokens.authenticate(database, token, now=clock.now())
+    except InvalidToken:
+        settings: Settings = current_app.extensions["settings"]
+        Failures.from_here(settings.limit_login_address, "token").add()  # somebody guesses
+        raise
 
 
 @bearer.get_user_roles  # type: ignore[untyped-decorator]
@@ -32,7 +41,15 @@ def _scopes(caller: Caller) -> list[Scope]:
     return list(caller.scopes)
 
 
+@bearer.error_processor
+def _refuse(error: HTTPError) -> NoReturn:
+    """Say why: no token, one that cannot be read (such as one with a `=` in it), or one without the scope."""
+    if error.status_code == InsufficientScope.status:
+        raise InsufficientScope
+    scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
+    raise InvalidToken if scheme.lower() == "bearer" and rest.strip() else MissingToken
+
+
 def caller() -> Caller:
     """Give who sent this request; only in a view under `auth_required(bearer)`."""
-    who: Caller = bearer.current_user
-    return who
+    return cast("Caller", bearer.current_user)

@@ -1,0 +1,148 @@
+"""`keys`: API keys of the signed-in account, if it was granted API access."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response, current_app
+from marshmallow import ValidationError, fields, validate
+
+from app.api.answer import reply
+from app.api.auth import bearer, caller
+from app.api.fields import Strict, Text
+from app.api.limits import Policy, limited
+from app.core import accounts, keys
+from app.core.keys import ApiKey
+from app.domain.callers import Caller, Scope
+from app.domain.errors import ApiAccessRequired
+from app.domain.ids import EXAMPLES
+from app.infra import clock
+from app.infra.db import Database
+from app.infra.log import log
+
+blueprint = APIBlueprint("keys", __name__, tag="API keys")
+FURTHEST = timedelta(days=36525)
+
+
+def _in_the_future(moment: datetime) -> None:
+    now = clock.now()
+    if moment <= now:
+        raise ValidationError("This is not in the future.")
+    if moment > now + FURTHEST:
+        raise ValidationError("This is more than 100 years ahead. Leave it out for a key without an end.")
+
+
+class KeyIn(Strict):
+    """A key to make."""
+
+    name = Text(100, required=True, metadata={"example": "CRM sync"})
+    scopes = fields.List(
+        fields.Enum(Scope, by_value=True),
+        validate=validate.Length(min=1, max=len(Scope)),
+        load_default=lambda: list(Scope),
+        metadata={"example": ["lookup", "reveal"], "description": "What it may do; default everything."},
+    )
+    expires_at = fields.AwareDateTime(
+        default_timezone=None,
+        allow_none=True,
+        load_default=None,
+        validate=_in_the_future,
+        metadata={"example": "2030-01-01T00:00:00Z", "description": "Default never."},
+    )
+
+
+class KeyOut(Schema):
+    """A key, without its text."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["key"]})
+    name = fields.String(required=True, metadata={"example": "CRM sync"})
+    prefix = fields.String(required=True, metadata={"example": "key_1a2B3c4D"})
+    scopes = fields.List(fields.String(validate=validate.OneOf(list(Scope))), required=True)
+    created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
+    expires_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"example": "2030-01-01T00:00:00.000Z"}
+    )
+    last_used_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"example": "2026-11-20T09:31:00.000Z", "description": "To the minute."},
+    )
+
+
+class NewKeyOut(KeyOut):
+    """A key just made, with its text."""
+
+    key = fields.String(
+        required=True, metadata={"description": "Shown this once.", "example": f"key_{'0' * 49}"}
+    )
+
+
+class KeysOut(Schema):
+    """The account's keys that were not revoked, the newest first."""
+
+    keys = fields.List(fields.Nested(KeyOut), required=True)
+
+
+@blueprint.post("/api/keys")
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.input(KeyIn, arg_name="body")
+@blueprint.output(NewKeyOut, status_code=201)
+def create(body: dict[str, Any]) -> Response:
+    """Make an API key; it needs a session of an account with API access."""
+    who = _signed_in()
+    with _database().transaction() as session:
+        accounts.require_api_access(session, who.account_id)
+        key, text = keys.create(session, who.account_id, **body, now=clock.now())
+    log.info("API key made", account=who.account_id, key=key.id)
+    return reply({**_shown(key), "key": text}, 201)
+
+
+@blueprint.get("/api/keys")
+@blueprint.auth_required(bearer)
+@limited(Policy.READ)
+@blueprint.output(KeysOut)
+def index() -> Response:
+    """List the signed-in account's API keys."""
+    who = _signed_in()
+    with _database().reading() as session:
+        return reply({"keys": [_shown(key) for key in keys.of_account(session, who.account_id)]})
+
+
+@blueprint.delete("/api/keys/<key_id>")
+@blueprint.auth_required(bearer)
+@limited(Policy.WRITE)
+@blueprint.output({}, status_code=204)
+def revoke(key_id: str) -> Response:
+    """Revoke an API key; it stops working at once."""
+    who = _signed_in()
+    with _database().transaction() as session:
+        keys.revoke(session, who.account_id, key_id, now=clock.now())
+    log.info("API key revoked", account=who.account_id, key=key_id)
+    return Response(status=204)
+
+
+def _signed_in() -> Caller:
+    who = caller()
+    if who.kind != "session":
+        raise ApiAccessRequired
+    return who
+
+
+def _shown(key: ApiKey) -> dict[str, Any]:
+    return {
+        "id": key.id,
+        "name": key.name,
+        "prefix": key.prefix,
+        "scopes": key.scopes,
+        "created_at": clock.rfc3339(key.created_at),
+        "expires_at": clock.rfc3339(key.expires_at),
+        "last_used_at": clock.rfc3339(key.last_used_at),
+    }
+
+
+def _database() -> Database:
+    database: Database = current_app.extensions["database"]
+    return database

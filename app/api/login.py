@@ -1,0 +1,155 @@
+"""`login`: an e-mail and a password for a session token and everything a popup opens with."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from apiflask import APIBlueprint
+from flask import Response, current_app
+from marshmallow import fields, validate
+
+from app.api.answer import reply
+from app.api.fields import Strict, Text, email
+from app.api.session import SessionOut, describe
+from app.api.strangers import Failures, network
+from app.core import accounts, sessions, sign_ins
+from app.core.accounts import Account
+from app.domain.callers import Caller
+from app.domain.errors import AccountDisabled, InvalidCredentials
+from app.infra import clock, passwords
+from app.infra.db import Database
+from app.infra.log import log
+from app.settings import Settings
+
+blueprint = APIBlueprint("login", __name__, tag="Session")
+
+
+class ClientIn(Strict):
+    """The program that signs in, for the account's list of sessions."""
+
+    name = Text(100, required=True, metadata={"example": "chrome-extension"})
+    version = Text(100, metadata={"example": "1.0.0"})
+
+
+class LoginIn(Strict):
+    """Who signs in."""
+
+    email = email(required=True)
+    password = fields.String(
+        required=True,
+        load_only=True,
+        validate=validate.Length(min=1, max=passwords.LONGEST),
+        metadata={"example": "correct horse battery staple"},
+    )
+    client = fields.Nested(ClientIn)
+
+
+class LoginOut(SessionOut):
+    """A session token, and everything that `session` answers."""
+
+    access_token = fields.String(
+        required=True, metadata={"description": "Shown this once.", "example": f"ses_{'0' * 49}"}
+    )
+    token_type = fields.String(required=True, metadata={"example": "Bearer"})
+    expires_at = fields.DateTime(
+        required=True,
+        metadata={"example": "2026-12-04T09:30:00.000Z", "description": "When it ends if it is not used."},
+    )
+
+
+@blueprint.post("/api/ext/login")
+@blueprint.input(LoginIn, arg_name="body")
+@blueprint.output(LoginOut)
+def login(body: dict[str, Any]) -> Response:
+    """Sign in; the answer is the same, in the same time, for a wrong password and an unknown e-mail."""
+    _require_turn(body["email"])
+    account = _find(body["email"])
+    right = passwords.verify(account.password_hash if account else None, body["password"])
+    if account is None or not right:
+        _refuse(body["email"])
+    _require_turn(body["email"])  # many attempts at once: those that end after too many failures tell nothing
+    return reply(_start(account, body))
+
+
+def _find(address: str) -> Account | None:
+    """Read the account and let the attempt pass; no transaction stays open while the password is checked."""
+    with _database().reading() as session:
+        account = accounts.by_email(session, address)
+        known = sessions.came_from(session, account.id if account else None, _network_of(address))
+        if not known:
+            sign_ins.require_turn(session, address, now=clock.now())
+    return account
+
+
+def _start(account: Account, body: dict[str, Any]) -> dict[str, Any]:
+    stored, now, client = account.password_hash, clock.now(), body.get("client", {})
+    renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
+    with _database().transaction() as session:
+        account = accounts.locked(session, account.id)
+        if account.password_hash != stored:  # changed while it was checked
+            raise InvalidCredentials
+        if account.disabled_at is not None:
+            raise AccountDisabled
+        account.password_hash = renewed
+        sign_ins.succeeded(session, account.email)
+        started, token = sessions.start(
+            session,
+            account.id,
+            network=_network_of(account.email),
+            client_name=client.get("name"),
+            client_version=client.get("version"),
+            now=now,
+        )
+        who = Caller(
+            account.id, account.workspace_id, "session", started.id, started.granted, started.ends_at
+        )
+        described = describe(session, who)
+    log.info("signed in", account=account.id, session=started.id)
+    return {
+        "access_token": token,
+        "token_type": "Bearer",
+        "expires_at": clock.rfc3339(started.ends_at),
+        **described,
+    }
+
+
+def _refuse(address: str) -> NoReturn:
+    """Count a failure and say no.
+
+    Raises:
+        InvalidCredentials: always, unless there were too many failures.
+        TooManyAttempts: there were.
+
+    """
+    with _database().transaction() as session:
+        sign_ins.failed(session, address, now=clock.now())
+    for failures in _failures(address):
+        failures.add()
+    raise InvalidCredentials
+
+
+def _require_turn(address: str) -> None:
+    for failures in _failures(address):
+        failures.require_turn()
+
+
+def _failures(address: str) -> tuple[Failures, Failures]:
+    """Give what failures are counted under: the network, and the e-mail from this network.
+
+    Strangers elsewhere use up neither.
+    """
+    settings: Settings = current_app.extensions["settings"]
+    return (
+        Failures.from_here(settings.limit_login_address, "login"),
+        Failures.from_here(settings.limit_login_account, "login", address),
+    )
+
+
+def _network_of(address: str) -> bytes:
+    """Give a digest of the network as this e-mail's."""
+    return sign_ins.keyed("network", address, network())
+
+
+def _database() -> Database:
+    database: Database = current_app.extensions["database"]
+    return database

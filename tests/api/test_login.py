@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import redis
+import structlog
+from apiflask import APIFlask
+from argon2 import PasswordHasher
+from members import PASSWORD, Member, bearer, join
+from sqlalchemy import select, update
+from structlog.testing import capture_logs
+
+from app.core import accounts, sign_ins
+from app.core.accounts import Account
+from app.core.sessions import SignedIn
+from app.core.sign_ins import FailedSignIns
+from app.domain.errors import InvalidCredentials
+from app.infra import clock, passwords
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+@pytest.fixture
+def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Collect the parameters of every hash that is verified."""
+    seen: list[str] = []
+    real = PasswordHasher.verify
+
+    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
+        seen.append(stored.rpartition("$")[0].rpartition("$")[0])
+        return real(hasher, stored, password)
+
+    monkeypatch.setattr(PasswordHasher, "verify", note)
+    return seen
+
+
+def settle(app: APIFlask, **changes: Any) -> None:
+    app.extensions["settings"] = dataclasses.replace(app.extensions["settings"], **changes)
+
+
+def test_signing_in_gives_a_token_and_everything_the_session_answers(member: Member) -> None:
+    answer = member.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
+
+    body = answer.get_json()
+    session = member.client.get("/api/ext/session", headers=bearer(body["access_token"])).get_json()
+    assert answer.status_code == 200
+    assert body["token_type"] == "Bearer"
+    assert body["expires_at"] == body["auth"]["expires_at"]
+    assert {key: body[key] for key in session} == session
+    assert set(body) - set(session) == {"access_token", "token_type", "expires_at"}
+
+
+def test_the_email_may_be_written_in_any_case(member: Member) -> None:
+    assert member.sign_in(email="  ADA@Acme.Example ").status_code == 200
+
+
+def test_the_session_remembers_the_client_and_no_address(member: Member) -> None:
+    member.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
+
+    with member.database.reading() as session:
+        row = session.scalars(select(SignedIn).where(SignedIn.client_name == "chrome-extension")).one()
+    assert row.client_version == "1.0.0"
+    assert b"127.0.0" not in row.network
+
+
+def test_a_wrong_password_and_an_unknown_email_answer_the_same(member: Member) -> None:
+    wrong = member.sign_in(password="not the password")
+    unknown = member.sign_in(email="eve@acme.example")
+
+    assert wrong.status_code == unknown.status_code == 401
+    assert wrong.headers["WWW-Authenticate"] == unknown.headers["WWW-Authenticate"]
+    assert wrong.get_json() | {"request_id": ""} == unknown.get_json() | {"request_id": ""}
+    assert wrong.get_json()["code"] == "invalid_credentials"
+
+
+def test_an_unknown_email_costs_the_same_hash_as_a_known_one(member: Member, verified: list[str]) -> None:
+    member.sign_in(password="not the password")
+    member.sign_in(email="eve@acme.example")
+
+    assert verified == ["$argon2id$v=19$m=19456,t=2,p=1"] * 2
+
+
+def test_a_hash_with_old_parameters_is_renewed_at_sign_in(member: Member) -> None:
+    old = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
+    with member.database.transaction() as session:
+        session.execute(update(Account).values(password_hash=old))
+
+    answer = member.sign_in()
+
+    with member.database.reading() as session:
+        renewed = session.get_one(Account, member.account_id).password_hash
+    assert answer.status_code == 200
+    assert "m=19456,t=2,p=1" in renewed
+    assert passwords.verify(renewed, PASSWORD)
+
+
+def test_a_disabled_account_is_told_so_only_with_the_right_password(member: Member) -> None:
+    with member.database.transaction() as session:
+        accounts.disable(session, member.account_id, now=clock.now())
+
+    right = member.sign_in()
+    wrong = member.sign_in(password="not the password")
+
+    assert (right.status_code, right.get_json()["code"]) == (403, "account_disabled")
+    assert (wrong.status_code, wrong.get_json()["code"]) == (401, "invalid_credentials")
+
+
+def test_a_password_that_changes_while_it_is_checked_opens_nothing(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new_hash = passwords.hash_password("another password")
+    real = passwords.verify
+
+    def change_meanwhile(stored: str | None, password: str) -> bool:
+        with member.database.transaction() as session:
+            accounts.set_password(session, member.account_id, new_hash, now=clock.now())
+        return real(stored, password)
+
+    monkeypatch.setattr(passwords, "verify", change_meanwhile)
+
+    answer = member.sign_in()
+
+    assert answer.get_json()["code"] == InvalidCredentials.code
+
+
+@pytest.mark.parametrize(
+    ("change", "pointer"),
+    [
+        ({"email": "no e-mail"}, "/email"),
+        ({"email": None}, "/email"),
+        ({"password": ""}, "/password"),
+        ({"password": "x" * 129}, "/password"),
+        ({"password": 12345678}, "/password"),
+        ({"client": {"version": "1"}}, "/client/name"),
+        ({"client": {"name": "x" * 101}}, "/client/name"),
+        ({"remember": True}, "/remember"),
+    ],
+)
+def test_wrong_fields_are_named(member: Member, change: dict[str, Any], pointer: str) -> None:
+    answer = member.sign_in(**change)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
+
+
+def test_the_eleventh_wrong_password_of_a_minute_has_to_wait(member: Member) -> None:
+    answers = member.fails(11)
+
+    refused = member.sign_in()
+    assert answers == [401] * 10 + [429]
+    assert refused.get_json()["code"] == "too_many_attempts"
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+
+
+def test_an_unknown_email_has_to_wait_as_soon_as_a_known_one(member: Member) -> None:
+    answers = member.fails(11, email="eve@acme.example")
+
+    assert answers == [401] * 10 + [429]
+
+
+def test_successes_are_not_counted(member: Member) -> None:
+    answers = [member.sign_in().status_code for _ in range(12)]
+
+    assert answers == [200] * 12
+
+
+def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask, member: Member) -> None:
+    settle(app, limit_login_address="3/minute")
+    for name in "bcd":
+        member.sign_in(email=f"{name}@acme.example", address="198.51.100.7")
+
+    neighbour = member.sign_in(address="198.51.100.200")
+    elsewhere = member.sign_in(address="198.51.101.7")
+
+    assert (neighbour.status_code, elsewhere.status_code) == (429, 200)
+
+
+def test_an_existing_session_keeps_working_while_sign_ins_wait(member: Member) -> None:
+    member.fails(11)
+
+    answer = member.client.get("/api/ext/session", headers=member.headers)
+
+    assert answer.status_code == 200
+
+
+def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(member: Member) -> None:
+    member.sign_in(address="203.0.113.5")
+    with member.database.transaction() as session:
+        for _ in range(50):
+            sign_ins.failed(session, member.email, now=clock.now())
+
+    owner = member.sign_in(address="203.0.113.9")
+
+    assert owner.status_code == 200
+
+
+def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(member: Member) -> None:
+    member.fails(2, address="198.51.100.7")
+    with member.database.reading() as session:
+        counted = session.scalars(select(FailedSignIns.failures)).all()
+
+    member.sign_in()
+
+    with member.database.reading() as session:
+        assert (counted, session.scalars(select(FailedSignIns)).all()) == ([2], [])
+
+
+def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(member: Member) -> None:
+    with member.database.transaction() as session:
+        for _ in range(20):
+            sign_ins.failed(session, member.email, now=clock.now())
+
+    answer = member.sign_in(address="198.51.77.1")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
+    assert 50 <= int(answer.headers["Retry-After"]) <= 60
+
+
+def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing(
+    app: APIFlask, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settle(app, limit_login_account="3/minute")
+    real = passwords.verify
+
+    def while_others_fail(stored: str | None, password: str) -> bool:
+        monkeypatch.setattr(passwords, "verify", real)
+        member.fails(3)
+        return real(stored, password)
+
+    monkeypatch.setattr(passwords, "verify", while_others_fail)
+
+    answer = member.sign_in()
+
+    assert answer.get_json()["code"] == "too_many_attempts"
+
+
+def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, member: Member) -> None:
+    settle(app, redis_url="redis://127.0.0.1:1/0")
+
+    answers = member.fails(4)
+
+    assert answers == [401, 401, 429, 429]
+
+
+def test_neither_log_nor_redis_holds_the_email_the_address_or_the_password(
+    member: Member, redis_url: str
+) -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))
+
+    with capture_logs() as lines:
+        body = member.sign_in(address="203.0.113.5").get_json()
+        member.fails(2, address="203.0.113.5")
+
+    with redis.Redis.from_url(redis_url) as store:
+        kept = str(store.keys()) + str(lines)
+    assert "signed in" in kept
+    for secret in (member.email, "203.0.113", PASSWORD, body["access_token"]):
+        assert secret not in kept
+
+
+def test_many_can_sign_in_at_once(app: APIFlask, member: Member) -> None:
+    answers: list[int] = []
+
+    def sign_in() -> None:
+        client = app.test_client()
+        body = {"email": member.email, "password": PASSWORD}
+        answers.append(client.post("/api/ext/login", json=body).status_code)
+
+    threads = [threading.Thread(target=sign_in) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert answers == [200] * 12

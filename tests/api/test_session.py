@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from apiflask import APIFlask
+from members import CREDITS, Member, bearer, join
+
+from app.domain.callers import Scope
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def test_a_session_answers_everything_a_client_needs(member: Member) -> None:
+    answer = member.client.get("/api/ext/session", headers=member.headers)
+
+    body = answer.get_json()
+    assert answer.status_code == 200
+    assert body["account"] == {
+        "id": member.account_id,
+        "email": "ada@acme.example",
+        "name": "Ada Lovelace",
+        "role": "member",
+        "api_access": True,
+    }
+    assert body["workspace"] == {"id": member.workspace_id, "name": "Acme"}
+    assert body["auth"]["kind"] == "session"
+    assert body["auth"]["scopes"] == ["lookup", "reveal", "enrich", "save"]
+    assert body["auth"]["expires_at"].endswith("Z")
+    assert body["credits"] == {"balance": CREDITS, "reserved": 0}
+    assert body["prices"] == {"reveal.email": 1, "reveal.phone": 1}
+    assert body["hash_lookup"] == {"algorithm": "sha256", "prefix_length": 4}
+    assert body["server"]["api_version"] == answer.headers["API-Version"]
+    assert body["server"]["version"]
+
+
+def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask, member: Member) -> None:
+    app.extensions["settings"] = dataclasses.replace(
+        app.extensions["settings"],
+        providers_email=("pattern", "hunter"),
+        providers_phone=("sandbox", "hunter"),
+        providers_person=("people",),
+        providers_company=("sandbox",),
+    )
+
+    body = member.client.get("/api/ext/session", headers=member.headers).get_json()
+
+    assert [each["name"] for each in body["providers"]] == ["pattern", "hunter", "sandbox", "people"]
+    assert {each["healthy"] for each in body["providers"]} == {True}
+
+
+def test_an_api_key_sees_its_own_scopes_and_end(member: Member) -> None:
+    key = member.make_key(Scope.LOOKUP)
+
+    body = member.client.get("/api/ext/session", headers=bearer(key)).get_json()
+
+    assert body["auth"] == {"kind": "api_key", "scopes": ["lookup"], "expires_at": None}
+
+
+def test_signing_out_ends_the_session_at_once_and_answers_nothing(member: Member) -> None:
+    answer = member.client.post("/api/ext/logout", headers=member.headers)
+
+    after = member.client.get("/api/ext/session", headers=member.headers)
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
+
+
+def test_signing_out_leaves_the_accounts_other_sessions(member: Member) -> None:
+    other = member.sign_in().get_json()["access_token"]
+
+    member.client.post("/api/ext/logout", headers=member.headers)
+
+    assert member.client.get("/api/ext/session", headers=bearer(other)).status_code == 200
+
+
+def test_an_api_key_cannot_sign_out(member: Member) -> None:
+    key = member.make_key()
+
+    answer = member.client.post("/api/ext/logout", headers=bearer(key))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert member.client.get("/api/ext/session", headers=bearer(key)).status_code == 200
