@@ -1,0 +1,183 @@
+"""`flask accounts`: make accounts and change what they may do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+from sqlalchemy.orm import Session
+
+from app.cli.workspaces import Noun, as_json_option, database, find, show
+from app.core import accounts
+from app.core.accounts import Account, EmailTaken, Role
+from app.domain.emails import normal_email
+from app.domain.errors import InvalidValue
+from app.infra import clock, passwords
+
+group = Noun("accounts", help="Make accounts and change what they may do.")
+password_option = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking."
+)
+
+
+class Email(click.ParamType[str]):
+    """An e-mail, brought into its normal form."""
+
+    name = "email"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Bring it into its normal form, or say why it has none."""
+        try:
+            return normal_email(value)
+        except InvalidValue as error:
+            self.fail(str(error), param, ctx)
+
+
+email_argument = click.argument("email", type=Email())
+
+
+@group.command()
+@email_argument
+@click.option("--workspace", required=True, help="Its id, or its name if only one has it.")
+@click.option("--name", required=True, help="Of the person.")
+@click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
+@click.option("--api-access", is_flag=True, help="Let the account make API keys.")
+@password_option
+@as_json_option
+def create(
+    email: str, workspace: str, name: str, role: str, *, api_access: bool, password_stdin: bool, as_json: bool
+) -> None:
+    """Make an account that signs in with EMAIL; the password is asked for, never an argument."""
+    with database().reading() as session:
+        workspace_id = find(session, workspace).id
+    password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
+    try:
+        with database().transaction() as session:
+            account = accounts.create(
+                session,
+                workspace_id,
+                email=email,
+                name=name,
+                password_hash=password_hash,
+                role=Role(role),
+                api_access=api_access,
+                now=clock.now(),
+            )
+    except EmailTaken as error:
+        message = f"There is an account with {email} already."
+        raise click.ClickException(message) from error
+    show(_described(account), f"Made {account.id} for {email}.", as_json=as_json)
+
+
+@group.command("list")
+@as_json_option
+def list_all(*, as_json: bool) -> None:
+    """List all accounts."""
+    with database().reading() as session:
+        found = accounts.everyone(session)
+    lines = [
+        f"{each.id}  {each.workspace_id}  {each.email}  {each.role}"
+        + "  api access" * each.api_access
+        + "  disabled" * (each.disabled_at is not None)
+        for each in found
+    ]
+    show(
+        {"accounts": [_described(each) for each in found]},
+        "\n".join(lines) or "There are no accounts. Make one with: flask accounts create EMAIL",
+        as_json=as_json,
+    )
+
+
+@group.command("set-password")
+@email_argument
+@password_option
+@as_json_option
+def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
+    """Give EMAIL a new password; its sessions and API keys end."""
+    password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
+    _change(
+        email,
+        lambda session, account_id: accounts.set_password(
+            session, account_id, password_hash, now=clock.now()
+        ),
+        "has a new password; its sessions and API keys ended.",
+        as_json=as_json,
+    )
+
+
+@group.command()
+@email_argument
+@as_json_option
+def disable(email: str, *, as_json: bool) -> None:
+    """Switch EMAIL off; its sessions and API keys end."""
+    _change(
+        email,
+        lambda session, account_id: accounts.disable(session, account_id, now=clock.now()),
+        "is disabled; its sessions and API keys ended.",
+        as_json=as_json,
+    )
+
+
+@group.command()
+@email_argument
+@as_json_option
+def enable(email: str, *, as_json: bool) -> None:
+    """Switch EMAIL on again; what was ended stays ended."""
+    _change(email, accounts.enable, "can sign in again.", as_json=as_json)
+
+
+@group.command("grant-api-access")
+@email_argument
+@as_json_option
+def grant_api_access(email: str, *, as_json: bool) -> None:
+    """Let EMAIL make API keys."""
+    _change(email, accounts.grant_api_access, "may make API keys.", as_json=as_json)
+
+
+@group.command("revoke-api-access")
+@email_argument
+@as_json_option
+def revoke_api_access(email: str, *, as_json: bool) -> None:
+    """Take API access from EMAIL; its API keys end, its sessions go on."""
+    _change(
+        email,
+        lambda session, account_id: accounts.revoke_api_access(session, account_id, now=clock.now()),
+        "may no longer make API keys; those it had ended.",
+        as_json=as_json,
+    )
+
+
+def _change(email: str, change: Callable[[Session, str], None], sentence: str, *, as_json: bool) -> None:
+    with database().transaction() as session:
+        account = accounts.by_email(session, email)
+        if account is None:
+            message = f"There is no account with {email}. See them with: flask accounts list"
+            raise click.ClickException(message)
+        change(session, account.id)
+    show(_described(account), f"{email} {sentence}", as_json=as_json)
+
+
+def _password(*, from_stdin: bool) -> str:
+    if from_stdin:
+        password = sys.stdin.read().rstrip("\r\n")
+    else:
+        password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+    if not passwords.acceptable(password):
+        message = f"A password has {passwords.SHORTEST} to {passwords.LONGEST} characters."
+        raise click.ClickException(message)
+    return password
+
+
+def _described(account: Account) -> dict[str, Any]:
+    return {
+        "id": account.id,
+        "email": account.email,
+        "name": account.name,
+        "role": account.role,
+        "api_access": account.api_access,
+        "disabled": account.disabled_at is not None,
+        "workspace_id": account.workspace_id,
+        "created_at": clock.rfc3339(account.created_at),
+    }

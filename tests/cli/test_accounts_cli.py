@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+
+from app.cli.accounts import group
+from app.core import accounts, keys, sessions, workspaces
+from app.core.accounts import Account
+from app.core.keys import ApiKey
+from app.core.sessions import SignedIn
+from app.domain.callers import Scope
+from app.infra import clock, passwords
+
+EMAIL = "ada@acme.example"
+PASSWORD = "correct horse battery staple"
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Any:
+    runner = app.test_cli_runner()
+
+    def run(*words: str, typed: str = "") -> Result:
+        return runner.invoke(group, words, input=typed)
+
+    return run
+
+
+@pytest.fixture
+def workspace_id(app: APIFlask) -> str:
+    with app.extensions["database"].transaction() as session:
+        return workspaces.create(session, name="Acme", now=clock.now()).id
+
+
+@pytest.fixture
+def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
+    """An account that is signed in and has a key: the ids of both."""
+    now = clock.now()
+    with app.extensions["database"].transaction() as session:
+        account = accounts.create(
+            session,
+            workspace_id,
+            email=EMAIL,
+            name="Ada",
+            password_hash="hash",
+            api_access=True,
+            now=now,
+        )
+        started, _ = sessions.start(session, account.id, network=b"", now=now)
+        key, _ = keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=now)
+        return started.id, key.id
+
+
+def ended(app: APIFlask, handed_out: tuple[str, str]) -> tuple[bool, bool]:
+    with app.extensions["database"].reading() as session:
+        return (
+            session.get_one(SignedIn, handed_out[0]).revoked_at is not None,
+            session.get_one(ApiKey, handed_out[1]).revoked_at is not None,
+        )
+
+
+def stored(app: APIFlask) -> Account:
+    with app.extensions["database"].reading() as session:
+        account = accounts.by_email(session, EMAIL)
+    assert account is not None
+    return account
+
+
+def create(run: Any, *words: str, workspace: str = "Acme", typed: str = PASSWORD) -> Result:
+    options = ["--workspace", workspace, "--name", "Ada", "--password-stdin", "--json"]
+    result: Result = run("create", EMAIL, *options, *words, typed=typed)
+    return result
+
+
+def test_an_account_is_made_from_a_password_on_standard_input(
+    app: APIFlask, run: Any, workspace_id: str
+) -> None:
+    result = create(run, "--role", "admin", "--api-access", typed=PASSWORD + "\n")
+
+    made = json.loads(result.stdout)
+    assert made == {
+        "id": stored(app).id,
+        "email": EMAIL,
+        "name": "Ada",
+        "role": "admin",
+        "api_access": True,
+        "disabled": False,
+        "workspace_id": workspace_id,
+        "created_at": made["created_at"],
+    }
+    assert passwords.verify(stored(app).password_hash, PASSWORD)
+    assert json.loads(run("list", "--json").stdout) == {"accounts": [made]}
+
+
+def test_an_account_is_a_member_without_api_access_by_default(run: Any, workspace_id: str) -> None:
+    made = json.loads(create(run, workspace=workspace_id).stdout)
+
+    assert (made["role"], made["api_access"]) == ("member", False)
+
+
+def test_a_password_is_asked_for_twice(app: APIFlask, run: Any, workspace_id: str) -> None:
+    words = ("create", " ADA@acme.example", "--workspace", workspace_id, "--name", "Ada")
+
+    result = run(*words, typed=f"{PASSWORD}\n{PASSWORD}\n")
+
+    assert result.exit_code == 0
+    assert f"for {EMAIL}." in result.stdout
+    assert PASSWORD not in result.output
+    assert passwords.verify(stored(app).password_hash, PASSWORD)
+
+
+@pytest.mark.parametrize("password", ["", "seven77", "x" * 129])
+def test_a_password_of_another_length_is_refused(run: Any, workspace_id: str, password: str) -> None:
+    result = create(run, workspace=workspace_id, typed=password)
+
+    assert result.exit_code == 1
+    assert "8 to 128 characters" in result.stderr
+
+
+def test_an_email_is_taken_once(run: Any, workspace_id: str) -> None:
+    create(run, workspace=workspace_id)
+
+    again = create(run, workspace=workspace_id)
+
+    assert again.exit_code == 1
+    assert "already" in again.stderr
+
+
+def test_an_unknown_workspace_is_named(run: Any) -> None:
+    result = create(run, workspace="wks_unknown")
+
+    assert result.exit_code == 1
+    assert "wks_unknown" in result.stderr
+
+
+def test_a_text_that_is_no_email_is_refused(run: Any) -> None:
+    result = run("disable", "no e-mail")
+
+    assert result.exit_code == 2
+    assert "not an e-mail address" in result.stderr
+
+
+def test_an_unknown_email_is_named(run: Any) -> None:
+    result = run("disable", "eve@acme.example")
+
+    assert result.exit_code == 1
+    assert "no account with eve@acme.example" in result.stderr
+
+
+def test_a_new_password_ends_what_the_account_handed_out(
+    app: APIFlask, run: Any, handed_out: tuple[str, str]
+) -> None:
+    result = run("set-password", EMAIL, "--password-stdin", typed="another password")
+
+    assert result.exit_code == 0
+    assert passwords.verify(stored(app).password_hash, "another password")
+    assert ended(app, handed_out) == (True, True)
+
+
+def test_disabling_ends_what_the_account_handed_out_and_enabling_does_not_bring_it_back(
+    app: APIFlask, run: Any, handed_out: tuple[str, str]
+) -> None:
+    disabled = json.loads(run("disable", EMAIL, "--json").stdout)
+    enabled = json.loads(run("enable", EMAIL, "--json").stdout)
+
+    assert (disabled["disabled"], enabled["disabled"]) == (True, False)
+    assert ended(app, handed_out) == (True, True)
+
+
+def test_api_access_is_taken_and_granted(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
+    taken = json.loads(run("revoke-api-access", EMAIL, "--json").stdout)
+    granted = json.loads(run("grant-api-access", EMAIL, "--json").stdout)
+
+    assert (taken["api_access"], granted["api_access"]) == (False, True)
+    assert ended(app, handed_out) == (False, True)
+
+
+def test_people_are_told_in_lines(run: Any, handed_out: tuple[str, str]) -> None:
+    run("disable", EMAIL)
+
+    listed = run("list").stdout
+
+    assert handed_out
+    assert listed.endswith(f"  {EMAIL}  member  api access  disabled\n")
+
+
+def test_an_empty_list_says_what_to_do(run: Any) -> None:
+    assert "flask accounts create" in run("list").stdout

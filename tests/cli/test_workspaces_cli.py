@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from sqlalchemy import text
+
+from app.cli.workspaces import group
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Any:
+    runner = app.test_cli_runner()
+
+    def run(*words: str) -> Result:
+        return runner.invoke(group, words)
+
+    return run
+
+
+def test_a_workspace_is_made_with_no_credits(run: Any) -> None:
+    made = json.loads(run("create", " Acme ", "--json").stdout)
+
+    listed = json.loads(run("list", "--json").stdout)
+    assert made["id"].startswith("wks_")
+    assert (made["name"], made["credits"]) == ("Acme", {"balance": 0, "reserved": 0})
+    assert listed == {"workspaces": [made]}
+
+
+def test_people_are_told_in_sentences(run: Any) -> None:
+    empty = run("list").stdout
+    made = run("create", "Acme").stdout
+    listed = run("list").stdout
+
+    assert "There are no workspaces" in empty
+    assert made.startswith("Made wks_")
+    assert listed.endswith("  0 credits  Acme\n")
+
+
+def test_a_workspace_needs_a_name(run: Any) -> None:
+    result = run("create", "  ")
+
+    assert result.exit_code == 1
+    assert "needs a name" in result.stderr
+
+
+def test_a_database_that_cannot_be_used_is_a_sentence(app: APIFlask, run: Any) -> None:
+    broken = app.extensions["database"].engine
+    with broken.begin() as connection:
+        connection.execute(text("ALTER TABLE workspaces RENAME TO elsewhere"))
+
+    result = run("list")
+
+    with broken.begin() as connection:
+        connection.execute(text("ALTER TABLE elsewhere RENAME TO workspaces"))
+    assert result.exit_code == 1
+    assert "The database cannot be used" in result.stderr
