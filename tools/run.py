@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from tools import environment, processes, procfile, redis_server, services
+from tools import environment, processes, procfile, redis_server, supervisor
 from tools.console import say, step
 from tools.redis_server import ServiceError
 from tools.state import ROOT, State
@@ -43,7 +43,7 @@ def _migrate_if_new(state: State, env: dict[str, str]) -> None:
     embedded = env["DATABASE_URL"] == f"sqlite:///{state.database}"
     if release and embedded and not state.database.exists():
         with step("migrate the new database"):
-            services.run_to_end(release, state, env, procfile.RELEASE)
+            supervisor.run_to_end(release, state, env, procfile.RELEASE)
 
 
 def _call(command: list[str], env: dict[str, str]) -> int:

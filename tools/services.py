@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -10,11 +12,11 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
-from tools import environment, ports, processes, procfile, redis_server, seed
+from tools import environment, ports, processes, procfile, redis_server
 from tools.console import say, step
 from tools.redis_server import ServiceError
-from tools.state import DEMO_EMAIL, ROOT, Lock, State
-from tools.supervisor import Supervisor
+from tools.state import DEMO_EMAIL, ROOT, Lock, State, fingerprint
+from tools.supervisor import Supervisor, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -111,12 +113,14 @@ class Services:
         if release:
             with step("migrate the database"):
                 run_to_end(release, self.state, env, procfile.RELEASE)
-        with step("make the demo workspace"):
-            seed.ensure(self.state, env)
         self.supervisor = Supervisor(commands, env, self.state.logs, keeper)
         stack.callback(self.supervisor.stop)
+        self.supervisor.start()
+        if not self.state.read("seeded.json").get(fingerprint(env["DATABASE_URL"]), {}).get("complete"):
+            with step("make the demo workspace, while the processes start"):
+                own = {**env, "DEV_DATA_DIR": str(self.state.directory)}
+                run_to_end(f"exec {shlex.quote(sys.executable)} -m tools.seed", self.state, own, "seed")
         with step("start " + ", ".join(commands)):
-            self.supervisor.start()
             self._wait_until_ready(f"http://{env['WEB_BIND']}/readyz")
 
     def _wait_until_ready(self, url: str) -> None:
@@ -140,23 +144,6 @@ class Services:
         known = {"pid": os.getpid(), "flower_login": env["FLOWER_BASIC_AUTH"], "redis_url": env["REDIS_URL"]}
         self.state.write("up.json", answer | known)
         return answer
-
-
-def run_to_end(command: str, state: State, env: Mapping[str, str], name: str) -> None:
-    """Run one shell command with its output in `<name>.log`.
-
-    Raises:
-        ServiceError: it ended with anything but 0.
-
-    """
-    log = state.logs / f"{name}.log"
-    process = processes.spawn(["/bin/sh", "-c", command], log, env)
-    try:
-        code = process.wait()
-    finally:
-        processes.stop([process.pid], [process])
-    if code:
-        raise ServiceError(f"{name} ended with {code}. The end of {log}:\n{processes.tail(log)}")
 
 
 def already_up(state: State) -> dict[str, str] | None:

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from tools import processes
 from tools.console import say
+from tools.redis_server import ServiceError
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
     from pathlib import Path
+
+    from tools.state import State
 
 FIRST_PAUSE = 0.5  # seconds before a dead process is started again; doubled each time
 LONGEST_PAUSE = 30.0
@@ -93,6 +96,24 @@ class Supervisor:
         log = self.logs / f"{child.name}.log"
         say(f"{child.name} ended with {code}; starting it again in {pause:g} s. The end of {log}:")
         say(processes.tail(log, lines=5))
+
+
+def run_to_end(command: str, state: State, env: Mapping[str, str], name: str) -> None:
+    """Run one shell command with its output in `<name>.log`.
+
+    Raises:
+        ServiceError: it ended with anything but 0.
+
+    """
+    log = state.logs / f"{name}.log"
+    log.unlink(missing_ok=True)
+    process = processes.spawn(["/bin/sh", "-c", command], log, env)
+    try:
+        code = process.wait()
+    finally:
+        processes.stop([process.pid], [process])
+    if code:
+        raise ServiceError(f"{name} ended with {code}. The end of {log}:\n{processes.tail(log)}")
 
 
 def _turn(log: Path) -> None:

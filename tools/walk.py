@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from tools.state import ROOT
-from tools.walker import PRESENT, Walker, WalkError
+from tools.sample import Sample, first_sample
+from tools.walker import PRESENT, Walker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tools.http import Answer
 
-PEOPLE = ROOT / "demo" / "people.csv"
 SANDBOX = "https://www.linkedin.com/in/sandbox-"
 POLLS = 6
 ASYNC = {"Prefer": "respond-async"}
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A person of the sample file, whom the service therefore knows."""
-
-    linkedin_url: str
-    domain: str
 
 
 def take(walker: Walker, email: str, password: str) -> None:
@@ -48,17 +37,6 @@ def take(walker: Walker, email: str, password: str) -> None:
     _look_up_by_hash(walker, sample)
     _use_a_key(walker, sample)
     _sign_out(walker)
-
-
-def first_sample() -> Sample:
-    """Return the first person with an e-mail, a profile and a company."""
-    if not PEOPLE.exists():
-        raise WalkError(f"{PEOPLE} is missing, and the walk looks for the people in it.")
-    with PEOPLE.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row.get("email") and row.get("linkedin_url") and row.get("company_domain"):
-                return Sample(row["linkedin_url"], row["company_domain"])
-    raise WalkError(f"{PEOPLE} has no row with email, linkedin_url and company_domain.")
 
 
 def _sign_in(walker: Walker, email: str, password: str) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rich.json import JSON
-from rich.panel import Panel
 
 from tools import http
 
@@ -110,7 +109,7 @@ class Walker:
             if name in answer.headers:
                 self.console.print(f"  {name}: {answer.headers[name]}", highlight=False, markup=False)
         if isinstance(answer.body, dict | list):
-            self.console.print(Panel(JSON(json.dumps(_without_secrets(answer.body)))))
+            self.console.print(JSON(json.dumps(_without_secrets(answer.body))))
 
 
 def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> str:

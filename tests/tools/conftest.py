@@ -66,7 +66,7 @@ def owner(bare: dict[str, str]) -> Iterator[Callable[[str], subprocess.Popen[str
     made: list[subprocess.Popen[str]] = []
 
     def start(source: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen(  # noqa: S603 - source from the test
+        process = subprocess.Popen(
             [sys.executable, "-c", source], env=bare, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
         made.append(process)

@@ -103,7 +103,7 @@ def test_the_queue_evicts_nothing_and_survives_a_restart() -> None:
 def test_flower_does_not_start_without_a_login() -> None:
     env = {"PATH": os.environ["PATH"]}
 
-    done = subprocess.run(  # noqa: S603 - from the Procfile
+    done = subprocess.run(
         ["/bin/sh", "-c", PROCESSES["flower"]], env=env, check=False, capture_output=True, text=True, cwd=ROOT
     )
 
@@ -152,7 +152,7 @@ def test_the_development_lock_holds_all_of_the_other() -> None:
 
 def test_compose_itself_accepts_the_file() -> None:
     docker = shutil.which("docker")
-    found = docker and subprocess.run(  # noqa: S603 - the docker of the PATH
+    found = docker and subprocess.run(
         [docker, "compose", "version"], check=False, capture_output=True
     )
     if not docker or not found or found.returncode:
@@ -160,7 +160,7 @@ def test_compose_itself_accepts_the_file() -> None:
     env = {**os.environ, **dict.fromkeys(SECRETS, "x" * 40)}
 
     command = [docker, "compose", "--project-directory", str(ROOT), "config", "--format", "json"]
-    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)  # noqa: S603 - see above
+    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
     assert set(json.loads(done.stdout)["services"]) == set(PROCESSES) | IMAGES
