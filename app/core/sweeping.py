@@ -52,9 +52,16 @@ def end_lost(
 ) -> list[str]:
     """End jobs past their deadline, or whose workers died too often; give back what they held."""
     dead = and_(_abandoned(now), Job.crashes >= max_crashes - 1)
-    query = select(Job).where(or_(_overdue(now), dead)).order_by(Job.workspace_id, Job.id).limit(BATCH)
+    query = (
+        select(Job)
+        .where(or_(_overdue(now), dead))
+        .order_by(Job.workspace_id, Job.id)
+        .limit(BATCH)
+        .with_for_update(skip_locked=True)
+        .execution_options(populate_existing=True)
+    )
     ended = []
-    for job in session.scalars(query.with_for_update(skip_locked=True)):
+    for job in session.scalars(query):
         late = job.deadline_at <= now
         _end(session, job, Status.EXPIRED if late else Status.FAILED, now=now)
         job.error = expired if late else crashed
@@ -99,7 +106,8 @@ def cancel(session: Session, job_id: str, *, now: datetime) -> bool:
         JobNotFound: there is no such job.
 
     """
-    job = session.scalar(select(Job).where(Job.id == job_id).with_for_update())
+    query = select(Job).where(Job.id == job_id).with_for_update()
+    job = session.scalar(query.execution_options(populate_existing=True))
     if job is None:
         raise JobNotFound
     if job.status != Status.QUEUED:

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core import jobs, leases
+from app.core.jobs import Job
+from app.core.leases import Answer
+from app.domain.errors import JobNotFound
+from app.domain.kinds import Kind, Outcome, Status
+
+
+def a_finished_job(session: Session, workspace_id: str, about: str, kind: Kind, *, age: timedelta) -> str:
+    job_id = a_job(session, workspace_id, about, kind=kind, price=0)
+    leases.settle(session, claim(session, job_id), Answer(outcome=Outcome.FOUND), now=NOW - age)
+    return job_id
+
+
+def test_a_workspace_reads_its_own_job(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+
+    assert jobs.get(session, workspace_id, job_id).id == job_id
+
+
+def test_somebody_elses_job_looks_like_one_that_never_was(session: Session) -> None:
+    mine, theirs = a_workspace(session), a_workspace(session)
+    job_id = a_job(session, theirs)
+
+    with pytest.raises(JobNotFound) as foreign:
+        jobs.get(session, mine, job_id)
+    with pytest.raises(JobNotFound) as unknown:
+        jobs.get(session, mine, "job_0crnqk4e1k9jv0d2m4f6h8a5")
+    assert foreign.value.as_dict() == unknown.value.as_dict()
+
+
+def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) -> None:
+    mine, theirs = a_workspace(session), a_workspace(session)
+    ids = sorted(a_job(session, mine, f"person {number}") for number in range(5))
+    a_job(session, theirs)
+
+    first = jobs.latest(session, mine, status=None, before=None, limit=3)
+    second = jobs.latest(session, mine, status=None, before=first[-1].id, limit=3)
+
+    assert [job.id for job in [*first, *second]] == ids[::-1]
+
+
+def test_the_latest_jobs_can_be_those_of_one_status(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    running = a_job(session, workspace_id, "ada")
+    a_job(session, workspace_id, "bob")
+    claim(session, running)
+
+    found = jobs.latest(session, workspace_id, status=Status.RUNNING, before=None, limit=10)
+
+    assert [job.id for job in found] == [running]
+
+
+def test_items_come_in_the_order_they_were_asked(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    items = tuple({"subject": {"full_name": f"person {number}"}} for number in range(12))
+    question = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=items)
+
+    job = submit(session, question).job
+
+    assert tuple(item.request for item in jobs.items(session, job.id)) == items
+
+
+def test_a_job_that_must_not_be_remembered_is_gone(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
+
+    jobs.forget(session, job_id)
+
+    assert session.scalars(select(Job.id)).all() == []
+
+
+def test_only_old_hash_lookups_that_ended_are_forgotten(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    old, young = timedelta(hours=25), timedelta(hours=23)
+    for kind in (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH):
+        a_finished_job(session, workspace_id, f"old {kind}", kind, age=old)
+    kept = {
+        a_finished_job(session, workspace_id, "young", Kind.COMPANY_BY_HASH, age=young),
+        a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=old),
+        a_job(session, workspace_id, "open", kind=Kind.LEADS_BY_WEBSITE_HASH, price=0),
+    }
+
+    jobs.forget_lookups(session, before=NOW - timedelta(hours=24))
+
+    assert set(session.scalars(select(Job.id))) == kept
+
+
+def test_the_database_refuses_a_second_open_job_with_the_same_question(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    a_job(session, workspace_id, "ada")
+    other = a_job(session, workspace_id, "bob")
+    question = a_question(workspace_id, "ada").digest
+
+    with pytest.raises(IntegrityError):
+        session.execute(update(Job).where(Job.id == other).values(question=question))
+
+
+def test_the_database_refuses_a_running_job_without_a_lease(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+
+    with pytest.raises(IntegrityError):
+        session.execute(update(Job).where(Job.id == job_id).values(status=Status.RUNNING))
