@@ -61,6 +61,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app = APIFlask(
         "app", title="Contact lookup", version="1.0.0", spec_path="/openapi.json", docs_path="/docs"
     )
+    app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.MAX_BYTES
     machines = Machines(
         settings, Database(settings.database_url), Sender(settings.redis_url), Ear(settings.redis_url)

@@ -1,0 +1,90 @@
+"""E-mail addresses in normal form, and what their text alone tells: personal or work, and why to be wary."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from disposable_email_domains import blocklist
+from email_validator import EmailNotValidError, validate_email
+
+from app.domain.errors import InvalidValue
+
+_FREE_MAIL = frozenset(
+    word
+    for line in (Path(__file__).parent / "data" / "freemail.txt").read_text(encoding="utf-8").splitlines()
+    if not line.startswith("#")
+    for word in line.split()
+)
+_FREE_MAIL_FAMILY = re.compile(
+    r"(?:yahoo|ymail|rocketmail|hotmail|outlook|live|msn|gmx|yandex)\.(?:com|fr|[a-z]{2}|com?\.[a-z]{2})"
+)
+_ROLES = frozenset(
+    "abuse accounting accounts admin administracion administrator admissions all billing board booking bookings "
+    "buchhaltung business career careers commercial communications compliance comptabilite contact contacto contato "
+    "contracts customercare customerservice dataprotection datenschutz desk devnull direccion dpo editor "
+    "einkauf email empfang enquiries enquiry events everyone feedback finance frontdesk gdpr general hello help "
+    "helpdesk hi hostmaster hr impressum info infos information inquiries inquiry international invest investors "
+    "invoice invoices it jobs kontakt kundenservice legal list mail mailer-daemon management marketing media news "
+    "newsletter no-reply noc noreply office operations orders ouvidoria partners partnerships people personal post "
+    "postmaster pr press presse privacy procurement purchasing rechnung reception recrutement recruiting "
+    "recruitment registrar reply reservations root rrhh sales school secretariat secretary security sekretariat "
+    "service services shop spam staff studio subscribe support sysadmin talent team tech technik undisclosed "
+    "unsubscribe usenet uucp ventas verkauf vertrieb web webmaster welcome www zentrale".split()
+)
+_NUMBER_OR_TAG = re.compile(r"[-_.]?[0-9]+$|\+.*$")
+
+
+def normal_email(text: str) -> str:
+    """Give the address trimmed and lower-case, its domain in A-labels; the syntax is looked at, no DNS.
+
+    Raises:
+        InvalidValue: it is not one plain address at a public domain.
+
+    """
+    try:
+        found = validate_email(text.strip(), check_deliverability=False, test_environment=True)
+    except EmailNotValidError as error:
+        raise InvalidValue("This is not an e-mail address such as ada@acme.com.") from error
+    return f"{unicodedata.normalize('NFC', found.local_part.lower())}@{found.ascii_domain.lower()}"
+
+
+def email_domain(email: str) -> str:
+    """Give what follows the @ of an address in normal form."""
+    return email.rpartition("@")[2]
+
+
+def email_kind(email: str) -> Literal["work", "personal"]:
+    """Tell a person's own mailbox, at a free or throw-away mail provider, from one at a workplace."""
+    domain = email_domain(email)
+    return "personal" if _is_webmail(domain) or _is_disposable(domain) else "work"
+
+
+def email_reasons(email: str) -> tuple[str, ...]:
+    """Give the reasons to be wary that the text shows, out of role, disposable and webmail."""
+    local, _, domain = email.rpartition("@")
+    told = {
+        "role": _NUMBER_OR_TAG.sub("", local) in _ROLES,
+        "disposable": _is_disposable(domain),
+        "webmail": _is_webmail(domain),
+    }
+    return tuple(reason for reason, applies in told.items() if applies)
+
+
+@lru_cache(maxsize=8192)
+def _is_webmail(domain: str) -> bool:
+    """Tell whether anybody can have a mailbox there."""
+    return domain in _FREE_MAIL or _FREE_MAIL_FAMILY.fullmatch(domain) is not None
+
+
+@lru_cache(maxsize=8192)
+def _is_disposable(domain: str) -> bool:
+    """Tell whether the domain or one above it gives mailboxes to throw away; the list has some webmail, too."""
+    if _is_webmail(domain):
+        return False
+    while domain and domain not in blocklist:
+        domain = domain.partition(".")[2]
+    return bool(domain)
