@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from support import empty_database, free_port, start_redis
-from walks_support import ROOT, Stack, is_ready, kill, until
+from walks_support import ROOT, Stack, is_ready, kill, spawn, until
 
 from app.infra.db import Database
 
@@ -44,16 +44,10 @@ def _run(folder: Path, url: str, stop: ExitStack) -> Iterator[Stack]:
         capture_output=True,
     )
     redis = start_redis(redis_port, folder)
-    web = subprocess.Popen(
-        [
-            *(sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"),
-            *("-b", f"127.0.0.1:{web_port}", "app.factory:create_app()"),
-        ],
-        cwd=ROOT,
-        env=environment,
-        stderr=folder.joinpath("web.log").open("wb"),
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
+    web = spawn(
+        *("gunicorn", "-c", "gunicorn.conf.py", "-b", f"127.0.0.1:{web_port}", "app.factory:create_app()"),
+        log=folder / "web.log",
+        environment=environment,
     )
     stop.callback(kill, web)
     stack = Stack(f"http://127.0.0.1:{web_port}", Database(url), redis_port, folder, redis, dict(environment))

@@ -87,28 +87,13 @@ class Stack:
         assert answer.status == 200, answer.body
         return workspace.id, f"Bearer {answer.body['access_token']}"
 
-    def start_worker(self, queue: str = "interactive,enrichment,upkeep") -> subprocess.Popen[bytes]:
-        worker = subprocess.Popen(
-            [
-                *(
-                    sys.executable,
-                    "-m",
-                    "celery",
-                    "-A",
-                    "workers.main",
-                    "worker",
-                    "-Q",
-                    queue,
-                    "-P",
-                    "threads",
-                ),
-                *("-c", "10", "--without-gossip", "--without-mingle", "-n", f"walk{len(self.workers)}@%h"),
-            ],
-            cwd=ROOT,
-            env=self.environment,
-            stderr=self.redis_folder.joinpath(f"worker{len(self.workers)}.log").open("wb"),
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
+    def start_worker(self, queues: str = "interactive,enrichment,upkeep") -> subprocess.Popen[bytes]:
+        name = f"walk{len(self.workers)}"
+        worker = spawn(
+            *("celery", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
+            *("--without-gossip", "--without-mingle", "-n", f"{name}@%h"),
+            log=self.redis_folder / f"{name}.log",
+            environment=self.environment,
         )
         self.workers.append(worker)
         return worker
@@ -119,6 +104,19 @@ class Stack:
 
     def start_redis(self) -> None:
         self.redis = start_redis(self.redis_port, self.redis_folder)
+
+
+def spawn(*command: str, log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a module of Python as a process group of its own."""
+    with log.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=ROOT,
+            env=environment,
+            stderr=file,
+            stdout=file,
+            start_new_session=True,
+        )
 
 
 def _answer(response: Any) -> Answer:
