@@ -9,6 +9,7 @@ import click
 from flask import current_app
 from flask.cli import AppGroup
 from sqlalchemy import or_, select
+from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
 from app.core import workspaces
@@ -25,7 +26,7 @@ class Noun(AppGroup):
         """Run the command that was asked for."""
         try:
             return super().invoke(ctx)
-        except Unavailable as error:
+        except (Unavailable, ProgrammingError) as error:
             message = "The database cannot be used. Is it running, and does it have its tables?"
             raise click.ClickException(message) from error
 
