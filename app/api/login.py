@@ -21,7 +21,7 @@ from app.infra.db import Database
 from app.infra.log import log
 from app.settings import Settings
 
-blueprint = APIBlueprint("login", __name__, tag="Session")
+blueprint = APIBlueprint("login", __name__, tag="Login")
 
 
 class ClientIn(Strict):
