@@ -15,19 +15,23 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from app import settings as app_settings
 from app.api import (
     body,
+    company_by_hash,
     enrichment_request,
     errors,
     health,
     jobs,
     keys,
+    leads_by_website_hash,
+    linkedin_save,
     login,
+    lookup,
     openapi,
     problems,
     reveal,
     session,
 )
 from app.api.answer import Machines
-from app.cli import accounts, credits, workspaces
+from app.cli import accounts, companies, contacts, credits, database, suppressions, workspaces
 from app.infra import log, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -38,14 +42,26 @@ API_VERSION = "1"
 BLUEPRINTS = (
     login.blueprint,
     session.blueprint,
+    lookup.blueprint,
     reveal.blueprint,
     enrichment_request.blueprint,
+    linkedin_save.blueprint,
+    company_by_hash.blueprint,
+    leads_by_website_hash.blueprint,
     jobs.blueprint,
     keys.blueprint,
     health.blueprint,
     problems.blueprint,
 )
-COMMANDS: tuple[AppGroup, ...] = (accounts.group, credits.group, workspaces.group)
+COMMANDS: tuple[AppGroup, ...] = (
+    accounts.group,
+    companies.group,
+    contacts.group,
+    credits.group,
+    database.group,
+    suppressions.group,
+    workspaces.group,
+)
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
 

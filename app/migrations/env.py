@@ -1,0 +1,39 @@
+"""Alembic's entry: runs the migrations on the connection that `flask database` hands over."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Literal
+
+from alembic import context as alembic
+from alembic.autogenerate.api import AutogenContext
+from sqlalchemy import JSON
+
+from app import core
+from app.infra.db import Base, UtcDateTime
+
+for _module in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
+    importlib.import_module(_module.name)  # so that every table is known
+
+
+def _render(kind: str, item: object, context: AutogenContext) -> str | Literal[False]:
+    """Write the project's own types as what they are in the database; a migration imports no app."""
+    if kind == "type" and isinstance(item, UtcDateTime):
+        return "sa.DateTime(timezone=True)"
+    if kind == "type" and isinstance(item, JSON):
+        context.imports.add("from sqlalchemy.dialects import postgresql")
+        return "sa.JSON().with_variant(postgresql.JSONB(), 'postgresql')"
+    return False
+
+
+alembic.configure(
+    connection=alembic.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    render_as_batch=True,  # SQLite cannot alter a table in place
+    compare_server_default=True,
+    render_item=_render,
+    transaction_per_migration=False,
+)
+with alembic.begin_transaction():
+    alembic.run_migrations()
