@@ -1,0 +1,74 @@
+"""Leads: the people known at a website, named by its hash (contract 2.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import cards, company_hashes, holdings, rosters, saved_profiles
+from app.core.company_hashes import HashKind
+from app.core.contacts import Contact
+from app.core.holdings import Holdings
+from app.core.rosters import Filter, Place
+from app.core.saved_profiles import SavedProfile
+
+
+def by_website_hash(
+    session: Session, workspace_id: str, request: Mapping[str, Any], *, prices: Mapping[str, int]
+) -> dict[str, Any] | None:
+    """List the people of the first of `request["hashes"]` that is known; None if none is.
+
+    `request` holds, beside the hashes, department, seniority, has, limit and cursor as the view checked
+    them. A page may be shorter than its limit, where people on it are suppressed.
+    """
+    known = company_hashes.first_known(session, HashKind.WEBSITE, request["hashes"])
+    if known is None:
+        return None
+    matched, company = known
+    wanted = Filter(
+        company_id=company.id,
+        department=request.get("department"),
+        seniority=request.get("seniority"),
+        has=request.get("has") or (),
+    )
+    cursor = request.get("cursor")
+    people, end = rosters.page(
+        session, wanted, limit=request["limit"], after=Place.parse(cursor) if cursor else None
+    )
+    counts = rosters.by_department(session, workspace_id, wanted)
+    return {
+        "matched_hash": matched,
+        "company": cards.company_card(company),
+        "total": sum(counts.values()) if wanted.department is None else counts.get(wanted.department, 0),
+        "by_department": {name: count for name, count in counts.items() if name is not None},
+        "email_pattern": company_hashes.email_pattern(session, company),
+        "leads": _leads(session, workspace_id, people, prices),
+        "next_cursor": None if end is None else end.cursor(),
+    }
+
+
+def _leads(
+    session: Session, workspace_id: str, people: Sequence[Contact], prices: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    held = holdings.of(session, workspace_id, people)
+    urls = [contact.linkedin_url for contact in people if contact.linkedin_url]
+    saved = saved_profiles.by_url(session, workspace_id, urls)
+    return [_lead(contact, held, saved, prices) for contact in people if not held.hides(contact)]
+
+
+def _lead(
+    contact: Contact, held: Holdings, saved: Mapping[str, SavedProfile], prices: Mapping[str, int]
+) -> dict[str, Any]:
+    profile = saved.get(contact.linkedin_url or "")
+    return {
+        "contact_id": contact.id,
+        "full_name": contact.full_name,
+        "title": contact.title,
+        "seniority": contact.seniority,
+        "department": contact.department,
+        "linkedin_url": contact.linkedin_url,
+        "saved": None if profile is None else saved_profiles.summary(profile),
+        "available": cards.available(held, contact.id, prices),
+    }

@@ -1,0 +1,111 @@
+"""Lookups: what a workspace may see of the people it names, without asking anybody (contract 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import cards, holdings, matches, saved_profiles
+from app.core.companies import Company
+from app.core.contacts import Contact
+from app.core.holdings import Holdings
+from app.core.matches import Candidate, Match
+from app.core.saved_profiles import SavedProfile
+from app.domain.subjects import Subject
+
+CONFIDENCE_DIGITS = 2
+
+
+def look_up(
+    session: Session, workspace_id: str, subjects: Sequence[Subject], *, prices: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    """Answer each subject, in order; the number of queries does not depend on how many there are.
+
+    `prices` are credits by kind of job. Only subjects that have to be found by name cost queries each.
+    """
+    found = matches.find_many(session, subjects)
+    held = holdings.of(session, workspace_id, _people(found), subjects)
+    urls = [url for subject, match in zip(subjects, found, strict=True) for url in _urls(subject, match)]
+    saved = saved_profiles.by_url(session, workspace_id, urls)
+    return [
+        _answer(subject, match, held, prices) | {"saved": _saved(subject, match, saved)}
+        for subject, match in zip(subjects, found, strict=True)
+    ]
+
+
+def _answer(subject: Subject, match: Match, held: Holdings, prices: Mapping[str, int]) -> dict[str, Any]:
+    suppressed = held.hides(match.contact, subject)
+    shown = [one for one in match.candidates if not held.hides(one.contact)]
+    if suppressed or (match.candidates and not shown):
+        company = match.company if match.contact is None else None
+        return _none(company, suppressed=True)
+    if match.contact is not None:
+        return _matched(match, match.contact, held, prices)
+    if shown:
+        return _none(None, suppressed=False) | {
+            "outcome": "ambiguous",
+            "match": _match(match.confidence, match.matched_on),
+            "candidates": [_candidate(one) for one in shown],
+        }
+    return _none(match.company, suppressed=False)
+
+
+def _matched(match: Match, contact: Contact, held: Holdings, prices: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "outcome": "matched",
+        "match": _match(match.confidence, match.matched_on),
+        "candidates": [],
+        "contact": cards.contact_card(contact),
+        "company": _company(match.company),
+        "available": cards.available(held, contact.id, prices),
+        "revealed": cards.revealed(held, contact.id),
+        "suppressed": False,
+    }
+
+
+def _none(company: Company | None, *, suppressed: bool) -> dict[str, Any]:
+    return {
+        "outcome": "none",
+        "match": _match(0.0, ()),
+        "candidates": [],
+        "contact": None,
+        "company": _company(company),
+        "available": [],
+        "revealed": {"emails": [], "phones": []},
+        "suppressed": suppressed,
+    }
+
+
+def _match(confidence: float, matched_on: Sequence[str]) -> dict[str, Any]:
+    return {"confidence": round(confidence, CONFIDENCE_DIGITS), "matched_on": list(matched_on)}
+
+
+def _candidate(one: Candidate) -> dict[str, Any]:
+    return {
+        "confidence": round(one.confidence, CONFIDENCE_DIGITS),
+        "contact": cards.contact_card(one.contact),
+        "company": _company(one.company),
+    }
+
+
+def _company(company: Company | None) -> dict[str, Any] | None:
+    return None if company is None else cards.company_card(company)
+
+
+def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedProfile]) -> dict[str, Any] | None:
+    for url in _urls(subject, match):
+        if url in saved:
+            return saved_profiles.summary(saved[url])
+    return None
+
+
+def _urls(subject: Subject, match: Match) -> list[str]:
+    stored = match.contact.linkedin_url if match.contact else None
+    return [url for url in (subject.linkedin_url, stored) if url]
+
+
+def _people(found: Sequence[Match]) -> list[Contact]:
+    matched = [match.contact for match in found if match.contact is not None]
+    return matched + [one.contact for match in found for one in match.candidates]
