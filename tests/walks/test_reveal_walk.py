@@ -44,26 +44,19 @@ def test_forty_identical_reveals_at_once_are_one_job_and_one_charge(stack: Stack
 
 def test_five_credits_and_forty_different_reveals_at_once_are_exactly_five(stack: Stack) -> None:
     workspace, token = stack.workspace(grant=5)
+    people = stack.contacts(40)
 
     answers = _at_once(
         40,
         lambda n: stack.call(
-            "POST",
-            "/api/ext/reveal/email",
-            {
-                "subject": {
-                    "full_name": "Slow Sandbox",
-                    "email": "slow@sandbox.example",
-                    "phone": f"+120255501{n:02}",
-                }
-            },
-            Authorization=token,
+            "POST", "/api/ext/reveal/email", {"subject": {"contact_id": people[n]}}, Authorization=token
         ),
     )
 
-    assert sorted(answer.status for answer in answers).count(402) >= 35
-    available, held, spent = _figures(stack, workspace)
-    assert (available + spent, held) == (5, 0)
+    assert sorted(answer.status for answer in answers) == [200] * 5 + [402] * 35
+    refused = next(answer for answer in answers if answer.status == 402)
+    assert (refused.code, refused.body["required"], refused.body["balance"]) == ("insufficient_credits", 1, 0)
+    assert _figures(stack, workspace) == (0, 0, 5)
 
 
 def test_what_is_not_found_suppressed_or_failed_is_not_charged(stack: Stack) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -18,8 +19,9 @@ from typing import Any
 import pytest
 from support import start_redis
 
-from app.core import accounts, credits, workspaces
+from app.core import accounts, contacts, credits, workspaces
 from app.core.accounts import Role
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, SourceKind
 from app.infra import clock, passwords
 from app.infra.db import Database
 
@@ -86,6 +88,21 @@ class Stack:
         answer = self.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD})
         assert answer.status == 200, answer.body
         return workspace.id, f"Bearer {answer.body['access_token']}"
+
+    def contacts(self, count: int) -> list[str]:
+        """Store people with a valid address each; give their ids."""
+        now = clock.now()
+        source = Source("walk", SourceKind.IMPORT, now)
+        tag = secrets.token_hex(4)
+        ids = []
+        with self.database.transaction() as session:
+            for number in range(count):
+                email = FoundEmail(
+                    email=f"p{number}@{tag}.example", type="work", status=EmailStatus.VALID, source=source
+                )
+                found = FoundContact(source=source, full_name=f"Person {tag} {number}", emails=(email,))
+                ids.append(contacts.keep(session, found, now=now).id)
+        return ids
 
     def start_worker(self, queues: str = "interactive,enrichment,upkeep") -> subprocess.Popen[bytes]:
         name = f"walk{len(self.workers)}"
