@@ -1,4 +1,4 @@
-"""Masks: what may be shown of an e-mail or phone before it is revealed (contract 2.6), always of one length."""
+"""Masks: what may be shown of an e-mail or phone before it is revealed, always of one length."""
 
 from __future__ import annotations
 

@@ -6,42 +6,30 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from nameparser import Lexicon, ParsedName, Role, parse
 
 from app.domain.errors import InvalidValue
+from app.domain.wordlists import lines, words
 
 LONGEST_NAME = 200
-
-_DATA = Path(__file__).parent / "data"
-
-
-def _lines(file: str) -> list[list[str]]:
-    """Give the words of each line of a data file that is no remark."""
-    lines = (_DATA / file).read_text(encoding="utf-8").splitlines()
-    return [line.split() for line in lines if not line.startswith("#")]
 
 
 def _equivalents() -> dict[str, frozenset[str]]:
     """Give for each name all names it shares a line with."""
     met: dict[str, set[str]] = {}
-    for line in _lines("nicknames.txt"):
+    for line in lines("nicknames.txt"):
         for name in line:
             met.setdefault(name, set()).update(line)
     return {name: frozenset(names) for name, names in met.items()}
 
 
 _EQUIVALENTS = _equivalents()
-_FIRST_SURNAMES = frozenset(word for line in _lines("surnames.txt") for word in line)
-_LEGAL_FORMS = frozenset(word for line in _lines("legal_forms.txt") for word in line)
+_FIRST_SURNAMES = words("surnames.txt")
+_LEGAL_FORMS = words("legal_forms.txt")
 _LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
-_COMPOUND_SURNAMES = frozenset(
-    "欧阳 歐陽 司马 司馬 诸葛 諸葛 上官 司徒 东方 東方 皇甫 尉迟 公孙 慕容 令狐 夏侯".split()
-)
-_ADDRESSES = frozenset(
-    "mr mrs ms miss mx sir madam dr prof professor herr frau m mme monsieur madame".split()
-)
+_COMPOUND_SURNAMES = words("han_surnames.txt")
+_ADDRESSES = words("addresses.txt")
 _LEXICON = Lexicon.default()
 _MEANINGFUL = frozenset().union(
     _LEXICON.titles,
@@ -55,10 +43,11 @@ _MEANINGFUL = frozenset().union(
     _LEXICON.after_given_titles,
 )
 _OWN_ROLES = (Role.GIVEN, Role.MIDDLE, Role.FAMILY)
-_PLAIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,}(?: [A-Za-zÀ-ÖØ-öø-ſ]{2,}){1,2}")
+_LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
+_PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
 _PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
-_APOSTROPHES = re.compile("[`´\u2018\u2019\u02bc\uff07]")
+_APOSTROPHES = re.compile("[`\u00b4\u2018\u2019\u02bc\uff07]")
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
 _ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f]")
 _SIGNS = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]+")
@@ -72,7 +61,7 @@ _LETTERS = str.maketrans(
         "đ": "d",
         "ð": "d",
         "þ": "th",
-        "ı": "i",
+        "\u0131": "i",
         "ħ": "h",
         "ŋ": "n",
     }
@@ -186,18 +175,18 @@ def _cleaned(full: str) -> str:
 def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
     """Choose the given and family names out of what the parser found."""
     first, last = parsed.given, parsed.family
-    words = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
+    parts = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
     if not first and _is_given_name(parsed.title):  # Dean Martin, Earl Jones
         first = parsed.title
-        words = (first, *words)
+        parts = (first, *parts)
     elif not first and not parsed.title:
         first, last = _split_han(last)
     if not (first or last):
-        return PersonName(text, "", text)
+        return PersonName(parsed.nickname or text, "", parsed.nickname or text)
     middle = parsed.middle.split()
     if "," in text:  # else as written: East Asian names begin with the family
-        words = (first, *middle, last)
-    return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(words).strip())
+        parts = (first, *middle, last)
+    return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(parts).strip())
 
 
 def _is_given_name(title: str) -> bool:

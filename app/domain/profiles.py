@@ -30,10 +30,10 @@ _NOBODY = frozenset({"me", "unavailable"})  # whoever is signed in; whoever is o
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # part of Persian words and of emoji
 _INTERNAL = "This is an internal address. Open the profile and send the address shown then."
-_RECRUITER = "This is a Recruiter address. Open the public profile from it and send that address."
+_RECRUITER = "This is a Recruiter address. Open the public profile from it and send that."
 _COMPANY_HELP = "Send a public company address such as https://www.linkedin.com/company/<slug>."
 _HELP = {
-    "sales": "This is a Sales Navigator address. Open the public profile from its menu and send that address.",
+    "sales": "This is a Sales Navigator address. Open the public profile from its menu and send that.",
     "talent": _RECRUITER,
     "recruiter": _RECRUITER,
     "profile": _INTERNAL,
