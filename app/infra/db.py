@@ -37,6 +37,8 @@ class UtcDateTime(TypeDecorator[datetime]):
         """Refuse naive times; store UTC."""
         if value is None:
             return None
+        if value.tzinfo is None:
+            raise ValueError("a time must be aware")
         moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
@@ -137,6 +139,8 @@ def _engine(url: str) -> Engine:
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "sqlite":
+        if "connect_timeout" not in parsed.query:  # the driver's own is two minutes
+            parsed = parsed.update_query_dict({"connect_timeout": str(BUSY_SECONDS)})
         return create_engine(
             parsed,
             hide_parameters=True,

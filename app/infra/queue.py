@@ -77,6 +77,8 @@ class Sender:
     def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
         """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
         messages = [message(kind.value, QUEUES[kind].value, job_id) for job_id in job_ids]
+        if not messages:
+            return True
         try:
             with self._fuse:
                 self._redis.lpush(QUEUES[kind].value, *messages)

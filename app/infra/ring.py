@@ -68,14 +68,18 @@ class Ear:
                     del self._waiters[job_id]
 
     def _listen(self) -> None:
+        deaf = False
         while True:
             client = redis.connect(self._url, answer_seconds=LISTEN_SECONDS)
             try:
                 with client.pubsub() as subscription:  # type: ignore[no-untyped-call]
                     subscription.subscribe(CHANNEL)
+                    deaf = False
                     self._hear(subscription)
             except (RedisError, OSError) as error:
-                log.warning("the bell cannot be heard", error=type(error).__name__)
+                if not deaf:  # once per outage, not twice a second
+                    log.warning("the bell cannot be heard", error=type(error).__name__)
+                deaf = True
             finally:
                 client.close()
             time.sleep(RECONNECT_SECONDS)
@@ -92,7 +96,7 @@ class Ear:
             elif message["type"] == "subscribe":
                 self._wake_all()
             elif message["type"] == "message":
-                self._wake(message["data"].decode())
+                self._wake(message["data"].decode(errors="replace"))
             pinged = message is None
 
     def _wake(self, job_id: str) -> None:

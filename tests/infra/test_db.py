@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+import socket
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from jobs_support import NOW, a_workspace, at_once, figures
+from sqlalchemy import event, insert, select, text
+from sqlalchemy.exc import DataError, IntegrityError, OperationalError, StatementError
+from sqlalchemy.orm import Session
+from support import free_port
+
+from app.core.workspaces import Workspace
+from app.domain.errors import Unavailable
+from app.infra import db
+from app.infra.db import Database, UtcDateTime, after_commit
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db, "BUSY_SECONDS", 0.1)
+
+
+@pytest.fixture
+def another_writer(impatient: None, tmp_path: Path) -> Iterator[Database]:
+    """A SQLite database in which another process is writing just now."""
+    file = tmp_path / "busy.sqlite3"
+    database = Database(f"sqlite:///{file}")
+    db.Base.metadata.create_all(database.engine)
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    yield database
+    other.close()
+    database.engine.dispose()
+
+
+def names(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(Workspace.name)))
+
+
+def write_and_fail(database: Database, ran: list[str]) -> None:
+    with database.transaction() as session:
+        a_workspace(session)
+        after_commit(session, lambda: ran.append("ran"))
+        raise LookupError
+
+
+def use(database: Database, *, reading: bool = False) -> None:
+    with database.reading() if reading else database.transaction() as session:
+        session.execute(text("SELECT 1"))
+
+
+def test_what_a_transaction_wrote_is_there(database: Database) -> None:
+    with database.transaction() as session:
+        a_workspace(session)
+
+    assert names(database) == ["Acme"]
+
+
+def test_a_transaction_that_fails_leaves_nothing_and_runs_no_hook(database: Database) -> None:
+    ran: list[str] = []
+
+    with pytest.raises(LookupError):
+        write_and_fail(database, ran)
+
+    assert names(database) == []
+    assert ran == []
+
+
+def test_hooks_run_in_order_once_the_commit_is_done(database: Database) -> None:
+    seen: list[list[str]] = []
+
+    with database.transaction() as session:
+        a_workspace(session)
+        after_commit(session, lambda: seen.append(names(database)))
+        after_commit(session, lambda: seen.append(["second"]))
+        before = list(seen)
+
+    assert before == []
+    assert seen == [["Acme"], ["second"]]
+
+
+def test_a_hook_may_open_a_transaction_of_its_own(database: Database) -> None:
+    with database.transaction() as session:
+        after_commit(session, lambda: use(database))
+
+
+def test_no_hook_runs_when_the_commit_fails(database: Database) -> None:
+    ran: list[str] = []
+
+    with pytest.raises(IntegrityError), database.transaction() as session:  # noqa: PT012 -- it fails at the end
+        workspace_id = a_workspace(session)
+        after_commit(session, lambda: ran.append("ran"))
+        session.add(Workspace(id=workspace_id + "x", name=None, created_at=NOW))
+
+    assert ran == []
+
+
+def test_what_was_read_can_be_used_after_the_transaction(database: Database) -> None:
+    with database.transaction() as session:
+        workspace = session.get_one(Workspace, a_workspace(session))
+
+    assert workspace.name == "Acme"
+
+
+def test_fifty_read_modify_writes_in_each_of_eight_threads_lose_nothing(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=0)
+
+    def count(_number: int) -> None:
+        for _ in range(50):
+            with database.transaction() as session:
+                query = select(Workspace).where(Workspace.id == workspace_id).with_for_update()
+                session.scalars(query).one().available += 1
+
+    at_once(8, count)
+
+    with database.reading() as session:
+        assert figures(session, workspace_id)[0] == 400
+
+
+def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
+    with database.transaction() as session:
+        a_workspace(session)
+
+        assert names(database) == []
+
+
+def test_a_reader_may_not_write_on_postgresql_and_keeps_nothing_on_sqlite(database: Database) -> None:
+    refused = None
+    try:
+        with database.reading() as session:
+            a_workspace(session)
+    except db.DBAPIError as error:
+        refused = error
+
+    assert names(database) == []
+    assert database.is_sqlite == (refused is None)
+
+
+@pytest.mark.parametrize("reading", [True, False])
+def test_a_database_that_cannot_be_reached_is_unavailable(*, reading: bool) -> None:
+    database = Database(f"postgresql://nobody:secret@127.0.0.1:{free_port()}/nothing")
+
+    with pytest.raises(Unavailable):
+        use(database, reading=reading)
+
+
+def test_a_server_that_never_answers_is_unavailable_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db, "BUSY_SECONDS", 1)
+    with socket.create_server(("127.0.0.1", 0)) as black_hole:
+        port = black_hole.getsockname()[1]
+        database = Database(f"postgres://nobody:secret@127.0.0.1:{port}/nothing")
+
+        with pytest.raises(Unavailable):
+            use(database)
+
+
+def test_an_operators_own_time_limit_for_connecting_stands() -> None:
+    database = Database("postgresql://host/name?connect_timeout=30")
+
+    assert database.engine.url.query["connect_timeout"] == "30"
+
+
+def test_a_busy_sqlite_is_unavailable(another_writer: Database) -> None:
+    with pytest.raises(Unavailable):
+        use(another_writer)
+
+
+def test_a_busy_sqlite_can_still_be_read(another_writer: Database) -> None:
+    assert names(another_writer) == []
+
+
+def test_a_transaction_that_was_refused_lets_the_next_one_in(
+    another_writer: Database, tmp_path: Path
+) -> None:
+    with pytest.raises(Unavailable):
+        use(another_writer)
+    other = Database(f"sqlite:///{tmp_path}/free.sqlite3")
+
+    use(other)
+
+    other.engine.dispose()
+
+
+def test_a_pool_without_a_free_connection_is_unavailable(
+    database: Database, impatient: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(db, "POOL_SIZE", 1)
+    small = Database(database.engine.url.render_as_string(hide_password=False))
+    monkeypatch.setattr(small.engine.pool, "_timeout", 0.1)
+    monkeypatch.setattr(small.engine.pool, "_max_overflow", 0)
+
+    with small.engine.connect(), pytest.raises(Unavailable):
+        use(small, reading=True)
+
+    small.engine.dispose()
+
+
+def test_a_connection_that_died_is_unavailable_whatever_the_driver_calls_it() -> None:
+    error = DataError("SELECT 1", None, Exception(), connection_invalidated=True)
+
+    with pytest.raises(Unavailable), db._as_unavailable():  # noqa: SLF001 -- drivers do this too rarely
+        raise error
+
+
+def test_what_the_database_refuses_is_not_called_unavailable(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+
+    with pytest.raises(IntegrityError), database.transaction() as session:
+        session.execute(insert(Workspace).values(id=workspace_id, name="Twin", created_at=NOW))
+
+
+def test_values_are_kept_out_of_exceptions(database: Database) -> None:
+    with pytest.raises(IntegrityError) as refusal, database.transaction() as session:
+        session.execute(insert(Workspace).values(id=None, name="ada@acme.com", created_at=NOW))
+
+    assert "ada@acme.com" not in str(refusal.value)
+
+
+def test_the_cause_of_unavailable_is_kept(another_writer: Database) -> None:
+    with pytest.raises(Unavailable) as refusal:
+        use(another_writer)
+
+    assert isinstance(refusal.value.__cause__, OperationalError)
+
+
+def test_a_time_comes_back_aware_and_in_utc(session: Session) -> None:
+    moment = datetime(2026, 11, 20, 10, 30, 0, 123456, tzinfo=timezone(timedelta(hours=5, minutes=30)))
+    workspace_id = a_workspace(session)
+    session.get_one(Workspace, workspace_id).created_at = moment
+    session.flush()
+
+    stored = session.scalars(select(Workspace.created_at)).one()
+
+    assert stored == moment
+    assert stored.tzinfo is UTC
+
+
+def test_a_naive_time_is_refused(session: Session) -> None:
+    naive = NOW.replace(tzinfo=None)
+
+    with pytest.raises(StatementError, match="a time must be aware"):
+        session.execute(insert(Workspace).values(id="wks_1", name="Acme", created_at=naive))
+
+
+def test_times_compare_in_the_database_as_they_do_outside(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    west = NOW.astimezone(timezone(timedelta(hours=-8)))
+
+    found = session.scalars(select(Workspace.id).where(Workspace.created_at >= west)).all()
+
+    assert found == [workspace_id]
+
+
+@pytest.mark.parametrize("name", ["sqlite", "postgresql"])
+def test_no_time_is_no_time(name: str) -> None:
+    dialect = next(d for d in (db.sqlite.dialect(), db.postgresql.dialect()) if d.name == name)
+
+    assert UtcDateTime().process_bind_param(None, dialect) is None
+    assert UtcDateTime().process_result_value(None, dialect) is None
+
+
+def test_each_database_stores_utc_in_its_way() -> None:
+    here = NOW.astimezone(timezone(timedelta(hours=2)))
+
+    assert UtcDateTime().process_bind_param(here, db.sqlite.dialect()) == NOW.replace(tzinfo=None)
+    assert UtcDateTime().process_bind_param(here, db.postgresql.dialect()) == NOW
+    assert UtcDateTime().process_result_value(here, db.postgresql.dialect()) == NOW
+
+
+def test_each_database_has_its_own_insert(database: Database) -> None:
+    with database.reading() as session:
+        statement = db.insert(session, Workspace)
+
+    module = db.sqlite if database.is_sqlite else db.postgresql
+    assert isinstance(statement, module.Insert)
+
+
+def test_sqlite_is_set_up_to_lose_nothing_and_to_forget_what_is_deleted(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
+
+    with database.reading() as session:
+        found = {
+            name: session.scalar(text(f"PRAGMA {name}"))
+            for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
+        }
+
+    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
+    database.engine.dispose()
+
+
+def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_path: Path) -> None:
+    database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
+    said: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *words: said.append(words[2]))
+
+    use(database)
+    use(database, reading=True)
+
+    assert said == ["BEGIN IMMEDIATE", "SELECT 1", "BEGIN", "SELECT 1"]
+    database.engine.dispose()

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from jobs_support import until
+from redis import Redis
+from redis.exceptions import RedisError
+from support import free_port
+
+from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind, Queue
+from app.infra import metrics, queue, redis
+from app.infra.fuse import Blown
+from app.infra.queue import Sender
+from app.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+WORKER = """
+from app.domain.kinds import Kind
+from app.infra import queue, redis
+from app.settings import load
+
+app = queue.configure(load())
+
+
+@app.task(name=Kind.REVEAL_EMAIL.value)
+def email(job_id):
+    with redis.connect(load().redis_url) as client:
+        client.rpush("ran", job_id)
+"""
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with redis.connect(redis_url) as client:
+        client.flushall()
+        yield client
+        client.flushall()
+
+
+@pytest.fixture
+def worker(client: Redis, redis_url: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A real worker whose task writes down which ids it was given."""
+    (tmp_path / "one_task.py").write_text(WORKER)
+    words = ["-A", "one_task", "worker", "-P", "solo", "-Q", "interactive", "--without-gossip"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "celery", *words, "--without-mingle", "--without-heartbeat"],
+        cwd=ROOT,
+        env=os.environ | {"REDIS_URL": redis_url, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield process
+    process.send_signal(signal.SIGTERM)
+    process.wait(20)
+
+
+def closed() -> str:
+    return f"redis://127.0.0.1:{free_port()}/0"
+
+
+def sends(outcome: str) -> float:
+    return metrics.SENDS.labels(outcome=outcome)._value.get()  # noqa: SLF001 -- prometheus_client shows it no other way
+
+
+def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:
+    sender = Sender(redis_url)
+
+    sent = [sender.send(kind, [f"job_{kind}"]) for kind in Kind]
+
+    lengths = {name: client.llen(name.value) for name in Queue}
+    assert all(sent)
+    assert lengths == {name: list(QUEUES.values()).count(name) for name in Queue}
+
+
+def test_a_message_carries_the_jobs_id_and_nothing_else() -> None:
+    envelope = json.loads(queue.message("reveal.email", "interactive", "job_1"))
+
+    assert envelope["headers"]["task"] == "reveal.email"
+    assert envelope["headers"]["argsrepr"] == "('job_1',)"
+    assert envelope["properties"]["delivery_info"]["routing_key"] == "interactive"
+
+
+def test_no_two_messages_have_the_same_id() -> None:
+    envelopes = [json.loads(queue.message("reveal.email", "interactive", "job_1")) for _ in range(2)]
+
+    assert len({envelope["headers"]["id"] for envelope in envelopes}) == 2
+
+
+def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
+    worker: subprocess.Popen[bytes], client: Redis, redis_url: str
+) -> None:
+    sender = Sender(redis_url)
+
+    sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    sender.send(Kind.REVEAL_EMAIL, ["job_3"])
+
+    until(lambda: client.llen("ran") == 3, seconds=30)
+    assert client.lrange("ran", 0, -1) == [b"job_1", b"job_2", b"job_3"]
+    assert worker.poll() is None
+
+
+def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
+    sender = Sender(redis_url)
+
+    sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+
+    assert (sender.waiting(Queue.INTERACTIVE), sender.waiting(Queue.ENRICHMENT)) == (2, 0)
+
+
+def test_to_send_nothing_is_done_already(client: Redis, redis_url: str) -> None:
+    assert Sender(redis_url).send(Kind.REVEAL_EMAIL, [])
+    assert client.llen(Queue.INTERACTIVE.value) == 0
+
+
+def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
+    sender = Sender(closed())
+    started = time.monotonic()
+    first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
+    then = time.monotonic()
+    others = [sender.send(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
+    over = time.monotonic()
+
+    assert (first, set(others)) == (False, {False})
+    assert then - started < 1.0
+    assert over - then < 0.1
+
+
+def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as black_hole:
+        sender = Sender(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
+        started = time.monotonic()
+        first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
+        then = time.monotonic()
+        others = [sender.send(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
+        over = time.monotonic()
+
+    assert (first, set(others)) == (False, {False})
+    assert then - started < 1.0
+    assert over - then < 0.1
+
+
+def test_without_redis_nobody_can_count() -> None:
+    sender = Sender(closed())
+
+    with pytest.raises(RedisError):
+        sender.waiting(Queue.INTERACTIVE)
+
+    with pytest.raises(Blown):
+        sender.waiting(Queue.INTERACTIVE)
+
+
+def test_messages_are_counted_by_what_became_of_them(client: Redis, redis_url: str) -> None:
+    sent, lost = sends("sent"), sends("unreachable")
+
+    Sender(redis_url).send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    Sender(closed()).send(Kind.REVEAL_EMAIL, ["job_3"])
+
+    assert (sends("sent") - sent, sends("unreachable") - lost) == (2, 1)
+
+
+def test_celery_keeps_no_result_and_takes_one_message_at_a_time(settings: Settings, redis_url: str) -> None:
+    conf = queue.configure(replace(settings, redis_url=redis_url)).conf
+
+    assert (conf.broker_url, conf.result_backend, conf.task_ignore_result) == (redis_url, None, True)
+    assert (conf.task_acks_late, conf.worker_prefetch_multiplier) == (False, 1)
+    assert conf.accept_content == ["json"]
+    assert conf.broker_transport_options["socket_timeout"] is not None
+
+
+def test_beat_sweeps_and_forgets(settings: Settings) -> None:
+    schedule = queue.configure(settings).conf.beat_schedule
+
+    assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET}
+    assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+from redis.exceptions import RedisError
+from support import free_port
+
+from app.infra import redis
+from app.infra.fuse import Blown
+
+
+def test_a_client_talks_to_a_server(redis_url: str) -> None:
+    with redis.connect(redis_url) as client:
+        assert client.ping() is True
+
+
+def test_a_closed_port_is_told_at_once_and_without_retries() -> None:
+    started = time.monotonic()
+
+    with redis.connect(f"redis://127.0.0.1:{free_port()}/0") as client, pytest.raises(RedisError):
+        client.ping()
+
+    assert time.monotonic() - started < 0.5
+
+
+def test_a_server_that_never_answers_is_told_soon() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as black_hole:
+        started = time.monotonic()
+
+        with (
+            redis.connect(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0") as client,
+            pytest.raises(RedisError),
+        ):
+            client.ping()
+
+    assert time.monotonic() - started < 1.0
+
+
+def test_a_listener_may_wait_longer(redis_url: str) -> None:
+    with redis.connect(redis_url, answer_seconds=7.0) as client:
+        assert client.connection_pool.connection_kwargs["socket_timeout"] == 7.0
+
+
+@pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
+def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) -> None:
+    fuse = redis.fuse()
+
+    with pytest.raises(type(error)), fuse:
+        raise error
+
+    with pytest.raises(Blown), fuse:
+        pass

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from jobs_support import until
+from redis import Redis
+from structlog.testing import capture_logs
+from support import free_port, start_redis
+
+from app.infra import redis, ring
+from app.infra.ring import Bell, Ear
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ring, "LISTEN_SECONDS", 0.2)
+    monkeypatch.setattr(ring, "RECONNECT_SECONDS", 0.05)
+
+
+@pytest.fixture
+def ear(quick: None, redis_url: str) -> Ear:
+    return Ear(redis_url)
+
+
+@pytest.fixture
+def bell(redis_url: str) -> Bell:
+    return Bell(redis_url)
+
+
+class Server:
+    """A Redis-protocol server that can be stopped and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = start_redis(self.port, self.folder)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+def subscribers(url: str) -> int:
+    with redis.connect(url) as client:
+        return len([one for one in client.client_list() if one["sub"] == "1"])
+
+
+def listen(ear: Ear, url: str, before: int) -> None:
+    """Wait until the ear's subscription stands; what it makes everybody do, look, is over then."""
+    until(lambda: subscribers(url) > before)
+
+
+def test_a_waiter_is_woken_by_its_jobs_bell(ear: Ear, bell: Bell, redis_url: str) -> None:
+    before = subscribers(redis_url)
+    with ear.waiting("job_1") as event:
+        listen(ear, redis_url, before)
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+
+
+def test_a_waiter_sleeps_through_other_jobs_bells(ear: Ear, bell: Bell, redis_url: str) -> None:
+    with ear.waiting("job_1") as mine, ear.waiting("job_2") as other:
+        until(mine.is_set)
+        mine.clear()
+
+        bell.ring("job_nobody_waits_for")
+        bell.ring("job_2")
+
+        assert other.wait(5)
+        assert not mine.is_set()
+
+
+def test_everybody_who_waits_for_a_job_is_woken(ear: Ear, bell: Bell) -> None:
+    with ear.waiting("job_1") as one, ear.waiting("job_1") as two:
+        until(one.is_set)
+        until(two.is_set)
+        one.clear()
+        two.clear()
+
+        bell.ring("job_1")
+
+        assert one.wait(5)
+        assert two.wait(5)
+
+
+def test_three_hundred_waiters_use_one_connection(ear: Ear, bell: Bell, redis_url: str) -> None:
+    before = subscribers(redis_url)
+    with ExitStack() as waiting, redis.connect(redis_url) as client:
+        events = [waiting.enter_context(ear.waiting(f"job_{number}")) for number in range(300)]
+        listen(ear, redis_url, before)
+        clients = len(client.client_list())
+        until(lambda: all(event.is_set() for event in events))
+        [event.clear() for event in events]
+
+        for number in range(300):
+            bell.ring(f"job_{number}")
+
+        assert all(event.wait(5) for event in events)
+        assert subscribers(redis_url) == before + 1
+        assert len(client.client_list()) <= clients + 1
+
+
+def test_nothing_is_left_of_a_waiter_that_is_done(ear: Ear) -> None:
+    with ear.waiting("job_1"), ear.waiting("job_1"):
+        pass
+
+    assert dict(ear._waiters) == {}  # noqa: SLF001 -- that is the point
+
+
+def test_a_waiter_that_gives_up_leaves_the_others(ear: Ear, bell: Bell) -> None:
+    with ear.waiting("job_1") as patient:
+        with ear.waiting("job_1"):
+            until(patient.is_set)
+        patient.clear()
+
+        bell.ring("job_1")
+
+        assert patient.wait(5)
+
+
+def test_no_connection_is_made_before_somebody_waits(redis_url: str) -> None:
+    with redis.connect(redis_url) as client:
+        before = len(client.client_list())
+
+        Ear(redis_url)
+
+        assert len(client.client_list()) == before
+
+
+def test_a_silent_line_is_asked_whether_it_still_stands(ear: Ear, bell: Bell, redis_url: str) -> None:
+    before = subscribers(redis_url)
+    with ear.waiting("job_1") as event, redis.connect(redis_url) as client:
+        listen(ear, redis_url, before)
+        asked = pings(client)
+        until(lambda: pings(client) > asked + 2)
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+        assert subscribers(redis_url) == before + 1
+
+
+def pings(client: Redis) -> int:
+    return int(client.info("commandstats").get("cmdstat_ping", {"calls": 0})["calls"])
+
+
+def test_after_a_restart_of_the_server_everybody_looks(quick: None, server: Server) -> None:
+    ear = Ear(server.url)
+    with ear.waiting("job_1") as event:
+        listen(ear, server.url, 0)
+        until(event.is_set)
+        event.clear()
+
+        server.stop()
+        server.start()
+
+        assert event.wait(5)
+
+
+def test_a_server_that_hangs_is_given_up_and_found_again(quick: None, server: Server) -> None:
+    ear = Ear(server.url)
+    with ear.waiting("job_1") as event:
+        listen(ear, server.url, 0)
+        until(event.is_set)
+        event.clear()
+
+        with redis.connect(server.url) as client:
+            client.client_pause(1500, all=True)
+
+        assert event.wait(10)
+
+
+def test_a_ring_that_is_no_text_harms_nobody(ear: Ear, bell: Bell, redis_url: str) -> None:
+    before = subscribers(redis_url)
+    with ear.waiting("job_1") as event, redis.connect(redis_url) as client:
+        listen(ear, redis_url, before)
+        until(event.is_set)
+        event.clear()
+
+        client.publish(ring.CHANNEL, b"\xff")
+        bell.ring("job_1")
+
+        assert event.wait(5)
+
+
+def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
+    bell = Bell(f"redis://127.0.0.1:{free_port()}/0")
+    started = time.monotonic()
+
+    for _ in range(100):
+        bell.ring("job_1")
+
+    assert time.monotonic() - started < 1.0
+
+
+def test_an_outage_is_told_once(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[str] = []
+    connect = redis.connect
+
+    def counted(url: str, *, answer_seconds: float) -> Redis:
+        tries.append(url)
+        return connect(url, answer_seconds=answer_seconds)
+
+    monkeypatch.setattr(ring.redis, "connect", counted)
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+
+    with capture_logs() as events, Ear(nowhere).waiting("job_1"):
+        until(lambda: tries.count(nowhere) > 5)
+
+    assert [event["event"] for event in events] == ["the bell cannot be heard"]
+
+
+def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: Ear) -> None:
+    before = {thread.ident for thread in threading.enumerate()}
+
+    with ExitStack() as waiting:
+        for number in range(20):
+            waiting.enter_context(ear.waiting(f"job_{number}"))
+        new = [thread for thread in threading.enumerate() if thread.ident not in before]
+
+    assert [thread.name for thread in new] == ["ear"]
