@@ -38,7 +38,6 @@ from app.infra.queue import Sender
 from app.infra.ring import Ear
 from app.settings import Settings
 
-API_VERSION = "1"
 BLUEPRINTS = (
     login.blueprint,
     session.blueprint,
@@ -107,7 +106,7 @@ def _begin() -> None:
 
 def _finish(response: Response) -> Response:
     response.headers["X-Request-Id"] = g.get("request_id", "")
-    response.headers["API-Version"] = API_VERSION
+    response.headers["API-Version"] = session.API_VERSION
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
     endpoint = request.url_rule.rule if request.url_rule else "none"

@@ -83,7 +83,7 @@ def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:
             ]
         case str() if not _sound(value):
             return [FieldError(pointer, "The text holds U+0000 or half a surrogate pair.")]
-        case int() if abs(value) > MAX_INTEGER:
+        case int() | float() if not -MAX_INTEGER <= value <= MAX_INTEGER:  # 1e999 is read as infinity
             return [FieldError(pointer, "The number is beyond 64 bits.")]
     return []
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from apiflask import APIBlueprint
+from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import ValidationError, fields, post_load, validate, validates_schema
 
 from app.api.answer import ask, reply
 from app.api.auth import bearer, caller
+from app.api.card_schemas import CompanySchema, ContactSchema, EmailSchema, PhoneSchema
 from app.api.errors import field_errors
 from app.api.fields import MAX_REFERENCE, Flag, Strict, SubjectSchema, Text, company_url, website
 from app.api.job_answer import JobAnswerSchema
@@ -43,7 +44,7 @@ class EnrichmentRequest:
     dry_run: bool
 
 
-class CompanySchema(Strict):
+class NamedCompanySchema(Strict):
     """How an item names a company: any one of these will do."""
 
     domain = website(allow_none=True)
@@ -62,17 +63,24 @@ class ItemSchema(Strict):
     """One item: a subject, or a company where the entity is company."""
 
     subject = fields.Nested(SubjectSchema)
-    company = fields.Nested(CompanySchema)
+    company = fields.Nested(NamedCompanySchema)
     client_reference = Text(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
+
+
+class Item(fields.Nested):
+    """An item as it was sent: its own mistakes are told in its place of the answer."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002 -- marshmallow's signature
+        if not isinstance(value, dict):
+            raise self.make_error("type", input=value, type="object")
+        return value
 
 
 class EnrichmentSchema(Strict):
     """What the endpoint takes (contract 2.8). A bad item is reported as that item's error."""
 
     entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
-    items = fields.List(
-        fields.Dict(keys=fields.String()), required=True, validate=validate.Length(min=1, max=MOST_ITEMS)
-    )
+    items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MOST_ITEMS))
     fields_ = fields.List(
         fields.String(validate=validate.OneOf(PERSON_FIELDS)),
         data_key="fields",
@@ -102,11 +110,38 @@ class EnrichmentSchema(Strict):
         )
 
 
+class FilledItemSchema(Schema):
+    """What was found of one item; `outcome` and `error` are null until it is done."""
+
+    index = fields.Integer(metadata={"example": 0})
+    client_reference = fields.String(allow_none=True, metadata={"example": "row-17"})
+    outcome = fields.String(allow_none=True, metadata={"example": "found"})
+    contact = fields.Nested(ContactSchema, allow_none=True)
+    company = fields.Nested(CompanySchema, allow_none=True)
+    emails = fields.List(fields.Nested(EmailSchema))
+    phones = fields.List(fields.Nested(PhoneSchema))
+    credits_charged = fields.Integer(metadata={"example": 1})
+    error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
+
+
+class EnrichmentResultSchema(Schema):
+    """All items, in the order they were asked."""
+
+    items = fields.List(fields.Nested(FilledItemSchema))
+    next_cursor = fields.String(allow_none=True, metadata={"description": "Null: all items are here."})
+
+
+class EnrichmentAnswerSchema(JobAnswerSchema):
+    """The job, and its items as far as they are filled in."""
+
+    result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
+
+
 @blueprint.post("/api/ext/enrichment-request")
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body")
-@blueprint.output(JobAnswerSchema)
+@blueprint.output(EnrichmentAnswerSchema)
 def enrichment_request(body: EnrichmentRequest) -> Response:
     """Enrich up to 100 people or companies.
 

@@ -10,7 +10,7 @@ from marshmallow import fields, validate
 
 from app.api.answer import Machines, look_again, reply
 from app.api.auth import bearer, caller
-from app.api.job_answer import JobAnswerSchema, JobSchema, job_object
+from app.api.job_answer import JobAnswerSchema, job_object
 from app.api.limits import Policy, limited
 from app.core import jobs
 from app.domain import ids
@@ -30,13 +30,6 @@ class JobsQuery(Schema):
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
     limit = fields.Integer(load_default=USUAL_LIMIT, validate=validate.Range(min=1, max=MOST_LIMIT))
     cursor = fields.String(metadata={"description": "`next_cursor` of the page before."})
-
-
-class JobListSchema(Schema):
-    """A page of jobs, newest first."""
-
-    jobs = fields.List(fields.Nested(JobSchema), required=True)
-    next_cursor = fields.String(required=True, allow_none=True)
 
 
 @blueprint.get("/api/ext/jobs")

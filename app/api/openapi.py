@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from apiflask import APIBlueprint, APIFlask
@@ -28,6 +30,7 @@ WITH_A_TOKEN = (
     errors.TokenRevoked,
     errors.InsufficientScope,
     errors.RateLimited,
+    errors.TooManyAttempts,
 )
 SUBJECTS = (errors.InsufficientIdentifiers, errors.NotAProfileUrl)
 HASHES = (errors.BadHash,)
@@ -66,6 +69,33 @@ QUEUED = frozenset(
 )
 REPLAYABLE = QUEUED | {"/api/ext/linkedin-save"}
 WAITABLE = QUEUED | {"/api/ext/jobs"}
+
+ALSO: dict[str, dict[str, Any]] = {
+    "/api/ext/jobs": {
+        "title": "The latest jobs",
+        "type": "object",
+        "required": ["jobs", "next_cursor"],
+        "properties": {
+            "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/JobSchema"}},
+            "next_cursor": {"type": ["string", "null"]},
+        },
+    },
+    "/api/ext/enrichment-request": {
+        "title": "The estimate of a dry run",
+        "type": "object",
+        "required": ["estimate"],
+        "properties": {
+            "estimate": {
+                "type": "object",
+                "properties": {
+                    name: {"type": "integer"}
+                    for name in ("credits_min", "credits_max", "owned", "suppressed", "ineligible")
+                },
+            }
+        },
+    },
+}
+"""What else a 200 can be: without `id`, and with `dry_run`."""
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
@@ -120,15 +150,36 @@ def asset(name: str) -> Response:
     return send_from_directory(swagger_ui.rpartition("/")[0] + "/dist", name)
 
 
-def complete(spec: dict[str, Any]) -> dict[str, Any]:
+def complete(spec: Any) -> Any:  # noqa: ANN401 -- APIFlask's signature: the document as a dictionary
     """Add to every operation the problems, headers and preferences that the contract gives it."""
     components = spec.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
+    asked = _asked(spec)
+    for name, schema in components["schemas"].items():
+        if name not in asked:  # fields may be added to answers at any time
+            schema.pop("additionalProperties", None)
     for path, operations in spec["paths"].items():
         for operation in operations.values():
             _add_problems(path, operation)
             _add_headers(path, operation)
     return spec
+
+
+def _asked(spec: dict[str, Any]) -> set[str]:
+    """Give the names of the schemas that requests are made of."""
+    schemas = spec["components"]["schemas"]
+    bodies = [op.get("requestBody") for operations in spec["paths"].values() for op in operations.values()]
+    found: set[str] = set()
+    todo = _references(bodies)
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        todo |= _references(schemas[name]) - found
+    return found
+
+
+def _references(part: object) -> set[str]:
+    return set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(part, default=str)))
 
 
 def _add_problems(path: str, operation: dict[str, Any]) -> None:
@@ -172,7 +223,7 @@ def _add_headers(path: str, operation: dict[str, Any]) -> None:
         parameters.append(
             _header("Prefer", "`wait=N` (seconds, at most 25) or `respond-async` (RFC 7240).", "wait=10")
         )
-    if path in QUEUED or path == "/api/ext/jobs":
+    if path in WAITABLE:
         over = operation["responses"]["200"]
         operation["responses"]["202"] = {
             "description": "Not over yet: the same shape; look again at Location after Retry-After seconds.",
@@ -181,6 +232,11 @@ def _add_headers(path: str, operation: dict[str, Any]) -> None:
                 "Location": {"schema": {"type": "string"}},
                 "Retry-After": {"schema": {"type": "integer"}},
             },
+        }
+    if path in ALSO:
+        content = operation["responses"]["200"]["content"]["application/json"]
+        operation["responses"]["200"]["content"] = {
+            "application/json": {"schema": {"oneOf": [content["schema"], ALSO[path]]}}
         }
     if path in REPLAYABLE:
         parameters.append(

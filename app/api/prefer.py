@@ -21,13 +21,15 @@ class Patience:
 
 
 def patience(default: int = DEFAULT_SECONDS) -> Patience:
-    """Read what this request prefers; a preference that makes no sense is ignored, as the RFC asks."""
-    preferences = [p.strip() for line in request.headers.getlist("Prefer") for p in line.split(",")]
-    for preference in preferences:
-        if preference.partition(";")[0].strip().lower() == "respond-async":
-            return Patience(0, "respond-async")
-        wait = _WAIT.fullmatch(preference.partition(";")[0].strip())
-        if wait:
-            seconds = min(int(wait[1]), MOST_SECONDS)
-            return Patience(seconds, f"wait={seconds}")
+    """Read what this request prefers; a preference that makes no sense is ignored, as the RFC asks.
+
+    `respond-async` together with `wait` means: answer 202 once that time is over (RFC 7240, 4.3).
+    """
+    lines = request.headers.getlist("Prefer")
+    preferences = [p.partition(";")[0].strip() for line in lines for p in line.split(",")]
+    for wait in filter(None, map(_WAIT.fullmatch, preferences)):
+        seconds = min(int(wait[1]), MOST_SECONDS)
+        return Patience(seconds, f"wait={seconds}")
+    if "respond-async" in map(str.lower, preferences):
+        return Patience(0, "respond-async")
     return Patience(default, None)

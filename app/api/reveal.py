@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from apiflask import APIBlueprint
+from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import fields, post_load, validate
 from sqlalchemy.orm import Session
 
 from app.api.answer import ask
 from app.api.auth import bearer, caller
+from app.api.card_schemas import EmailSchema, PhoneSchema
 from app.api.fields import MAX_REFERENCE, Strict, SubjectSchema, Text
 from app.api.job_answer import JobAnswerSchema
 from app.api.limits import Policy, limited
 from app.core import people
 from app.core.people import Field, MinStatus, Wish
 from app.core.questions import Question
+from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.kinds import Kind
 from app.domain.subjects import Subject
@@ -84,11 +86,26 @@ class RevealPhoneSchema(RevealSchema):
     )
 
 
+class RevealResultSchema(Schema):
+    """What was found, best first: e-mails or phones, as was asked."""
+
+    contact_id = fields.String(required=True, metadata={"example": ids.EXAMPLES["con"]})
+    emails = fields.List(fields.Nested(EmailSchema))
+    phones = fields.List(fields.Nested(PhoneSchema))
+    client_reference = fields.String(metadata={"example": "row-17"})
+
+
+class RevealAnswerSchema(JobAnswerSchema):
+    """The job, and what it revealed once it is over."""
+
+    result = fields.Nested(RevealResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
+
+
 @blueprint.post("/api/ext/reveal/email")
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body")
-@blueprint.output(JobAnswerSchema)
+@blueprint.output(RevealAnswerSchema)
 def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
 
@@ -102,7 +119,7 @@ def email(body: RevealRequest) -> Response:
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body")
-@blueprint.output(JobAnswerSchema)
+@blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the terms of the e-mail reveal."""
     return ask(lambda session: _question(session, Field.PHONE, body))

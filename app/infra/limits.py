@@ -10,16 +10,12 @@ from functools import cache
 from limits import RateLimitItem, parse
 from limits.storage import MemoryStorage, RedisStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
-from redis import BlockingConnectionPool
-from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
-from redis.retry import Retry
 
-from app.infra.fuse import Blown, Fuse
+from app.infra import redis
+from app.infra.fuse import Blown
 from app.infra.log import log
 
-REDIS_SECONDS = 0.2
-CONNECTIONS = 50
 # While processes cannot count together, each lets pass this part of what all may do together.
 SHARE_ALONE = 4
 
@@ -39,17 +35,10 @@ class Limiter:
     """Counts in sliding windows; it never raises, never waits long and never lets everything pass."""
 
     def __init__(self, redis_url: str) -> None:
-        pool = BlockingConnectionPool.from_url(
-            redis_url,
-            max_connections=CONNECTIONS,
-            timeout=REDIS_SECONDS,
-            socket_connect_timeout=REDIS_SECONDS,
-            socket_timeout=REDIS_SECONDS,
-            retry=Retry(NoBackoff(), 0),
-        )
+        pool = redis.connect(redis_url).connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
         self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._fuse = Fuse(RedisError, OSError)
+        self._fuse = redis.fuse()
 
     def hit(self, rate: str, *key: str) -> Standing:
         """Count one request, unless there were too many; `rate` is written like `600/minute`."""

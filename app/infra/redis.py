@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from redis import Redis
+from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
@@ -11,17 +11,21 @@ from app.infra.fuse import Fuse
 
 CONNECT_SECONDS = 0.3
 ANSWER_SECONDS = 0.3
+CONNECTIONS = 50
 
 
 def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
-    """Make a client whose calls end soon, one way or the other."""
-    return Redis.from_url(
+    """Make a client whose calls end soon, one way or the other; callers share its connections in turn."""
+    pool = BlockingConnectionPool.from_url(
         url,
+        max_connections=CONNECTIONS,
+        timeout=answer_seconds,
         socket_connect_timeout=CONNECT_SECONDS,
         socket_timeout=answer_seconds,
         retry=Retry(NoBackoff(), 0),
         health_check_interval=25,
     )
+    return Redis(connection_pool=pool)
 
 
 def fuse() -> Fuse:

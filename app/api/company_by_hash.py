@@ -1,0 +1,124 @@
+"""POST /api/ext/company-by-hash: the company of a website or profile that is not named, only hashed; free."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response, current_app
+from marshmallow import fields, post_load, validate, validates_schema
+
+from app.api.answer import ask
+from app.api.auth import bearer, caller
+from app.api.card_schemas import CompanySchema
+from app.api.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.api.job_answer import JobAnswerSchema
+from app.api.limits import Policy, limited
+from app.core.company_hashes import HashKind
+from app.core.questions import Question
+from app.domain.callers import Scope
+from app.domain.errors import BadHash, FieldError
+from app.domain.hashes import parse_prefix
+from app.domain.ids import EXAMPLES
+from app.domain.kinds import Kind
+from app.settings import Settings
+
+blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
+
+
+class CompanyByHashSchema(HashesSchema):
+    """A website or company profile by its hash, or by the first digits of it."""
+
+    kind = fields.String(
+        load_default=HashKind.WEBSITE.value, validate=validate.OneOf([kind.value for kind in HashKind])
+    )
+    prefix = fields.String(
+        metadata={
+            "example": EXAMPLE[:4],
+            "description": "Exactly `hash_lookup.prefix_length` digits; all that begin so are answered.",
+        }
+    )
+
+    @validates_schema
+    def _exactly_one(self, data: dict[str, Any], **_options: Any) -> None:
+        one_of(data, "hash", "hashes", "prefix")
+
+    @post_load
+    def _request(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        named = {"prefix": data["prefix"]} if "prefix" in data else {"hashes": all_hashes(data)}
+        return {"kind": data["kind"], **named}
+
+
+class KnownCompanySchema(CompanySchema):
+    """A company, with what is known of its people."""
+
+    email_pattern = fields.Nested(PatternSchema, allow_none=True)
+    contacts_count = fields.Integer(metadata={"example": 42})
+    departments = fields.List(fields.String(), metadata={"example": ["engineering", "sales"]})
+
+
+class ShortCompanySchema(Schema):
+    """A company as one of many."""
+
+    id = fields.String(metadata={"example": EXAMPLES["com"]})
+    name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
+    contacts_count = fields.Integer(metadata={"example": 42})
+
+
+class RangeMatchSchema(Schema):
+    """A hash without its prefix; the company is null where the hash was made up."""
+
+    suffix = fields.String(metadata={"example": EXAMPLE[4:]})
+    company = fields.Nested(ShortCompanySchema, allow_none=True)
+
+
+class CompanyByHashResultSchema(Schema):
+    """For hashes the company; for a prefix all that begin so, padded."""
+
+    matched_hash = fields.String(metadata={"example": EXAMPLE})
+    company = fields.Nested(KnownCompanySchema)
+    prefix = fields.String(metadata={"example": EXAMPLE[:4]})
+    matches = fields.List(fields.Nested(RangeMatchSchema))
+    padding = fields.String(metadata={"example": "5f2c9d", "description": "Means nothing."})
+
+
+class CompanyByHashAnswerSchema(JobAnswerSchema):
+    """The job, and the company once it is found."""
+
+    result = fields.Nested(CompanyByHashResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
+
+
+@blueprint.post("/api/ext/company-by-hash")
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.LOOKUP)
+@blueprint.input(CompanyByHashSchema, arg_name="body")
+@blueprint.output(CompanyByHashAnswerSchema)
+def company_by_hash(body: dict[str, Any]) -> Response:
+    """Find the company of a website or company profile by its hash.
+
+    A whole hash names its website to anybody who tries all domains; a prefix is shared by many. Once a
+    prefix is answered, nothing of the question is kept.
+    """
+    private = "prefix" in body
+    if private:
+        _check_prefix(body["prefix"])
+    who = caller()
+    question = Question(
+        kind=Kind.COMPANY_BY_HASH,
+        workspace_id=who.workspace_id,
+        account_id="" if private else who.account_id,
+        request=body,
+        # Whoever asks for a prefix must not see that it was asked before, nor by whom.
+        identity=body | ({"once": secrets.token_hex()} if private else {}),
+    )
+    return ask(lambda _session: question, private=private)
+
+
+def _check_prefix(prefix: str) -> None:
+    settings: Settings = current_app.extensions["settings"]
+    try:
+        parse_prefix(prefix, settings.prefix_length)
+    except BadHash as problem:
+        raise BadHash(problem.detail, errors=(FieldError("/prefix", problem.detail),)) from None

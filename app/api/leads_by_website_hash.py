@@ -1,0 +1,144 @@
+"""POST /api/ext/leads-by-website-hash: the people known at a website that is only hashed; free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response
+from marshmallow import fields, post_load, pre_load, validate, validates_schema
+
+from app.api.answer import ask
+from app.api.auth import bearer, caller
+from app.api.card_schemas import AvailableSchema, CompanySchema, SavedSchema
+from app.api.fields import Normal
+from app.api.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.api.job_answer import JobAnswerSchema
+from app.api.limits import Policy, limited
+from app.core.questions import Question
+from app.core.rosters import HAS, Place
+from app.domain import vocabularies
+from app.domain.callers import Scope
+from app.domain.errors import FieldError, PrefixNotAllowed
+from app.domain.ids import EXAMPLES
+from app.domain.kinds import Kind
+
+blueprint = APIBlueprint("leads_by_website_hash", __name__, tag="Leads by hash")
+
+MOST_LEADS = 100
+USUAL_LEADS = 25
+
+
+class Fields(fields.List[str]):
+    """One field's name or a list of them."""
+
+    def _deserialize(self, value: object, *args: Any, **options: Any) -> list[Any]:
+        loaded: list[Any] = super()._deserialize(
+            [value] if isinstance(value, str) else value, *args, **options
+        )
+        return loaded
+
+
+class LeadsByWebsiteHashSchema(HashesSchema):
+    """A website by its hash, and which of its people are wanted."""
+
+    department = Normal(vocabularies.department, allow_none=True, metadata={"example": "engineering"})
+    seniority = Normal(vocabularies.seniority, allow_none=True, metadata={"example": "director"})
+    has = Fields(
+        fields.String(validate=validate.OneOf(HAS)),
+        allow_none=True,
+        metadata={
+            "example": ["email"],
+            "description": "Something of each of these must be known; one or a list.",
+        },
+    )
+    limit = fields.Integer(
+        strict=True, load_default=USUAL_LEADS, validate=validate.Range(min=1, max=MOST_LEADS)
+    )
+    cursor = Normal(
+        lambda text: Place.parse(text).cursor(),
+        allow_none=True,
+        metadata={"description": "`next_cursor` of the page before."},
+    )
+
+    @pre_load
+    def _no_prefix(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        if "prefix" in data:
+            raise PrefixNotAllowed(errors=(FieldError("/prefix", PrefixNotAllowed.help),))
+        return data
+
+    @validates_schema
+    def _exactly_one(self, data: dict[str, Any], **_options: Any) -> None:
+        one_of(data, "hash", "hashes")
+
+    @post_load
+    def _request(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        return {
+            "hashes": all_hashes(data),
+            "department": data.get("department"),
+            "seniority": data.get("seniority"),
+            "has": sorted(set(data.get("has") or ())),
+            "limit": data["limit"],
+            "cursor": data.get("cursor"),
+        }
+
+
+class LeadSchema(Schema):
+    """A contact as one of the people of a website."""
+
+    contact_id = fields.String(metadata={"example": EXAMPLES["con"]})
+    full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    seniority = fields.String(allow_none=True, metadata={"example": "c_suite"})
+    department = fields.String(allow_none=True, metadata={"example": "engineering"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/in/ada-lovelace"}
+    )
+    saved = fields.Nested(SavedSchema, allow_none=True)
+    available = fields.List(fields.Nested(AvailableSchema))
+
+
+class LeadsResultSchema(Schema):
+    """A page of a company's people; it may be shorter than its limit, where people are left out."""
+
+    matched_hash = fields.String(metadata={"example": EXAMPLE})
+    company = fields.Nested(CompanySchema)
+    total = fields.Integer(metadata={"example": 42, "description": "How many fit the filters."})
+    by_department = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        metadata={
+            "example": {"engineering": 30, "sales": 9},
+            "description": "How many there are in each department, whatever the department asked for.",
+        },
+    )
+    email_pattern = fields.Nested(PatternSchema, allow_none=True)
+    leads = fields.List(fields.Nested(LeadSchema))
+    next_cursor = fields.String(allow_none=True, metadata={"description": "Null on the last page."})
+
+
+class LeadsAnswerSchema(JobAnswerSchema):
+    """The job, and the leads once they are found."""
+
+    result = fields.Nested(LeadsResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
+
+
+@blueprint.post("/api/ext/leads-by-website-hash")
+@blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
+@limited(Policy.LOOKUP)
+@blueprint.input(LeadsByWebsiteHashSchema, arg_name="body")
+@blueprint.output(LeadsAnswerSchema)
+def leads_by_website_hash(body: dict[str, Any]) -> Response:
+    """List the people known at a website by its hash, the most senior first.
+
+    Suppressed people are left out; the counts leave them out, too, for companies of up to 500 people.
+    """
+    who = caller()
+    question = Question(
+        kind=Kind.LEADS_BY_WEBSITE_HASH,
+        workspace_id=who.workspace_id,
+        account_id=who.account_id,
+        request=body,
+        identity=body,
+    )
+    return ask(lambda _session: question)

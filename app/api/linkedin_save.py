@@ -1,0 +1,189 @@
+"""POST /api/ext/linkedin-save: keep a profile of the professional network for the workspace; free."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response, current_app
+from marshmallow import ValidationError, fields, post_load, validate
+from sqlalchemy.orm import Session
+
+from app.api.answer import reply
+from app.api.auth import bearer, caller
+from app.api.card_schemas import TIME, AvailableSchema, SavedProfileSchema
+from app.api.fields import Strict, Text, company_url, profile_url, website
+from app.api.idempotency import REPLAYED, begin, finish
+from app.api.limits import Policy, limited
+from app.core import captures, lookups, saved_profiles
+from app.core.captures import Capture, Position, Saved
+from app.domain.callers import Scope
+from app.domain.ids import EXAMPLES
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+
+blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
+
+CLOCK_SKEW = timedelta(minutes=5)
+OLDEST_YEAR = 2000
+MOST_TAGS = 50
+LONGEST_TAG = 100
+LONGEST_NOTE = 5000
+
+
+class ProfileCompanySchema(Strict):
+    """The company that a profile names."""
+
+    name = Text(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = website(allow_none=True)
+    linkedin_url = company_url(allow_none=True)
+
+
+class ProfileSchema(Strict):
+    """A profile as the client read it; what is absent or null was not to be seen."""
+
+    linkedin_url = profile_url(required=True)
+    full_name = Text(allow_none=True, metadata={"example": "Ada Lovelace"})
+    headline = Text(allow_none=True, metadata={"example": "Building engines that think"})
+    title = Text(allow_none=True, metadata={"example": "Chief Engineer"})
+    location = Text(allow_none=True, metadata={"example": "London, United Kingdom"})
+    company = fields.Nested(ProfileCompanySchema, allow_none=True)
+
+
+class LinkedinSaveSchema(Strict):
+    """A profile, and what the workspace notes beside it; list, tags and note replace what was there."""
+
+    profile = fields.Nested(ProfileSchema, required=True)
+    list = Text(allow_none=True, metadata={"example": "Prospects"})
+    tags = fields.List(
+        Text(LONGEST_TAG),
+        allow_none=True,
+        validate=validate.Length(max=MOST_TAGS),
+        metadata={"example": ["engines"]},
+    )
+    note = fields.String(
+        allow_none=True, validate=validate.Length(max=LONGEST_NOTE), metadata={"example": "Met at the fair."}
+    )
+    captured_at = fields.AwareDateTime(
+        allow_none=True, metadata={"example": TIME, "description": "When the profile was read; default now."}
+    )
+
+    @post_load
+    def _capture(self, data: dict[str, Any], **_options: Any) -> Capture:
+        profile: dict[str, Any] = data["profile"]
+        company: dict[str, Any] = profile.pop("company", None) or {}
+        marks = {name: data[key] for key, name in captures.MARKS.items() if key in data}
+        if "tags" in marks:
+            marks["tags"] = list(dict.fromkeys(marks["tags"] or ()))
+        return Capture(
+            linkedin_url=profile.pop("linkedin_url"),
+            captured_at=_sound(data.get("captured_at")),
+            read=profile | {f"company_{name}": value for name, value in company.items()},
+            marks=marks,
+        )
+
+
+class ChangeSchema(Schema):
+    """A field that this save changed."""
+
+    field = fields.String(metadata={"example": "company.name"})
+    old = fields.Raw(allow_none=True, metadata={"example": "Acme Engines"})
+    new = fields.Raw(allow_none=True, metadata={"example": "Babbage & Co"})
+
+
+class PositionSchema(Schema):
+    """A job."""
+
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    company = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+
+
+class JobChangeSchema(Schema):
+    """Whether company or title are others than at the last save."""
+
+    detected = fields.Boolean(metadata={"example": True})
+    from_ = fields.Nested(PositionSchema, data_key="from", allow_none=True)
+    to = fields.Nested(PositionSchema, allow_none=True)
+
+
+class LinkedinSaveAnswerSchema(Schema):
+    """The saved profile, what this save changed, and what is known of the person."""
+
+    saved_profile = fields.Nested(SavedProfileSchema)
+    created = fields.Boolean(metadata={"example": False})
+    changes = fields.List(fields.Nested(ChangeSchema))
+    job_change = fields.Nested(JobChangeSchema)
+    contact_id = fields.String(allow_none=True, metadata={"example": EXAMPLES["con"]})
+    available = fields.List(fields.Nested(AvailableSchema))
+
+
+KNOWN: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+    200: {
+        "description": "The profile was known.",
+        "content": {"application/json": {"schema": LinkedinSaveAnswerSchema}},
+    }
+}
+
+
+@blueprint.post("/api/ext/linkedin-save")
+@blueprint.auth_required(bearer, roles=[Scope.SAVE])
+@limited(Policy.WRITE)
+@blueprint.input(LinkedinSaveSchema, arg_name="body")
+@blueprint.output(LinkedinSaveAnswerSchema, status_code=201, description="The profile is new.")
+@blueprint.doc(responses=KNOWN)
+def linkedin_save(body: Capture) -> Response:
+    """Save a profile.
+
+    One is kept per workspace and profile; field by field the newest `captured_at` wins, and saving twice is
+    harmless. Only the workspace sees it.
+    """
+    database: Database = current_app.extensions["database"]
+    who = caller()
+    now = clock.now()
+    with database.transaction() as session:
+        reference = begin(session, now=now)
+        known = saved_profiles.get(session, who.workspace_id, reference) if reference else None
+        if known is not None:
+            return reply(_answer(session, Saved(known)), 200, REPLAYED)
+        saved = captures.save(
+            session, workspace_id=who.workspace_id, account_id=who.account_id, capture=body, now=now
+        )
+        finish(session, saved.profile.id)
+        return reply(_answer(session, saved), 201 if saved.created else 200)
+
+
+def _answer(session: Session, saved: Saved) -> dict[str, Any]:
+    settings: Settings = current_app.extensions["settings"]
+    subjects = [saved.profile.subject]
+    (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=settings.prices)
+    contact = known["contact"]
+    return {
+        "saved_profile": saved_profiles.saved_object(saved.profile),
+        "created": saved.created,
+        "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in saved.changes],
+        "job_change": {
+            "detected": saved.was is not None,
+            "from": None if saved.was is None else _position(saved.was),
+            "to": None if saved.was is None else _position(saved.position),
+        },
+        "contact_id": None if contact is None else contact["id"],
+        "available": known["available"],
+    }
+
+
+def _position(position: Position) -> dict[str, str | None]:
+    return {"title": position.title, "company": position.company or position.domain}
+
+
+def _sound(captured_at: datetime | None) -> datetime:
+    """Give the time to count from, now if none was sent; refuse one that a wrong clock made."""
+    now = clock.now()
+    if captured_at is None:
+        return now
+    if captured_at > now + CLOCK_SKEW:
+        raise ValidationError("This is more than 5 minutes in the future.", "captured_at")
+    if captured_at.year < OLDEST_YEAR:
+        raise ValidationError(f"This is before the year {OLDEST_YEAR}.", "captured_at")
+    return captured_at
