@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -11,13 +12,15 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support import start_redis
+from jsonschema import Draft202012Validator
+from support import free_port, start_redis
 
 from app.core import accounts, contacts, credits, workspaces
 from app.core.accounts import Role
@@ -52,6 +55,7 @@ class Stack:
     redis: subprocess.Popen[bytes]
     environment: dict[str, str]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    openapi: dict[str, Any] = field(default_factory=dict)
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         data = None if body is None else json.dumps(body).encode()
@@ -62,10 +66,26 @@ class Stack:
             request.add_header(name.replace("_", "-"), value)
         try:
             with urllib.request.urlopen(request, timeout=40) as response:
-                return _answer(response)
+                answer = _answer(response)
         except urllib.error.HTTPError as error:
             with error:
-                return _answer(error)
+                answer = _answer(error)
+        self._check(method, path, answer)
+        return answer
+
+    def _check(self, method: str, path: str, answer: Answer) -> None:
+        """Hold every answer against the service's own OpenAPI document."""
+        if not self.openapi:
+            return
+        rule = re.sub(r"^/api/keys/.+", "/api/keys/{key_id}", path.partition("?")[0])
+        operation = self.openapi["paths"].get(rule, {}).get(method.lower())
+        if operation is None:
+            return
+        content = operation["responses"][str(answer.status)].get("content", {})
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        if answer.body:
+            schema = {**content[kind]["schema"], "components": self.openapi["components"]}
+            Draft202012Validator(schema).validate(answer.body)
 
     def workspace(self, *, grant: int = 100) -> tuple[str, str]:
         """Make a workspace with credits and an account; give its id and a session token."""
@@ -170,3 +190,50 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
     except ProcessLookupError:
         process.wait()
+
+
+@contextmanager
+def running(folder: Path, url: str) -> Iterator[Stack]:
+    """Run the API on its production server, a worker and Redis over the database, which is migrated first."""
+    redis_port, web_port = free_port(), free_port()
+    environment = os.environ | {
+        "DATABASE_URL": url,
+        "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+        "LOG_LEVEL": "info",
+        "REPUBLISH_SECONDS": "2",
+        "LIMIT_SPEND": "100000/minute",
+        "LIMIT_LOGIN_ADDRESS": "100000/minute",
+        "LIMIT_LOGIN_ACCOUNT": "100000/minute",
+    }
+    subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "app.factory:create_app", "database", "upgrade"],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    with ExitStack() as stop:
+        redis = start_redis(redis_port, folder)
+        web = spawn(
+            *(
+                "gunicorn",
+                "-c",
+                "gunicorn.conf.py",
+                "-b",
+                f"127.0.0.1:{web_port}",
+                "app.factory:create_app()",
+            ),
+            log=folder / "web.log",
+            environment=environment,
+        )
+        stop.callback(kill, web)
+        stack = Stack(
+            f"http://127.0.0.1:{web_port}", Database(url), redis_port, folder, redis, dict(environment)
+        )
+        stop.callback(stack.stop_redis)
+        stop.callback(lambda: [kill(worker) for worker in stack.workers])
+        stack.start_worker()
+        until(lambda: is_ready(stack), 60)
+        stack.openapi = stack.call("GET", "/openapi.json").body
+        yield stack
+        stack.database.engine.dispose()
