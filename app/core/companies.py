@@ -1,20 +1,31 @@
-"""Companies the deployment knows of, shared by all workspaces."""
+"""Companies the deployment knows of, shared by all workspaces.
+
+Two words are about one company if they have the same domain; else the same LinkedIn page; else the same
+name, legal form and accents aside, if neither domain nor page says otherwise. A domain or page, once known,
+never changes.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, String
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import Index, String, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.company_identities import WRITTEN, CompanyShelf
+from app.core.intake import insert_all, take_turn, update_all
+from app.domain.findings import FoundCompany
+from app.domain.merging import Change
 from app.infra.db import Base
 
 
 class Company(Base):
     """A company; `domain` and `linkedin_url` are normal forms, the hashes their 32-byte SHA-256.
 
-    `provenance` says for each field where its value came from: `{field: {"source": …, "at": RFC 3339}}`.
+    `provenance` says where each field's value came from: `{field: {"source": …, "at": RFC 3339}}`,
+    under `*` for those that have no entry of their own.
     """
 
     __tablename__ = "companies"
@@ -34,3 +45,67 @@ class Company(Base):
     provenance: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+
+def get(session: Session, company_id: str) -> Company | None:
+    """Give a company by its id."""
+    return session.get(Company, company_id)
+
+
+def by_domain(session: Session, domain: str) -> Company | None:
+    """Give the company of a website in normal form."""
+    return session.scalar(select(Company).where(Company.domain == domain))
+
+
+def by_hash(session: Session, hashes: Sequence[bytes]) -> Company | None:
+    """Give the company of the first of these hashes, of websites or company pages, that is known."""
+    known: dict[bytes | None, Company] = {}
+    for column in (Company.linkedin_hash, Company.domain_hash):
+        for company in session.scalars(select(Company).where(column.in_(hashes))):
+            known[getattr(company, column.key)] = company
+    return next((known[digest] for digest in hashes if digest in known), None)
+
+
+def by_prefix(session: Session, low: bytes, high: bytes) -> list[Company]:
+    """Give the companies whose website's hash lies between the two, both included."""
+    between = Company.domain_hash.between(low, high)
+    return list(session.scalars(select(Company).where(between).order_by(Company.domain_hash)))
+
+
+def find(session: Session, found: FoundCompany) -> Company | None:
+    """Give the stored company that the words are about; None if there is none."""
+    row = CompanyShelf(session, Company.__table__, [found]).find(found)
+    return None if row is None else session.get_one(Company, row["id"])
+
+
+def keep(session: Session, found: FoundCompany, *, now: datetime) -> Company:
+    """Add the company, or merge what is new into the one that is known."""
+    session.flush()
+    [(company_id, _)] = keep_all(session, [found], now=now)
+    return session.get_one(Company, company_id, populate_existing=True)
+
+
+def keep_all(
+    session: Session, founds: Sequence[FoundCompany], *, now: datetime, rename: bool = True
+) -> list[tuple[str, Change | None]]:
+    """Add or merge many; give for each the company's id and what changed, None for a new one.
+
+    `rename=False` lets a name only fill a gap: what a person's row calls a company is no news about it.
+    """
+    take_turn(session)
+    shelf = CompanyShelf(session, Company.__table__, founds)
+    kept: list[tuple[str, Change | None]] = []
+    said_before: dict[FoundCompany, str] = {}
+    for found in founds:
+        if company_id := said_before.get(found):
+            kept.append((company_id, Change.NONE))
+            continue
+        row = shelf.find(found)
+        if row is None:
+            kept.append((shelf.add(found, now), None))
+        else:
+            kept.append((row["id"], shelf.merge(row, found, now, rename=rename)))
+        said_before[found] = kept[-1][0]
+    insert_all(session, Company, shelf.new)
+    update_all(session, Company, shelf.changed, WRITTEN)
+    return kept

@@ -1,20 +1,35 @@
-"""Contacts the deployment knows of, shared by all workspaces; e-mails and phones hidden until revealed."""
+"""Contacts the deployment knows of, shared by all workspaces; e-mails and phones hidden until revealed.
+
+Two words are about one person if they have the same LinkedIn profile; else the same e-mail, unless it is a
+shared one (info@ …) and the names differ; else the same name at the same company; else, where there is no
+company, the same phone and no other name. Two profiles are two people, whatever else they share.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, String, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core import companies, emails, phones
+from app.core.emails import OwnedEmail
+from app.core.identities import WRITTEN, Shelf, name_of
+from app.core.intake import insert_all, slices, take_turn, update_all
+from app.core.phones import Numbers, OwnedPhone
+from app.domain.findings import FoundContact
+from app.domain.merging import Change
 from app.infra.db import Base
 
 
 class Contact(Base):
     """A person. `name_key` and `last_key` are the comparable forms of the whole and the last name.
 
-    `provenance` says for each field where its value came from: `{field: {"source": …, "at": RFC 3339}}`.
+    `provenance` says where each field's value came from: `{field: {"source": …, "at": RFC 3339}}`,
+    under `*` for those that have no entry of their own.
     """
 
     __tablename__ = "contacts"
@@ -39,3 +54,90 @@ class Contact(Base):
     provenance: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Which contact a word became part of, and what changed; None if the contact is new."""
+
+    contact_id: str
+    change: Change | None
+
+
+def get(session: Session, contact_id: str) -> Contact | None:
+    """Give a contact by its id."""
+    return session.get(Contact, contact_id)
+
+
+def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str, int]:
+    """Give how many contacts each of the companies has; those without any are left out."""
+    counts: dict[str, int] = {}
+    for part in slices(company_ids):
+        query = select(Contact.company_id, func.count()).where(Contact.company_id.in_(part))
+        counts |= {str(row[0]): row[1] for row in session.execute(query.group_by(Contact.company_id))}
+    return counts
+
+
+def keep(session: Session, found: FoundContact, *, now: datetime) -> Contact:
+    """Add the person, their company, e-mails and phones, or merge what is new into what is known."""
+    session.flush()
+    [kept] = keep_all(session, [found], now=now)
+    return session.get_one(Contact, kept.contact_id, populate_existing=True)
+
+
+def keep_all(
+    session: Session, founds: Sequence[FoundContact], *, now: datetime, numbers: Numbers | None = None
+) -> list[Kept]:
+    """Add or merge many, in a handful of statements; `numbers` spares parsing phones that were just parsed.
+
+    Take care to call it before locking contacts by other means: it waits for its turn first.
+    """
+    take_turn(session)
+    employers = _employers(session, founds, now)
+    shelf = Shelf(session, Contact.__table__, founds, employers)
+    results = [shelf.keep(found, employer, now) for found, employer in zip(founds, employers, strict=True)]
+    insert_all(session, Contact, shelf.new)
+    fresh = frozenset(row["id"] for row in shelf.new)
+    changes = _keep_values(session, founds, results, fresh, numbers or {})
+    for row, change in zip((row for row, _ in results), changes, strict=True):
+        if change is not None and row["id"] not in fresh:
+            shelf.note(row, change, now)
+    update_all(session, Contact, shelf.changed, WRITTEN)
+    return [
+        Kept(row["id"], None if told is None else max(told, change or Change.NONE, key=lambda one: one.value))
+        for (row, told), change in zip(results, changes, strict=True)
+    ]
+
+
+def _employers(session: Session, founds: Sequence[FoundContact], now: datetime) -> list[str | None]:
+    """Keep the people's companies and give their ids, None for those who have none."""
+    named = [found.company for found in founds if found.company is not None]
+    kept = iter(companies.keep_all(session, named, now=now, rename=False))
+    return [None if found.company is None else next(kept)[0] for found in founds]
+
+
+def _keep_values(
+    session: Session,
+    founds: Sequence[FoundContact],
+    results: Sequence[tuple[dict[str, Any], Change | None]],
+    fresh: Collection[str],
+    numbers: Numbers,
+) -> list[Change | None]:
+    """Keep everybody's e-mails and phones; give the greatest change for each, None where there is none."""
+    owned_emails = [
+        OwnedEmail(row["id"], name_of(row), email)
+        for found, (row, _) in zip(founds, results, strict=True)
+        for email in found.emails
+    ]
+    owned_phones = [
+        OwnedPhone(row["id"], phone, numbers.get((phone.e164, phone.extension)))
+        for found, (row, _) in zip(founds, results, strict=True)
+        for phone in found.phones
+    ]
+    of_emails = iter(emails.keep_all(session, owned_emails, fresh=fresh))
+    of_phones = iter(phones.keep_all(session, owned_phones, fresh=fresh))
+    changes: list[Change | None] = []
+    for found in founds:
+        mine = [next(of_emails) for _ in found.emails] + [next(of_phones) for _ in found.phones]
+        changes.append(max(mine, key=lambda one: one.value) if mine else None)
+    return changes

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core import owners, values
+from app.core.intake import slices
+from app.core.values import Shape
+from app.domain import patterns, sightings
+from app.domain.emails import email_domain
+from app.domain.findings import FoundEmail, SourceKind
+from app.domain.merging import Change
+from app.domain.names import PersonName
+from app.domain.patterns import PatternStat
 from app.infra.db import Base
+
+_SAID = ("type", "status", "status_reasons", "confidence", "verified_at")
+_WRITTEN = (*_SAID, "form", "first_seen_at", "last_seen_at", "sources")
 
 
 class Email(Base):
     """One address of one contact, in normal form.
 
     `type` is work or personal; `status` one of contract 2.7; `form` the pattern it follows, such as
-    `{first}.{last}`, where it follows one; `sources` a list of
+    `{first}.{last}`, where it follows one and is not itself guessed from a pattern; `sources` a list of
     `{"provider", "kind", "first_seen_at", "last_seen_at"}`. `last_seen_at` is what freshness counts from.
     """
 
@@ -39,3 +53,105 @@ class Email(Base):
     first_seen_at: Mapped[datetime]
     last_seen_at: Mapped[datetime]
     sources: Mapped[list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedEmail:
+    """What was found, for whom."""
+
+    contact_id: str
+    name: PersonName | None
+    found: FoundEmail
+
+    @property
+    def value(self) -> str:
+        """Give the address."""
+        return self.found.email
+
+
+def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
+    """Give the addresses of each contact, the first known first; who has none is left out."""
+    known: dict[str, list[Email]] = {}
+    for part in slices(contact_ids):
+        for email in session.scalars(select(Email).where(Email.contact_id.in_(part)).order_by(Email.id)):
+            known.setdefault(email.contact_id, []).append(email)
+    return known
+
+
+def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
+    """Count the forms of the domain's valid work addresses, the commonest first; guesses teach nothing."""
+    query = (
+        select(Email.form, func.count())
+        .where(Email.domain == domain, Email.type == "work", Email.status == "valid", Email.form.is_not(None))
+        .group_by(Email.form)
+        .order_by(func.count().desc(), Email.form)
+    )
+    return [PatternStat(form, count) for form, count in session.execute(query).tuples() if form]
+
+
+def keep(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
+    """Add the address to the contact, or merge what is new into what is known of it.
+
+    Raises:
+        ContactNotFound: there is no such contact.
+
+    """
+    session.flush()
+    name = owners.lock_name(session, contact_id)
+    [change] = keep_all(session, [OwnedEmail(contact_id, name, found)])
+    if change is Change.VISIBLE:
+        owners.touch(session, [contact_id], now)
+    query = select(Email).where(Email.contact_id == contact_id, Email.email == found.email)
+    return session.scalars(query, execution_options={"populate_existing": True}).one()
+
+
+def keep_all(
+    session: Session, items: Sequence[OwnedEmail], *, fresh: Collection[str] = frozenset()
+) -> list[Change]:
+    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    return values.keep_all(session, _SHAPE, items, fresh)
+
+
+def _row(item: OwnedEmail) -> dict[str, Any]:
+    found = item.found
+    return {
+        "contact_id": item.contact_id,
+        "email": found.email,
+        "domain": email_domain(found.email),
+        **_said(found),
+        "form": _form(item),
+        "first_seen_at": found.source.at,
+        "last_seen_at": found.source.at,
+        "sources": sightings.first_sight(found.source),
+    }
+
+
+def _merge(row: dict[str, Any], item: OwnedEmail) -> Change:
+    wins = sightings.wins(row, item.found)
+    guessed = all(sight["kind"] == SourceKind.PATTERN for sight in row["sources"])
+    change = Change.CONFIRMED if sightings.seen_again(row, item.found.source) else Change.NONE
+    if guessed and (form := _form(item)):
+        row["form"] = form
+        change = Change.CONFIRMED
+    if wins and sightings.take_over(row, _said(item.found)):
+        change = Change.VISIBLE
+    return change
+
+
+def _said(found: FoundEmail) -> dict[str, Any]:
+    values = (found.type, found.status.value, list(found.reasons), found.confidence, found.verified_at)
+    return dict(zip(_SAID, values, strict=True))
+
+
+def _form(item: OwnedEmail) -> str | None:
+    """Give the form of a work address that was not made from one."""
+    name, found = item.name, item.found
+    if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
+        return None
+    letters = name.full.lower()
+    if letters.isascii() and not set(found.email.partition("@")[0]) <= {*letters, *".-_"}:
+        return None  # it has letters that the name has not; seeing that is cheap
+    return patterns.form_of(found.email, name)
+
+
+_SHAPE = Shape(Email, "email", "eml", _row, _merge, _WRITTEN)

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core import owners, values
+from app.core.intake import slices
+from app.core.values import Shape
+from app.domain import sightings
+from app.domain.findings import FoundPhone
+from app.domain.merging import Change
+from app.domain.phones import PhoneNumber, phone_from_e164
 from app.infra.db import Base
+
+Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
+
+_SAID = ("type", "status", "extension", "confidence", "do_not_call", "verified_at")
+_WRITTEN = (*_SAID, "first_seen_at", "last_seen_at", "sources")
 
 
 class Phone(Base):
@@ -32,3 +46,82 @@ class Phone(Base):
     first_seen_at: Mapped[datetime]
     last_seen_at: Mapped[datetime]
     sources: Mapped[list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedPhone:
+    """What was found, for whom; `number` spares parsing it where that was just done."""
+
+    contact_id: str
+    found: FoundPhone
+    number: PhoneNumber | None = None
+
+    @property
+    def value(self) -> str:
+        """Give the number."""
+        return self.found.e164
+
+
+def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
+    """Give the numbers of each contact, the first known first; who has none is left out."""
+    known: dict[str, list[Phone]] = {}
+    for part in slices(contact_ids):
+        for phone in session.scalars(select(Phone).where(Phone.contact_id.in_(part)).order_by(Phone.id)):
+            known.setdefault(phone.contact_id, []).append(phone)
+    return known
+
+
+def keep(session: Session, contact_id: str, found: FoundPhone, *, now: datetime) -> Phone:
+    """Add the number to the contact, or merge what is new into what is known of it.
+
+    Raises:
+        ContactNotFound: there is no such contact.
+
+    """
+    session.flush()
+    owners.lock_name(session, contact_id)
+    [change] = keep_all(session, [OwnedPhone(contact_id, found)])
+    if change is Change.VISIBLE:
+        owners.touch(session, [contact_id], now)
+    query = select(Phone).where(Phone.contact_id == contact_id, Phone.e164 == found.e164)
+    return session.scalars(query, execution_options={"populate_existing": True}).one()
+
+
+def keep_all(
+    session: Session, items: Sequence[OwnedPhone], *, fresh: Collection[str] = frozenset()
+) -> list[Change]:
+    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    return values.keep_all(session, _SHAPE, items, fresh)
+
+
+def _row(item: OwnedPhone) -> dict[str, Any]:
+    found = item.found
+    number = item.number or phone_from_e164(found.e164, found.extension)
+    return {
+        "contact_id": item.contact_id,
+        "e164": found.e164,
+        "national": number.national,
+        "country": number.country,
+        "line_type": number.line_type,
+        **_said(found),
+        "first_seen_at": found.source.at,
+        "last_seen_at": found.source.at,
+        "sources": sightings.first_sight(found.source),
+    }
+
+
+def _merge(row: dict[str, Any], item: OwnedPhone) -> Change:
+    found = item.found
+    wins = sightings.wins(row, found)
+    change = Change.CONFIRMED if sightings.seen_again(row, found.source) else Change.NONE
+    said = {name: value for name, value in _said(found).items() if value is not None or name == "confidence"}
+    if wins and sightings.take_over(row, said):
+        change = Change.VISIBLE
+    return change
+
+
+def _said(found: FoundPhone) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in _SAID}
+
+
+_SHAPE = Shape(Phone, "e164", "pho", _row, _merge, _WRITTEN)
