@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import time
+from typing import get_args
+
+import pytest
+
+from app.domain.ids import EXAMPLES, Prefix, is_id, new_id
+
+
+@pytest.mark.parametrize("prefix", get_args(Prefix))
+def test_a_new_id_is_an_id_of_its_type_and_of_no_other(prefix: Prefix) -> None:
+    made = new_id(prefix)
+
+    assert [other for other in get_args(Prefix) if is_id(made, other)] == [prefix]
+    assert len(made) == 28
+
+
+def test_a_thousand_ids_are_different() -> None:
+    assert len({new_id("job") for _ in range(1000)}) == 1000
+
+
+def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter(range(1_700_000_000_000_000_000, 1_900_000_000_000_000_000, 5_000_000_000_000_007))
+    monkeypatch.setattr(time, "time_ns", lambda: next(times))
+
+    made = [new_id("con") for _ in range(30)]
+
+    assert made == sorted(made)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "job",
+        "job_",
+        "job_0crnqk4e1k9jv0d2m4f6h8a",
+        "job_0crnqk4e1k9jv0d2m4f6h8a5a",
+        "job_0crnqk4e1k9jv0d2m4f6h8a5\n",
+        "job_0CRNQK4E1K9JV0D2M4F6H8A5",
+        "job_0crnqk4e1k9jv0d2m4f6h8az",
+        "job_0crnqk4e1k9jv0d2m4f6h8\x00a",
+        "job_\u0660crnqk4e1k9jv0d2m4f6h8a5",
+        "con_0crnqk4e1k9jv0d2m4f6h8a5",
+        " job_0crnqk4e1k9jv0d2m4f6h8a5",
+    ],
+)
+def test_what_is_no_job_id_is_told_before_any_query(text: str) -> None:
+    assert not is_id(text, "job")
+
+
+@pytest.mark.parametrize("prefix", EXAMPLES)
+def test_the_examples_are_ids(prefix: Prefix) -> None:
+    assert is_id(EXAMPLES[prefix], prefix)
