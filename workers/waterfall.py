@@ -66,12 +66,12 @@ def run(ask: Ask, providers: Sequence[Provider], good_enough: Callable[[Reply], 
 def _ask(provider: Provider, ask: Ask, seconds: float) -> Reply:
     try:
         reply = provider.ask(ask, seconds=seconds)
+        return replace(reply, emails=tuple(verification.assess(found) for found in reply.emails))
     except ProviderTimeout:
         return Reply(outcome=TraceOutcome.TIMEOUT)
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
         log.warning("provider failed", provider=provider.name, exc_info=error)
         return Reply(outcome=TraceOutcome.ERROR)
-    return replace(reply, emails=tuple(verification.assess(found) for found in reply.emails))
 
 
 def _add(catch: Catch, provider: Provider, reply: Reply, milliseconds: int) -> Catch:

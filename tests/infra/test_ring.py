@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from jobs_support import until
 from redis import Redis
-from structlog.testing import capture_logs
 from support import free_port, start_redis
 
 from app.infra import redis, ring
@@ -97,6 +96,14 @@ def test_everybody_who_waits_for_a_job_is_woken(ear: Ear, bell: Bell) -> None:
         assert two.wait(5)
 
 
+def ring_all(bell: Bell, events: list[threading.Event]) -> bool:
+    """Ring for those who sleep still; on a busy machine a ring may be lost, as its docstring says."""
+    for number, event in enumerate(events):
+        if not event.is_set():
+            bell.ring(f"job_{number}")
+    return all(event.wait(0.5) for event in events)
+
+
 def test_three_hundred_waiters_use_one_connection(ear: Ear, bell: Bell, server: Server) -> None:
     with ExitStack() as waiting, redis.connect(server.url) as client:
         events = [waiting.enter_context(ear.waiting(f"job_{number}")) for number in range(300)]
@@ -104,12 +111,11 @@ def test_three_hundred_waiters_use_one_connection(ear: Ear, bell: Bell, server: 
         for event in events:
             event.clear()
 
-        for number in range(300):
-            bell.ring(f"job_{number}")
+        until(lambda: ring_all(bell, events))
 
-        assert all(event.wait(5) for event in events)
         assert subscribers(server.url) == 1
-        assert len(client.client_list()) <= 3  # the ear's, the bell's, this one
+        others = [one for one in client.client_list() if one["sub"] == "0"]
+        assert len(others) <= 2 + 1, others  # the bell's, this one, the last question's
 
 
 def test_nothing_is_left_of_a_waiter_that_is_done(ear: Ear) -> None:
@@ -202,20 +208,22 @@ def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
 
 
 def test_an_outage_is_told_once(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    tries: list[str] = []
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    tries: list[tuple[str, int]] = []
+    told: list[int] = []
     connect = redis.connect
 
     def counted(url: str, *, answer_seconds: float) -> Redis:
-        tries.append(url)
+        tries.append((url, threading.get_ident()))
         return connect(url, answer_seconds=answer_seconds)
 
     monkeypatch.setattr(ring.redis, "connect", counted)
-    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    monkeypatch.setattr(ring.log, "warning", lambda *_event, **_fields: told.append(threading.get_ident()))
 
-    with capture_logs() as events, Ear(nowhere).waiting("job_1"):
-        until(lambda: tries.count(nowhere) > 5)
+    with Ear(nowhere).waiting("job_1"):
+        mine = until(lambda: [thread for url, thread in tries if url == nowhere][5:])
 
-    assert [event["event"] for event in events] == ["the bell cannot be heard"]
+    assert told.count(mine[0]) == 1
 
 
 def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: Ear) -> None:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
 
-from app.domain.patterns import PatternStat
-
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
+from app.domain.patterns import PatternStat
 from app.domain.subjects import Subject
 
 

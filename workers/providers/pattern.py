@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from app.domain import names, patterns
+from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.infra import clock
@@ -23,7 +24,10 @@ class Pattern:
         name, domain = ask.subject.name, ask.subject.company_domain
         if "work" not in ask.types or name is None or domain is None or not ask.patterns:
             return Reply(outcome=TraceOutcome.INELIGIBLE)
-        guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
+        try:
+            guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
+        except InvalidValue:  # a name somebody stored, without a letter
+            return Reply(outcome=TraceOutcome.INELIGIBLE)
         if not guesses:
             return Reply(outcome=TraceOutcome.MISS)
         best = guesses[0]
