@@ -36,7 +36,7 @@ def normal_email(text: str) -> str:
     if plain and len(address) <= _LONGEST_PLAIN and plain[1] not in SPECIAL_USE_DOMAIN_NAMES:
         return address
     try:
-        found = validate_email(address, check_deliverability=False, test_environment=True)
+        found = validate_email(address, check_deliverability=False, test_environment=True, strict=True)
     except EmailNotValidError as error:
         raise InvalidValue("This is not an e-mail address such as ada@acme.com.") from error
     return f"{unicodedata.normalize('NFC', found.local_part.lower())}@{found.ascii_domain.lower()}"

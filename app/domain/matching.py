@@ -13,7 +13,7 @@ A confidence is meant to be the share of such matches that are the same person; 
 | company_domain; company_name            | the same         | 0.95; 0.90 |
 | company_domain; company_name            | nickname         | 0.86; 0.81 |
 | company_domain; company_name            | one of two parts | 0.82; 0.78 |
-| company_domain; company_name            | initial, typo    | 0.69; 0.65 |
+| company_domain; company_name            | initial, typo    | 0.64; 0.61 |
 | full_name alone                         | the same         | 0.30       |
 """
 
@@ -42,7 +42,7 @@ DISAGREES = 0.6
 AGAINST = 0.6
 """What is left of such a key's confidence when the name speaks against it."""
 
-ALIKE = {"same": 1.0, "swapped": 0.95, "nickname": 0.95, "part": 0.93, "initial": 0.85, "typo": 0.85}
+ALIKE = {"same": 1.0, "swapped": 0.95, "nickname": 0.95, "part": 0.93, "initial": 0.82, "typo": 0.82}
 OTHER_MIDDLE = 0.8
 """What is left of two alike names when their middle names are others."""
 HALF = 0.5
@@ -59,13 +59,15 @@ def name_score(a: PersonName, b: PersonName) -> float:
     """
     if name_key(a.full) == name_key(b.full):
         return ALIKE["same"]
-    straight = _given_score(a.first, b.first) * _part_score(a.last, b.last)
-    if a.last and b.last and _middles_differ(a, b):
+    given = _given_score(a.first, b.first)
+    straight = given * _part_score(a.last, b.last)
+    if _middles_differ(a, b):
         straight *= OTHER_MIDDLE
     if not (a.first and b.first and a.last and b.last):
-        return max(straight, HALF * _given_score(a.first, b.first), HALF * _part_score(a.last, b.last))
+        return max(straight, HALF * given, HALF * _part_score(a.last, b.last))
     swapped = _part_score(a.first, b.last) * _part_score(a.last, b.first)
-    return max(straight, swapped * ALIKE["swapped"])
+    shortened = given * ALIKE["part"] if _is_shortened(a, b) else 0.0
+    return max(straight, swapped * ALIKE["swapped"], shortened)
 
 
 def company_score(a: str, b: str) -> float:
@@ -130,6 +132,12 @@ def _key_score(a: str, b: str) -> float:
     if min(len(left), len(right)) >= SHORTEST_TYPO and OSA.distance(left, right, score_cutoff=1) <= 1:
         return ALIKE["typo"]
     return HALF * JaroWinkler.normalized_similarity(left, right)
+
+
+def _is_shortened(a: PersonName, b: PersonName) -> bool:
+    """Tell whether one is the other with a name left out, as Ines Duarte is Ines Duarte Lima."""
+    left, right = set(name_key(a.full).split()), set(name_key(b.full).split())
+    return left <= right or right <= left
 
 
 def _middles_differ(a: PersonName, b: PersonName) -> bool:

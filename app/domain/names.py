@@ -29,7 +29,6 @@ _FIRST_SURNAMES = words("surnames.txt")
 _LEGAL_FORMS = words("legal_forms.txt")
 _LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
 _COMPOUND_SURNAMES = words("han_surnames.txt")
-_ADDRESSES = words("addresses.txt")
 _LEXICON = Lexicon.default()
 _MEANINGFUL = frozenset().union(
     _LEXICON.titles,
@@ -106,8 +105,8 @@ def name_key(text: str) -> str:
     folded = text.casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
-        folded = unicodedata.normalize("NFC", _ACCENTS.sub("", folded.translate(_LETTERS)))
-        folded = "".join(map(_kept, folded))
+        folded = _ACCENTS.sub("", folded.translate(_LETTERS))
+        folded = unicodedata.normalize("NFC", "".join(map(_kept, folded)))
     return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
 
 
@@ -176,10 +175,7 @@ def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
     """Choose the given and family names out of what the parser found."""
     first, last = parsed.given, parsed.family
     parts = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
-    if not first and _is_given_name(parsed.title):  # Dean Martin, Earl Jones
-        first = parsed.title
-        parts = (first, *parts)
-    elif not first and not parsed.title:
+    if not (first or parsed.title):
         first, last = _split_han(last)
     if not (first or last):
         return PersonName(parsed.nickname or text, "", parsed.nickname or text)
@@ -187,11 +183,6 @@ def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
     if "," in text:  # else as written: East Asian names begin with the family
         parts = (first, *middle, last)
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(parts).strip())
-
-
-def _is_given_name(title: str) -> bool:
-    """Tell whether one word that the parser took for a title is the only given name there is."""
-    return title.isalpha() and title.lower() not in _ADDRESSES
 
 
 def _surnames(middle: list[str]) -> list[str]:

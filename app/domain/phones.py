@@ -76,13 +76,12 @@ def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
     abroad = _TRUNK_ABROAD.match(text)
     try:
         number = phonenumbers.parse(text, region)
-        if abroad and not phonenumbers.is_valid_number(number):
-            return phonenumbers.parse("+" + text[abroad.end() :])
+        if not abroad or phonenumbers.is_valid_number(number):
+            return number
     except NumberParseException as error:
-        if abroad and region is None:
-            return _parsed("+" + text[abroad.end() :], None)
-        raise InvalidValue("This is not a phone number, or its country is not known.") from error
-    return number
+        if not abroad:
+            raise InvalidValue("This is not a phone number, or its country is not known.") from error
+    return _parsed("+" + text[abroad.end() :], None)
 
 
 def _described(number: phonenumbers.PhoneNumber, line: int, extension: str | None) -> PhoneNumber:
