@@ -74,7 +74,12 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     settings = settings or app_settings.load()
     log.configure(level=settings.log_level, style=settings.log_format)
     app = APIFlask(
-        "app", title="Contact lookup", version="1.0.0", spec_path="/openapi.json", docs_path="/docs"
+        "app",
+        title="Contact lookup",
+        version="1.0.0",
+        spec_path="/openapi.json",
+        docs_path="/docs",
+        static_folder=None,
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.MAX_BYTES
