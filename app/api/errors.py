@@ -20,11 +20,11 @@ from app.infra.log import log
 
 def register(app: APIFlask) -> None:
     """Answer every exception of the app as a problem, also those raised outside any view."""
+    app.error_processor(_apiflask)  # first: it claims werkzeug's errors, too
     app.register_error_handler(Problem, answer)
     app.register_error_handler(HTTPException, _http)
     app.register_error_handler(DataError, _refused_by_database)
     app.register_error_handler(Exception, _unexpected)
-    app.error_processor(_apiflask)
 
 
 def answer(problem: Problem) -> Response:

@@ -109,6 +109,10 @@ class Stack:
         assert answer.status == 200, answer.body
         return workspace.id, f"Bearer {answer.body['access_token']}"
 
+    def grant(self, workspace_id: str, amount: int) -> None:
+        with self.database.transaction() as session:
+            credits.grant(session, workspace_id, amount, reason="walk", now=clock.now())
+
     def contacts(self, count: int) -> list[str]:
         """Store people with a valid address each; give their ids."""
         now = clock.now()
