@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core import leases
 from app.core.leases import Answer, Claim, LeaseLost
-from app.domain.errors import InsufficientCredits, JobFailed, Problem, ProviderFailed, Unavailable
+from app.domain.errors import Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind
 from app.infra import clock, queue
 from app.infra.db import Database
@@ -130,10 +130,10 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
             leases.settle(session, claim, answer, now=now)
     except RunLater as later:
         return _later(claim, later, machines)
-    except (JobFailed, InsufficientCredits) as problem:
-        return _fail(claim, problem, machines)
     except (LeaseLost, Unavailable):
         raise
+    except Problem as problem:
+        return _fail(claim, problem, machines)
     except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
         log.error("job raised", exc_info=error)
         return _later(claim, RunLater(), machines)

@@ -9,9 +9,8 @@ from datetime import timedelta
 
 from redis import Redis
 from redis.exceptions import RedisError
-from sqlalchemy.orm import Session
 
-from app.core import idempotency, jobs, sweeping
+from app.core import idempotency, jobs, sessions, sweeping
 from app.core.sweeping import Stale
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
@@ -33,11 +32,12 @@ def sweep() -> None:
 
 @queue.celery.task(name=FORGET)
 def forget() -> None:
-    """Drop what need not be kept: old idempotency keys, and old hash lookups."""
+    """Drop what need not be kept: old idempotency keys, ended sessions, old hash lookups."""
     machines = base.machines()
     now = clock.now()
     with machines.database.transaction() as session:
         idempotency.forget(session, now=now)
+        sessions.forget(session, now=now)
         kept = timedelta(hours=machines.settings.hash_job_retention_hours)
         jobs.forget_lookups(session, before=now - kept)
 
@@ -50,6 +50,7 @@ def sweep_once(machines: Machines) -> None:
     with machines.database.reading() as session:
         if not sweeping.needs_sweeping(session, stale=stale, now=now):
             return
+    full = _is_full(machines)
     with machines.database.transaction() as session:
         if not sweeping.is_sweeper(session):
             return
@@ -60,7 +61,7 @@ def sweep_once(machines: Machines) -> None:
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        waiting = _resend(session, machines, stale)
+        waiting = [] if full else sweeping.resend(session, stale=stale, now=now)
     for job_id in ended:
         machines.bell.ring(job_id)
     _send(machines, waiting)
@@ -68,12 +69,12 @@ def sweep_once(machines: Machines) -> None:
         log.info("swept", ended=len(ended), sent_again=len(waiting))
 
 
-def _resend(session: Session, machines: Machines, stale: timedelta) -> list[Stale]:
+def _is_full(machines: Machines) -> bool:
+    """Tell whether sending would not help: too much waits already, or Redis is away."""
     try:
-        full = machines.sender.waiting(Queue.INTERACTIVE) > FULL_QUEUE
+        return machines.sender.waiting(Queue.INTERACTIVE) > FULL_QUEUE
     except (RedisError, OSError, Blown):
-        return []
-    return [] if full else sweeping.resend(session, stale=stale, now=clock.now())
+        return True
 
 
 def _send(machines: Machines, waiting: list[Stale]) -> None:

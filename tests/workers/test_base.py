@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, try_claim
+from sqlalchemy import func, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import Session
+from structlog.testing import capture_logs
+
+from app.core import suppressions
+from app.core.jobs import Job
+from app.core.leases import Answer, Claim, LeaseLost
+from app.core.suppressions import Identifier, Suppression
+from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed, Unavailable
+from app.domain.kinds import Kind, Outcome, Status
+from app.infra import clock, queue
+from app.infra.db import Database
+from app.infra.queue import Sender
+from app.settings import Settings
+from workers import base
+from workers.base import Machines, Resolution, RunLater
+
+FOUND = Answer(outcome=Outcome.FOUND, result={"emails": []}, charge=1, trace=[{"provider": "one"}])
+
+
+class SilentBell:
+    """A bell that writes down for whom it rang."""
+
+    def __init__(self) -> None:
+        self.rang: list[str] = []
+
+    def ring(self, job_id: str) -> None:
+        self.rang.append(job_id)
+
+
+@pytest.fixture
+def bell() -> SilentBell:
+    return SilentBell()
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, bell: SilentBell) -> Machines:
+    settings = dataclasses.replace(settings, max_attempts=3)
+    return Machines(settings, database, Sender(settings.redis_url), bell)  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+
+
+@pytest.fixture
+def no_machines() -> Iterator[None]:
+    """Let the test start this process's machines, and stop them after it."""
+    before, base._machines[:] = list(base._machines), []  # noqa: SLF001 -- a process has them once
+    yield
+    for one in base._machines:  # noqa: SLF001
+        one.database.engine.dispose()
+    base._machines[:] = before  # noqa: SLF001
+
+
+@pytest.fixture
+def job_id(database: Database) -> str:
+    with database.transaction() as session:
+        return a_job(session, a_workspace(session, grant=10))
+
+
+def gives(answer: Answer) -> base.Work:
+    return lambda _claim, _machines: lambda _session, _now: answer
+
+
+def raises(error: Exception) -> base.Work:
+    def work(_claim: Claim, _machines: Machines) -> Resolution:
+        raise error
+
+    return work
+
+
+def settles_with(step: Callable[[Session], Any]) -> base.Work:
+    """Write something in the settling transaction, then do the step."""
+
+    def resolution(session: Session, _now: datetime) -> Answer:
+        suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="test", now=NOW)
+        step(session)
+        return FOUND
+
+    return lambda _claim, _machines: resolution
+
+
+def fail(error: Exception) -> None:
+    raise error
+
+
+def after(machines: Machines, job_id: str) -> tuple[Job, tuple[int, int, int]]:
+    with machines.database.reading() as session:
+        job = read(session, job_id)
+        return job, figures(session, job.workspace_id)
+
+
+def kept(machines: Machines) -> int:
+    with machines.database.reading() as session:
+        return session.scalar(select(func.count()).select_from(Suppression)) or 0
+
+
+def test_a_job_is_claimed_resolved_settled_and_its_bell_rung(
+    machines: Machines, bell: SilentBell, job_id: str
+) -> None:
+    base.run(job_id, gives(FOUND), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.outcome, job.result) == (Status.SUCCEEDED, Outcome.FOUND, {"emails": []})
+    assert (job.charged, job.trace, credits) == (1, [{"provider": "one"}], (9, 0, 1))
+    assert bell.rang == [job_id]
+
+
+def test_the_work_is_given_the_claim_and_no_transaction_is_open(machines: Machines, job_id: str) -> None:
+    given: list[Claim] = []
+
+    def work(claim: Claim, machines: Machines) -> Resolution:
+        given.append(claim)
+        with machines.database.transaction() as session:
+            assert read(session, job_id).status == Status.RUNNING
+        return lambda _session, _now: FOUND
+
+    base.run(job_id, work, machines)
+
+    assert [(one.job_id, one.attempts, one.budget) for one in given] == [(job_id, 1, 1)]
+    assert after(machines, job_id)[0].status == Status.SUCCEEDED
+
+
+@pytest.mark.parametrize("state", ["running", "nothing"])
+def test_a_job_that_is_not_to_be_had_is_left_alone(
+    machines: Machines, bell: SilentBell, job_id: str, state: str
+) -> None:
+    wanted = {"running": job_id, "nothing": "job_nothing"}[state]
+    with machines.database.transaction() as session:
+        claim(session, job_id)
+
+    base.run(wanted, raises(AssertionError()), machines)
+
+    assert after(machines, job_id)[0].status == Status.RUNNING
+    assert bell.rang == []
+
+
+@pytest.mark.parametrize(("attempts", "most"), [(0, 1.0), (1, 2.0)])
+def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of them are the case
+    machines: Machines,
+    bell: SilentBell,
+    job_id: str,
+    monkeypatch: pytest.MonkeyPatch,
+    attempts: int,
+    most: float,
+) -> None:
+    bounds: list[tuple[float, float]] = []
+    monkeypatch.setattr(base.random, "uniform", lambda low, high: bounds.append((low, high)) or 0.75)
+    with machines.database.transaction() as session:
+        session.execute(update(Job).values(attempts=attempts))
+
+    base.run(job_id, raises(RunLater(({"provider": "one"},))), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.run_after) == (Status.QUEUED, NOW + timedelta(seconds=0.75))
+    assert (job.trace, credits, bounds) == ([{"provider": "one"}], (9, 1, 0), [(0, most)])
+    assert bell.rang == [job_id]
+
+
+def test_the_backoff_has_a_ceiling(machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds: list[float] = []
+    monkeypatch.setattr(base.random, "uniform", lambda _low, high: bounds.append(high) or 0.0)
+    patient = dataclasses.replace(machines, settings=dataclasses.replace(machines.settings, max_attempts=99))
+    with machines.database.transaction() as session:
+        session.execute(update(Job).values(attempts=20))
+
+    base.run(job_id, raises(RunLater()), patient)
+
+    assert bounds == [base.LONGEST_BACKOFF_SECONDS]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 30.0])
+def test_a_job_that_says_when_to_come_again_is_put_back_until_then(
+    machines: Machines, job_id: str, seconds: float
+) -> None:
+    base.run(job_id, raises(RunLater(after=seconds)), machines)
+
+    assert after(machines, job_id)[0].run_after == NOW + timedelta(seconds=seconds)
+
+
+def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
+    machines: Machines, bell: SilentBell, job_id: str
+) -> None:
+    for number in range(3):
+        base.run(job_id, raises(RunLater(({"try": number},), after=0)), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.error) == (Status.FAILED, ProviderFailed().as_dict())
+    assert (job.attempts, job.trace) == (3, [{"try": 0}, {"try": 1}, {"try": 2}])
+    assert credits == (10, 0, 0)
+    assert bell.rang == [job_id] * 3
+
+
+@pytest.mark.parametrize(
+    "problem", [ProviderFailed(), InsufficientCredits(required=2, balance=1), ContactNotFound()]
+)
+def test_a_problem_ends_the_job_at_once(machines: Machines, job_id: str, problem: base.Problem) -> None:
+    base.run(job_id, raises(problem), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.error, job.attempts) == (Status.FAILED, problem.as_dict(), 1)
+    assert credits == (10, 0, 0)
+
+
+def test_a_job_that_raises_is_tried_again_and_no_text_is_logged(machines: Machines, job_id: str) -> None:
+    with capture_logs() as events:
+        base.run(job_id, raises(LookupError("ada@acme.com")), machines)
+
+    assert after(machines, job_id)[0].status == Status.QUEUED
+    assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])
+    assert [event["event"] for event in events] == ["job raised", "job handed in"]
+
+
+def test_a_job_that_always_raises_fails_in_the_end(machines: Machines, job_id: str) -> None:
+    for _ in range(3):
+        with machines.database.transaction() as session:
+            session.execute(update(Job).values(run_after=NOW))
+        base.run(job_id, raises(LookupError()), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.error, credits) == (Status.FAILED, ProviderFailed().as_dict(), (10, 0, 0))
+
+
+def test_what_is_written_before_the_settling_fails_does_not_stay(machines: Machines, job_id: str) -> None:
+    base.run(job_id, settles_with(lambda _session: fail(LookupError())), machines)
+
+    assert kept(machines) == 0
+    assert after(machines, job_id)[0].status == Status.QUEUED
+
+
+def test_who_lost_the_lease_throws_the_work_away(machines: Machines, bell: SilentBell, job_id: str) -> None:
+    def work(_claim: Claim, machines: Machines) -> Resolution:
+        with machines.database.transaction() as session:
+            assert try_claim(session, job_id, now=NOW + timedelta(minutes=1)) is not None
+        return settles_with(lambda _session: None)(_claim, machines)
+
+    base.run(job_id, work, machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.crashes, credits) == (Status.RUNNING, 1, (9, 1, 0))
+    assert (kept(machines), bell.rang) == (0, [])
+
+
+@pytest.mark.parametrize("error", [RunLater(), ProviderFailed(), LookupError(), LeaseLost()])
+def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
+    machines: Machines, bell: SilentBell, job_id: str, error: Exception
+) -> None:
+    def work(_claim: Claim, machines: Machines) -> Resolution:
+        with machines.database.transaction() as session:
+            assert try_claim(session, job_id, now=NOW + timedelta(minutes=1)) is not None
+        raise error
+
+    base.run(job_id, work, machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.error, credits, bell.rang) == (Status.RUNNING, None, (9, 1, 0), [])
+
+
+def test_a_database_that_is_away_leaves_the_job_to_its_lease(machines: Machines, job_id: str) -> None:
+    away = OperationalError("SELECT 1", None, Exception())
+
+    with pytest.raises(Unavailable):
+        base.run(job_id, settles_with(lambda _session: fail(away)), machines)
+
+    assert kept(machines) == 0
+    assert after(machines, job_id)[0].status == Status.RUNNING
+
+
+def test_a_process_has_one_set_of_machines(settings: Settings, database: Database, no_machines: None) -> None:
+    first = base.start(settings)
+
+    assert base.start(settings) is first is base.machines()
+    assert first.settings is settings
+
+
+@pytest.fixture
+def unregistered() -> Iterator[None]:
+    """Let the test register a kind's work anew, and put the kind's own back after it."""
+    work, task = base.JOBS.get(Kind.REVEAL_PHONE), queue.celery.tasks.get(Kind.REVEAL_PHONE.value)
+    queue.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
+    yield
+    queue.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
+    base.JOBS.pop(Kind.REVEAL_PHONE, None)
+    if work is not None and task is not None:
+        base.JOBS[Kind.REVEAL_PHONE] = work
+        queue.celery.tasks.register(task)
+
+
+def test_a_registered_job_runs_as_the_task_of_its_name(
+    machines: Machines, job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "_machines", [machines])
+    work = gives(FOUND)
+
+    registered = base.job(Kind.REVEAL_PHONE)(work)
+    queue.celery.tasks[Kind.REVEAL_PHONE.value](job_id)
+
+    assert registered is work is base.JOBS[Kind.REVEAL_PHONE]
+    assert after(machines, job_id)[0].status == Status.SUCCEEDED
+
+
+def test_whatever_happens_celery_hears_of_no_exception(
+    machines: Machines, job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "_machines", [machines])
+    base.job(Kind.REVEAL_PHONE)(raises(Unavailable("ada@acme.com")))
+
+    with capture_logs() as events:
+        queue.celery.tasks[Kind.REVEAL_PHONE.value](job_id)
+
+    assert [(event["event"], event["job"]) for event in events] == [("job left behind", job_id)]
+    assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])

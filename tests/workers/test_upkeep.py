@@ -1,0 +1,310 @@
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, until
+from redis import Redis
+from sqlalchemy import func, select, update
+from structlog.testing import capture_logs
+from support import free_port
+
+from app.core import idempotency, leases, sweeping
+from app.core.idempotency import IdempotencyKey
+from app.core.jobs import Job
+from app.core.leases import Answer
+from app.domain.errors import JobExpired, Unavailable, WorkerLost
+from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
+from app.infra import clock, presence, queue, redis
+from app.infra.db import Database
+from app.infra.queue import Sender
+from app.infra.ring import Bell, Ear
+from app.settings import Settings
+from workers import base
+from workers.base import Machines
+from workers.jobs import upkeep
+from workers.jobs.upkeep import Sweeper
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with redis.connect(redis_url) as client:
+        client.flushall()
+        yield client
+        client.flushall()
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, client: Redis, redis_url: str) -> Machines:
+    settings = dataclasses.replace(settings, redis_url=redis_url, sweep_seconds=0.02)
+    return Machines(settings, database, Sender(redis_url), Bell(redis_url))
+
+
+@pytest.fixture
+def without_redis(machines: Machines) -> Machines:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    settings = dataclasses.replace(machines.settings, redis_url=url)
+    return Machines(settings, machines.database, Sender(url), Bell(url))
+
+
+@pytest.fixture
+def job_id(database: Database) -> str:
+    with database.transaction() as session:
+        return a_job(session, a_workspace(session, grant=10))
+
+
+def at(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let it be so many seconds after the job was made."""
+    monkeypatch.setattr(clock, "now", lambda: NOW + timedelta(seconds=seconds))
+
+
+def job(database: Database, job_id: str) -> Job:
+    with database.reading() as session:
+        return read(session, job_id)
+
+
+def test_a_lost_message_is_sent_again(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, machines.settings.republish_seconds)
+
+    upkeep.sweep_once(machines)
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+    assert job(machines.database, job_id).publishes == 1
+
+
+def test_each_kind_is_sent_to_its_own_queue(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
+    at(monkeypatch, machines.settings.republish_seconds)
+
+    upkeep.sweep_once(machines)
+
+    assert (client.llen(Queue.INTERACTIVE.value), client.llen(Queue.ENRICHMENT.value)) == (1, 1)
+
+
+def test_if_there_is_nothing_to_do_no_write_lock_is_taken(
+    machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 0)
+    with machines.database.transaction():
+        upkeep.sweep_once(machines)
+
+    assert job(machines.database, job_id).publishes == 0
+
+
+def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
+    machines: Machines, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+    with Ear(redis_url).waiting(job_id) as event:
+        until(event.is_set)
+        event.clear()
+
+        upkeep.sweep_once(machines)
+
+        assert event.wait(5)
+    ended = job(machines.database, job_id)
+    assert (ended.status, ended.error) == (Status.EXPIRED, JobExpired().as_dict())
+    with machines.database.reading() as session:
+        assert figures(session, ended.workspace_id) == (10, 0, 0)
+
+
+def test_a_poison_job_is_ended_as_worker_lost(
+    machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        claim(session, job_id)
+        session.execute(update(Job).values(crashes=machines.settings.max_crashes - 1))
+    at(monkeypatch, 30)
+
+    upkeep.sweep_once(machines)
+
+    ended = job(machines.database, job_id)
+    assert (ended.status, ended.error) == (Status.FAILED, WorkerLost().as_dict())
+
+
+def test_with_redis_away_jobs_still_end_and_none_is_marked_as_sent(
+    without_redis: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with without_redis.database.transaction() as session:
+        late = a_job(session, a_workspace(session), "late")
+        session.execute(update(Job).where(Job.id == late).values(deadline_at=NOW))
+    at(monkeypatch, 10)
+
+    upkeep.sweep_once(without_redis)
+
+    assert job(without_redis.database, late).status == Status.EXPIRED
+    assert (
+        job(without_redis.database, job_id).publishes,
+        job(without_redis.database, job_id).published_at,
+    ) == (
+        0,
+        None,
+    )
+
+
+def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
+    machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(Sender, "send", lambda *_words: False)
+
+    upkeep.sweep_once(machines)
+
+    with machines.database.reading() as session:
+        stale = timedelta(seconds=machines.settings.republish_seconds)
+        assert sweeping.needs_sweeping(session, stale=stale, now=NOW + timedelta(seconds=10))
+
+
+def test_a_queue_that_is_full_already_is_not_made_longer(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    client.lpush(Queue.INTERACTIVE.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == upkeep.FULL_QUEUE + 1
+    assert job(machines.database, job_id).publishes == 0
+
+
+def test_redis_is_not_asked_while_a_transaction_is_open(
+    machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    asked: list[str] = []
+
+    def waiting(_sender: Sender, _queue: Queue) -> int:
+        with machines.database.transaction() as session:
+            asked.append(read(session, job_id).status)
+        return 0
+
+    monkeypatch.setattr(Sender, "waiting", waiting)
+
+    upkeep.sweep_once(machines)
+
+    assert asked == [Status.QUEUED]
+
+
+def test_who_is_not_the_sweeper_goes_home(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(sweeping, "is_sweeper", lambda _session: False)
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 0
+
+
+def test_beat_makes_a_worker_sweep(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(base, "_machines", [machines])
+
+    queue.celery.tasks[SWEEP]()
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+
+
+def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        workspace_id = a_workspace(session)
+        idempotency.begin(session, workspace_id, "old", b"", now=NOW)
+        lookup = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
+        leases.settle(session, claim(session, lookup), Answer(outcome=Outcome.FOUND), now=NOW)
+    at(monkeypatch, idempotency.KEPT.total_seconds() + 1)
+    monkeypatch.setattr(base, "_machines", [machines])
+
+    queue.celery.tasks[FORGET]()
+
+    assert rows(machines.database) == (0, 0)
+
+
+def rows(database: Database) -> tuple[int | None, ...]:
+    with database.reading() as session:
+        return tuple(
+            session.scalar(select(func.count()).select_from(table)) for table in (IdempotencyKey, Job)
+        )
+
+
+@pytest.fixture
+def sweeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweeper]:
+    sweeper = Sweeper()
+    yield sweeper
+    sweeper.stop()
+    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+
+
+def test_a_worker_sweeps_by_itself_and_says_that_it_lives(
+    machines: Machines, client: Redis, job_id: str, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+    sweeper.start(machines, name="one@host")
+
+    until(lambda: presence.alive(client) == 1)
+    until(lambda: job(machines.database, job_id).status == Status.EXPIRED)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Unavailable(), "the database cannot be reached, will sweep later"),
+        (LookupError("ada@acme.com"), "sweeping failed, will sweep later"),
+    ],
+)
+def test_the_sweeper_outlives_everything(  # noqa: PLR0917 -- two of them are the case
+    machines: Machines,
+    client: Redis,
+    sweeper: Sweeper,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    told: str,
+) -> None:
+    sweeps: list[Machines] = []
+
+    def fail(machines: Machines) -> None:
+        sweeps.append(machines)
+        raise error
+
+    monkeypatch.setattr(upkeep, "sweep_once", fail)
+    with capture_logs() as events:
+        sweeper.start(machines, name="one@host")
+        until(lambda: len(sweeps) > 2)
+        sweeper.stop()
+
+    assert told in {event["event"] for event in events}
+    assert presence.alive(client) == 1
+
+
+def test_the_sweeper_does_without_redis(
+    without_redis: Machines, job_id: str, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+    sweeper.start(without_redis, name="one@host")
+
+    until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
+
+
+def test_a_sweeper_that_was_stopped_sweeps_no_more(
+    machines: Machines, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweeps: list[Machines] = []
+    monkeypatch.setattr(upkeep, "sweep_once", sweeps.append)
+    sweeper.stop()
+
+    sweeper.start(machines, name="one@host")
+
+    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    assert sweeps == []
