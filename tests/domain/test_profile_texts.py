@@ -16,6 +16,7 @@ from app.domain.profiles import normal_company_url, normal_profile_url
         ("https://lnkd.in/abc", "send the one it leads to"),
         ("https://linkedin.com.evil.com/in/ada", "not linkedin.com"),
         ("https://www.linkedin.com@evil.com/in/ada", "hides where it leads"),
+        ("https://www.linkedin.com\\in\\ada", "hides where it leads"),
         ("https://www.linkedin.com/in/a%00b", "characters"),
         ("nonsense", "such as https://www.linkedin.com/in/"),
     ],
