@@ -21,7 +21,6 @@ from app.domain.subjects import Subject
 KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MOST_PEOPLE = 100
 MOST_COMPANIES = 50
-SIMILAR = 0.85
 SHORTEST_WORD = 3
 _AFTER = "zzzz"  # sorts after all that begins with the same word, under any collation
 
@@ -140,7 +139,7 @@ def _similar(session: Session, subject: Subject, key: str) -> tuple[Employer, ..
         for one in near
         if _may_be(one, subject)
     ]
-    return tuple(sorted((one for one in scored if one.score >= SIMILAR), key=lambda one: -one.score))
+    return tuple(sorted((one for one in scored if one.score >= matching.AGREES), key=lambda one: -one.score))
 
 
 def _may_be(company: Company, subject: Subject) -> bool:

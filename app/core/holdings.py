@@ -56,16 +56,14 @@ def of(
 
     `subjects` are the callers' words, looked for on the suppression list, too.
     """
-    session.flush()  # rows of a table are not flushed for by themselves
     ids = sorted({contact.id for contact in contacts})
     emails, phones = _by_contact(session, _EMAILS, ids), _by_contact(session, _PHONES, ids)
     identifiers = {one for contact in contacts for one in stored(contact, emails, phones)}
     identifiers |= {one for subject in subjects for one in spoken(subject)}
-    known = [contact_id for contact_id in ids if contact_id in emails or contact_id in phones]
     return Holdings(
         emails,
         phones,
-        owned=reveals.owned(session, workspace_id, known),
+        owned=reveals.owned(session, workspace_id, ids),
         suppressed=suppressions.suppressed(session, identifiers),
     )
 

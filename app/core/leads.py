@@ -12,7 +12,7 @@ from app.core.company_hashes import HashKind
 from app.core.contacts import Contact
 from app.core.holdings import Holdings
 from app.core.rosters import Filter, Place
-from app.core.saved_profiles import SavedProfile
+from app.core.saved_profiles import SavedRow
 
 
 def by_website_hash(
@@ -59,7 +59,7 @@ def _leads(
 
 
 def _lead(
-    contact: Contact, held: Holdings, saved: Mapping[str, SavedProfile], prices: Mapping[str, int]
+    contact: Contact, held: Holdings, saved: Mapping[str, SavedRow], prices: Mapping[str, int]
 ) -> dict[str, Any]:
     profile = saved.get(contact.linkedin_url or "")
     return {

@@ -12,7 +12,7 @@ from app.core.companies import Company
 from app.core.contacts import Contact
 from app.core.holdings import Holdings
 from app.core.matches import Candidate, Match
-from app.core.saved_profiles import SavedProfile
+from app.core.saved_profiles import SavedRow
 from app.domain.subjects import Subject
 
 CONFIDENCE_DIGITS = 2
@@ -94,7 +94,7 @@ def _company(company: Company | None) -> dict[str, Any] | None:
     return None if company is None else cards.company_card(company)
 
 
-def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedProfile]) -> dict[str, Any] | None:
+def _saved(subject: Subject, match: Match, saved: Mapping[str, SavedRow]) -> dict[str, Any] | None:
     for url in _urls(subject, match):
         if url in saved:
             return saved_profiles.summary(saved[url])

@@ -20,8 +20,6 @@ from app.domain.subjects import Subject
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
 
 MOST_CANDIDATES = 5
-AGREES = 0.85  # a name or company as like as this speaks for the match, not against it
-CERTAIN = frozenset({"contact_id", "linkedin_url"})  # no two people share one
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +77,7 @@ def _by_keys(subject: Subject, named: Mapping[str, tuple[Person, ...]]) -> Match
         return Match("none")
     name = _name(subject)
     scored = [_score(subject, name, person, tuple(keys)) for person in people]
-    if CERTAIN.intersection(keys):
+    if matching.CERTAIN.intersection(keys):
         return _matched(scored[0])
     return _decide(scored)
 
@@ -112,10 +110,10 @@ def _score(subject: Subject, name: PersonName | None, person: Person, keys: tupl
     alike = employed = None
     if name is not None and person.contact.full_name:
         alike = matching.name_score(name, _contact_name(person.contact))
-        agreeing += ["full_name"] * (alike >= AGREES)
+        agreeing += ["full_name"] * (alike >= matching.AGREES)
     if person.company is not None and (subject.company_domain or subject.company_name):
         employed, field = _company_score(subject, person.company)
-        agreeing += [field] * (employed >= AGREES)
+        agreeing += [field] * (employed >= matching.AGREES)
     return _candidate(person, tuple(agreeing), name=alike, company=employed)
 
 

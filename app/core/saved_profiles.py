@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
-from sqlalchemy import String, UniqueConstraint, bindparam, select
+from sqlalchemy import Row, String, UniqueConstraint, bindparam, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
@@ -53,9 +53,12 @@ class SavedProfile(Base):
         )
 
 
-_BY_URL = select(SavedProfile).where(
-    SavedProfile.workspace_id == bindparam("workspace_id"),
-    SavedProfile.linkedin_url.in_(bindparam("urls", expanding=True)),
+SavedRow: TypeAlias = SavedProfile | Row[Any]
+
+_TABLE = SavedProfile.__table__
+_BY_URL = select(_TABLE).where(
+    _TABLE.c.workspace_id == bindparam("workspace_id"),
+    _TABLE.c.linkedin_url.in_(bindparam("urls", expanding=True)),
 )
 
 
@@ -65,15 +68,15 @@ def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | 
     return profile if profile is not None and profile.workspace_id == workspace_id else None
 
 
-def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[str, SavedProfile]:
-    """Give the workspace's saved profiles among these profile URLs."""
+def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[str, SavedRow]:
+    """Give the workspace's saved profiles among these profile URLs, as rows: many lookups find none."""
     if not urls:
         return {}
-    rows = session.scalars(_BY_URL, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
-    return {profile.linkedin_url: profile for profile in rows}
+    rows = session.execute(_BY_URL, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
+    return {row.linkedin_url: row for row in rows}
 
 
-def summary(profile: SavedProfile) -> dict[str, Any]:
+def summary(profile: SavedRow) -> dict[str, Any]:
     """Write what a lookup says about a saved profile (contract 2.6)."""
     return {
         "id": profile.id,

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from members import Member, bearer, join
+from sqlalchemy import select
+from stored_support import a_company
+from werkzeug.test import TestResponse
+
+from app.api.answer import reply
+from app.core import company_hashes
+from app.core.company_hashes import HashKind
+from app.core.jobs import Job
+from app.domain.callers import Scope
+from app.domain.hashes import hex_hash, website_hash
+
+PATH = "/api/ext/company-by-hash"
+ACME = hex_hash(website_hash("acme.com"))
+SHOP = hex_hash(website_hash("shop.acme.com"))
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def post(member: Member, body: dict[str, Any]) -> TestResponse:
+    """Ask, and do not wait for a worker."""
+    return member.client.post(PATH, json=body, headers=member.headers | {"Prefer": "respond-async"})
+
+
+def jobs(member: Member) -> list[Job]:
+    with member.database.reading() as session:
+        return list(session.scalars(select(Job)))
+
+
+@pytest.mark.parametrize(
+    ("body", "request_"),
+    [
+        ({"hash": ACME}, {"kind": "website", "hashes": [ACME]}),
+        ({"hashes": [SHOP, ACME, SHOP], "kind": "linkedin"}, {"kind": "linkedin", "hashes": [SHOP, ACME]}),
+    ],
+)
+def test_a_hash_becomes_a_free_job(member: Member, body: dict[str, Any], request_: dict[str, Any]) -> None:
+    answer = post(member, body)
+
+    [job] = jobs(member)
+    assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "company_by_hash")
+    assert (job.request, job.held, job.account_id) == (request_, 0, member.account_id)
+
+
+def test_the_same_hash_joins_the_open_job(member: Member) -> None:
+    first, second = post(member, {"hash": ACME}), post(member, {"hashes": [ACME]})
+
+    assert first.get_json()["job"]["id"] == second.get_json()["job"]["id"]
+
+
+def test_a_prefix_is_tied_to_no_account_and_joins_no_other(member: Member) -> None:
+    first, second = post(member, {"prefix": ACME[:4]}), post(member, {"prefix": ACME[:4]})
+
+    assert first.get_json()["job"]["id"] != second.get_json()["job"]["id"]
+    assert [(job.request, job.account_id or None) for job in jobs(member)] == [
+        ({"kind": "website", "prefix": ACME[:4]}, None)
+    ] * 2
+
+
+def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, member: Member) -> None:
+    with member.database.transaction() as session:
+        a_company(session, "Ünïcode & Sons 株式会社")
+        found = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
+
+    with app.test_request_context():
+        written = reply(found).get_data()
+
+    assert len(written) == 8192
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"hash": ACME, "prefix": ACME[:4]},
+        {"hash": ACME, "hashes": [ACME]},
+        {"hashes": []},
+        {"hashes": [ACME] * 9},
+        {"hash": None},
+        {"hash": 7},
+        {"hash": ACME, "kind": "facebook"},
+        {"hash": ACME, "host": "acme.com"},
+    ],
+)
+def test_a_website_is_named_in_exactly_one_way(member: Member, body: dict[str, Any]) -> None:
+    answer = post(member, body)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert jobs(member) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({"hash": "acme.com"}, ["/hash"]),
+        ({"hash": ACME.upper()}, ["/hash"]),
+        ({"hash": ACME[:-1]}, ["/hash"]),
+        ({"hashes": [ACME, "", ACME + "0"]}, ["/hashes/1", "/hashes/2"]),
+        ({"prefix": ACME[:3]}, ["/prefix"]),
+        ({"prefix": ACME[:5]}, ["/prefix"]),
+        ({"prefix": "wxyz"}, ["/prefix"]),
+    ],
+)
+def test_a_bad_hash_is_pointed_at(member: Member, body: dict[str, Any], pointers: list[str]) -> None:
+    answer = post(member, body)
+
+    problem = answer.get_json()
+    assert (answer.status_code, problem["code"]) == (422, "bad_hash")
+    assert [error["pointer"] for error in problem["errors"]] == pointers
+
+
+def test_a_key_needs_the_scope(member: Member) -> None:
+    key = member.make_key(Scope.SAVE)
+
+    answer = member.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

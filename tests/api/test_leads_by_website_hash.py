@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from members import Member, bearer, join
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from app.core.jobs import Job
+from app.core.rosters import Place
+from app.domain.callers import Scope
+from app.domain.hashes import hex_hash, website_hash
+from app.domain.ids import EXAMPLES
+
+PATH = "/api/ext/leads-by-website-hash"
+ACME = hex_hash(website_hash("acme.com"))
+CURSOR = Place(1, "lovelace", EXAMPLES["con"]).cursor()
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def post(member: Member, body: dict[str, Any]) -> TestResponse:
+    """Ask, and do not wait for a worker."""
+    return member.client.post(PATH, json=body, headers=member.headers | {"Prefer": "respond-async"})
+
+
+def requests(member: Member) -> list[dict[str, Any]]:
+    with member.database.reading() as session:
+        return list(session.scalars(select(Job.request)))
+
+
+@pytest.mark.parametrize(
+    ("body", "request_"),
+    [
+        (
+            {"hash": ACME},
+            {"department": None, "seniority": None, "has": [], "limit": 25, "cursor": None},
+        ),
+        (
+            {
+                "hashes": [ACME],
+                "department": "Engineering",
+                "seniority": "C-Level",
+                "has": ["phone", "email", "phone"],
+                "limit": 100,
+                "cursor": CURSOR,
+            },
+            {
+                "department": "engineering",
+                "seniority": "c_suite",
+                "has": ["email", "phone"],
+                "limit": 100,
+                "cursor": CURSOR,
+            },
+        ),
+        (
+            {"hash": ACME, "has": "email", "department": None, "seniority": None, "cursor": None},
+            {"department": None, "seniority": None, "has": ["email"], "limit": 25, "cursor": None},
+        ),
+        (
+            {"hash": ACME, "has": None},
+            {"department": None, "seniority": None, "has": [], "limit": 25, "cursor": None},
+        ),
+    ],
+)
+def test_a_hash_and_filters_become_a_job(
+    member: Member, body: dict[str, Any], request_: dict[str, Any]
+) -> None:
+    answer = post(member, body)
+
+    assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "leads_by_website_hash")
+    assert requests(member) == [{"hashes": [ACME], **request_}]
+
+
+def test_a_prefix_is_not_allowed(member: Member) -> None:
+    answer = post(member, {"prefix": ACME[:4]})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "prefix_not_allowed")
+
+
+def test_a_bad_hash_is_pointed_at(member: Member) -> None:
+    problem = post(member, {"hashes": [ACME, "acme.com"]}).get_json()
+
+    assert (problem["code"], problem["errors"][0]["pointer"]) == ("bad_hash", "/hashes/1")
+
+
+@pytest.mark.parametrize(
+    ("body", "pointer"),
+    [
+        ({}, ""),
+        ({"hash": ACME, "hashes": [ACME]}, ""),
+        ({"hash": ACME, "limit": 0}, "/limit"),
+        ({"hash": ACME, "limit": 101}, "/limit"),
+        ({"hash": ACME, "limit": "5"}, "/limit"),
+        ({"hash": ACME, "has": ["shoes"]}, "/has/0"),
+        ({"hash": ACME, "has": 7}, "/has"),
+        ({"hash": ACME, "cursor": "2"}, "/cursor"),
+        ({"hash": ACME, "kind": "linkedin"}, "/kind"),
+    ],
+)
+def test_a_wrong_field_is_pointed_at(member: Member, body: dict[str, Any], pointer: str) -> None:
+    answer = post(member, body)
+
+    problem = answer.get_json()
+    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in problem["errors"]] == [pointer]
+
+
+def test_a_key_needs_the_scope(member: Member) -> None:
+    key = member.make_key(Scope.REVEAL)
+
+    answer = member.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

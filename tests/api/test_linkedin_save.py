@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from members import Member, bearer, join
+from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
+from werkzeug.test import TestResponse
+
+from app.domain.callers import Scope
+
+PATH = "/api/ext/linkedin-save"
+PROFILE = {
+    "linkedin_url": "https://uk.linkedin.com/in/Ada-Lovelace/?trk=x",
+    "full_name": "Ada Lovelace",
+    "title": "Engineer",
+    "company": {"name": "Acme Engines", "domain": "www.acme.com"},
+}
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def save(member: Member, headers: dict[str, str] | None = None, **changes: Any) -> TestResponse:
+    body = {"profile": PROFILE} | changes
+    return member.client.post(PATH, json=body, headers=member.headers | (headers or {}))
+
+
+def profile(**changes: Any) -> dict[str, Any]:
+    return {"linkedin_url": ADA_URL} | changes
+
+
+def test_a_new_profile_is_made(member: Member) -> None:
+    answer = save(member, list="Prospects", tags=["x", "y", "x"], note="")
+
+    body = answer.get_json()
+    assert answer.status_code == 201
+    assert {name: body[name] for name in body if name != "saved_profile"} == {
+        "created": True,
+        "changes": [],
+        "job_change": {"detected": False, "from": None, "to": None},
+        "contact_id": None,
+        "available": [],
+    }
+    saved = body["saved_profile"]
+    assert saved["id"].startswith("prf_")
+    assert (saved["linkedin_url"], saved["saved_by"]) == (ADA_URL, member.account_id)
+    assert saved["company"] == {"name": "Acme Engines", "domain": "acme.com", "linkedin_url": None}
+    assert (saved["list"], saved["tags"], saved["note"]) == ("Prospects", ["x", "y"], "")
+
+
+def test_a_known_profile_says_what_changed_and_that_the_job_is_another(member: Member) -> None:
+    save(member)
+
+    answer = save(member, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
+
+    body = answer.get_json()
+    assert (answer.status_code, body["created"]) == (200, False)
+    assert body["changes"] == [
+        {"field": "title", "old": "Engineer", "new": "Director"},
+        {"field": "company.name", "old": "Acme Engines", "new": "Beta"},
+        {"field": "company.domain", "old": "acme.com", "new": None},
+    ]
+    assert body["job_change"] == {
+        "detected": True,
+        "from": {"title": "Engineer", "company": "Acme Engines"},
+        "to": {"title": "Director", "company": "Beta"},
+    }
+
+
+def test_saving_twice_is_harmless(member: Member) -> None:
+    first = save(member).get_json()
+
+    again = save(member).get_json()
+
+    assert (again["changes"], again["job_change"]["detected"]) == ([], False)
+    assert again["saved_profile"]["id"] == first["saved_profile"]["id"]
+
+
+def test_an_older_capture_does_not_undo_a_newer_one(member: Member) -> None:
+    save(member, captured_at="2026-02-01T00:00:00Z")
+
+    answer = save(member, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
+
+    assert answer.get_json()["saved_profile"]["title"] == "Engineer"
+    assert answer.get_json()["changes"] == []
+
+
+def test_the_contact_and_what_can_be_had_come_along(member: Member) -> None:
+    with member.database.transaction() as session:
+        ada = a_contact(session, a_company(session))
+        an_email(session, ada, "ada@acme.com")
+
+    body = save(member).get_json()
+
+    assert body["contact_id"] == ada.id
+    assert [one["masked"] for one in body["available"]] == ["a•••••@acme.com"]
+
+
+def test_nothing_can_be_had_of_a_suppressed_person(member: Member) -> None:
+    with member.database.transaction() as session:
+        an_email(session, a_contact(session, a_company(session)), "ada@acme.com")
+        suppress(session, "linkedin_url", ADA_URL)
+
+    body = save(member).get_json()
+
+    assert (body["contact_id"], body["available"]) == (None, [])
+
+
+def test_a_replay_gives_the_record_as_it_is_now(member: Member) -> None:
+    first = save(member, {"Idempotency-Key": "k1"}).get_json()
+    save(member, profile=profile(title="Director"))
+
+    replay = save(member, {"Idempotency-Key": "k1"})
+
+    body = replay.get_json()
+    assert (replay.status_code, replay.headers["Idempotent-Replay"]) == (200, "true")
+    assert body["saved_profile"]["id"] == first["saved_profile"]["id"]
+    assert (body["saved_profile"]["title"], body["created"], body["changes"]) == ("Director", False, [])
+
+
+def test_a_key_of_another_request_is_refused(member: Member) -> None:
+    save(member, {"Idempotency-Key": "k1"})
+
+    answer = save(member, {"Idempotency-Key": "k1"}, note="other")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://www.linkedin.com/company/acme",
+        "https://www.linkedin.com/sales/lead/x",
+        "https://acme.com/in/x",
+        "x",
+    ],
+)
+def test_what_is_not_a_profile_is_refused(member: Member, url: str) -> None:
+    answer = save(member, profile={"linkedin_url": url})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "not_a_profile_url")
+
+
+@pytest.mark.parametrize(
+    ("changes", "pointer"),
+    [
+        ({"profile": None}, "/profile"),
+        ({"profile": {}}, "/profile/linkedin_url"),
+        ({"profile": profile(age=36)}, "/profile/age"),
+        ({"profile": profile(company={"domain": "localhost"})}, "/profile/company/domain"),
+        ({"tags": ["x"] * 51}, "/tags"),
+        ({"tags": ["x" * 101]}, "/tags/0"),
+        ({"note": "x" * 5001}, "/note"),
+        ({"captured_at": "2026-01-01T00:00:00"}, "/captured_at"),
+        ({"captured_at": "0001-01-01T00:00:00+14:00"}, "/captured_at"),
+        ({"captured_at": (datetime.now(UTC) + timedelta(minutes=6)).isoformat()}, "/captured_at"),
+    ],
+)
+def test_a_wrong_field_is_pointed_at(member: Member, changes: dict[str, Any], pointer: str) -> None:
+    answer = save(member, **changes)
+
+    problem = answer.get_json()
+    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in problem["errors"]] == [pointer]
+
+
+def test_a_clock_that_is_a_little_fast_is_forgiven(member: Member) -> None:
+    answer = save(member, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
+
+    assert answer.status_code == 201
+
+
+def test_nulls_are_as_good_as_absence(member: Member) -> None:
+    answer = save(
+        member, profile=profile(title=None, company=None), list=None, tags=None, note=None, captured_at=None
+    )
+
+    assert answer.status_code == 201
+    assert answer.get_json()["saved_profile"]["tags"] == []
+
+
+def test_another_workspace_has_a_profile_of_its_own(app: APIFlask, member: Member) -> None:
+    save(member, note="ours")
+
+    answer = save(join(app, email="grace@other.example"))
+
+    assert answer.status_code == 201
+    assert answer.get_json()["saved_profile"]["note"] is None
+
+
+def test_a_key_needs_the_scope(member: Member) -> None:
+    key = member.make_key(Scope.LOOKUP)
+
+    answer = member.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

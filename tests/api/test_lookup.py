@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from members import Member, bearer, join
+from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
+from werkzeug.test import TestResponse
+
+from app.domain.callers import Scope
+
+PATH = "/api/ext/lookup"
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def post(member: Member, body: dict[str, Any]) -> TestResponse:
+    return member.client.post(PATH, json=body, headers=member.headers)
+
+
+def test_one_subject_is_answered_by_itself(member: Member) -> None:
+    with member.database.transaction() as session:
+        ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+        an_email(session, ada, "ada@acme.com")
+
+    answer = post(member, {"subject": {"linkedin_url": "linkedin.com/in/Ada-Lovelace/?x=1"}})
+
+    body = answer.get_json()
+    assert answer.status_code == 200
+    assert list(body) == [
+        "outcome",
+        "match",
+        "candidates",
+        "contact",
+        "company",
+        "available",
+        "revealed",
+        "suppressed",
+        "saved",
+    ]
+    assert (body["outcome"], body["contact"]["id"]) == ("matched", ada.id)
+    assert body["match"]["matched_on"] == ["linkedin_url"]
+    assert 0.9 < body["match"]["confidence"] <= 1
+    assert [(one["masked"], one["credits"]) for one in body["available"]] == [("a•••••@acme.com", 1)]
+    assert "RateLimit" in answer.headers
+
+
+def test_many_subjects_are_answered_in_order(member: Member) -> None:
+    with member.database.transaction() as session:
+        a_contact(session, a_company(session), linkedin_url=ADA_URL)
+        suppress(session, "email", "x@acme.com")
+
+    answer = post(
+        member,
+        {
+            "subjects": [
+                {"email": "x@acme.com"},
+                {"linkedin_url": ADA_URL, "phone": None},
+                {"contact_id": "con_unknown"},
+                {
+                    "first_name": "Ada",
+                    "last_name": "Lovelace",
+                    "company_domain": "https://www.acme.com/about",
+                },
+            ]
+        },
+    )
+
+    results = answer.get_json()["results"]
+    assert [one["outcome"] for one in results] == ["none", "matched", "none", "matched"]
+    assert [one["suppressed"] for one in results] == [True, False, False, False]
+    assert list(answer.get_json()) == ["results"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"subject": {"email": "ada@acme.com"}, "subjects": [{"email": "ada@acme.com"}]},
+        {"subjects": []},
+        {"subjects": [{"email": "ada@acme.com"}] * 51},
+        {"subjects": {"email": "ada@acme.com"}},
+        {"subjects": None},
+        {"subject": None},
+        {"subject": {"email": "ada@acme.com", "shoe_size": 38}},
+    ],
+)
+def test_a_body_of_another_shape_is_refused(member: Member, body: dict[str, Any]) -> None:
+    answer = post(member, body)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+
+
+def test_every_bad_subject_of_a_batch_is_pointed_at(member: Member) -> None:
+    answer = post(
+        member,
+        {"subjects": [{"email": "ada@acme.com"}, {"full_name": "Ada"}, {"email": "nonsense"}, "Ada"]},
+    )
+
+    problem = answer.get_json()
+    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    assert {error["pointer"] for error in problem["errors"]} == {
+        "/subjects/1",
+        "/subjects/2/email",
+        "/subjects/3",
+    }
+
+
+@pytest.mark.parametrize(
+    ("subject", "code"),
+    [
+        ({"full_name": "Ada Lovelace"}, "insufficient_identifiers"),
+        ({"linkedin_url": "https://www.linkedin.com/company/acme"}, "not_a_profile_url"),
+    ],
+)
+def test_a_subject_that_names_nobody_says_why(member: Member, subject: dict[str, str], code: str) -> None:
+    alone = post(member, {"subject": subject}).get_json()
+    in_a_batch = post(member, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
+
+    assert (alone["status"], alone["code"]) == (422, code)
+    assert in_a_batch["code"] == code
+    assert [error["pointer"] for error in in_a_batch["errors"]] == ["/subjects/1", "/subjects/2"]
+
+
+def test_a_key_needs_the_scope(member: Member) -> None:
+    key = member.make_key(Scope.SAVE)
+
+    answer = member.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

@@ -1,0 +1,24 @@
+"""Leads by a website's hash: nobody outside is asked, the answer is in the database."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.core import leads
+from app.core.leases import Answer, Claim
+from app.domain.kinds import Kind, Outcome
+from workers.base import Machines, Resolution, job
+
+
+@job(Kind.LEADS_BY_WEBSITE_HASH)
+def leads_by_website_hash(claim: Claim, machines: Machines) -> Resolution:
+    """Resolve `leads_by_website_hash`."""
+    prices = machines.settings.prices
+
+    def settle(session: Session, _now: datetime) -> Answer:
+        result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=prices)
+        return Answer(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)
+
+    return settle
