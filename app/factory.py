@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
         version="1.0.0",
         spec_path="/openapi.json",
         docs_path="/docs",
-        static_folder=None,  # type: ignore[arg-type] -- Flask takes None for none
+        static_folder=None,  # type: ignore[arg-type]  # Flask takes None for none
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.MAX_BYTES

@@ -108,7 +108,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
     question = Question(
         kind=Kind.COMPANY_BY_HASH,
         workspace_id=who.workspace_id,
-        account_id="" if private else who.account_id,
+        account_id=None if private else who.account_id,
         request=body,
         # Whoever asks for a prefix must not see that it was asked before, nor by whom.
         identity=body | ({"once": secrets.token_hex()} if private else {}),

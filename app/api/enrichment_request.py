@@ -70,7 +70,7 @@ class ItemSchema(Strict):
 class Item(fields.Nested):
     """An item as it was sent: its own mistakes are told in its place of the answer."""
 
-    def _deserialize(self, value: Any, *_context: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002 -- marshmallow's signature
+    def _deserialize(self, value: Any, *_context: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401 -- marshmallow's signature
         if not isinstance(value, dict):
             raise self.make_error("type", input=value, type="object")
         return value

@@ -29,7 +29,7 @@ class Question:
 
     kind: Kind
     workspace_id: str
-    account_id: str
+    account_id: str | None
     request: dict[str, Any]
     identity: dict[str, Any]
     price: int = 0

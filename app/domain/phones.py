@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Literal
 
 import phonenumbers
-from phonenumbers import NumberParseException, PhoneNumberFormat, PhoneNumberType
+from phonenumbers import NumberParseException, PhoneNumberFormat, PhoneNumberType, ValidationResult
 
 from app.domain.errors import InvalidValue
 
@@ -22,6 +22,7 @@ _LINE_TYPES: dict[int, LineType] = {
 _E164 = re.compile(r"\+[1-9][0-9]{5,14}")
 _TRUNK_ABROAD = re.compile(r"[\s(]*00(?=[\s().-]*[1-9])")
 _REGIONS = {"UK": "GB", "EL": "GR"}  # what people and the EU write for the ISO code
+SHORTEST = 10_000  # national numbers have five digits at least; shorter ones are extensions and services
 _NOWHERE = "001"  # the library's region of numbers that belong to no country
 
 
@@ -40,19 +41,21 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     """Read a number in any spelling; `region` is the ISO country to read a national one in.
 
     Takes extensions (x123, ext. 5, ;ext=7), letters for digits, and 00 for +. Where the numbering plan does
-    not tell mobiles from landlines apart (North America), the line type is unknown.
+    not tell mobiles from landlines apart (North America), or has not handed the number out, as those kept for
+    films, the line type is unknown.
 
     Raises:
-        InvalidValue: nobody can have this number, or a national one came without a region.
+        InvalidValue: it is too short or too long for its country, or a national one came without a region.
 
     """
     country = (region or "").strip().upper()
     number = _parsed(text, _REGIONS.get(country, country) or None)
-    line = phonenumbers.number_type(number)
-    if line == PhoneNumberType.UNKNOWN:
+    possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
+    if not possible or number.national_number < SHORTEST:
         raise InvalidValue(
             "No such phone number can exist. Give it with its country code, as in +1 650 253 0000."
         )
+    line = phonenumbers.number_type(number)
     extension, number.extension = number.extension, None  # the national spelling would have it
     return _described(number, line, extension)
 
