@@ -14,6 +14,8 @@ from app.domain.errors import FieldError, MalformedJson, UnsupportedMediaType, V
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 20
 MAX_INTEGER = 2**63 - 1
+MOST_ERRORS = 100
+"""Wrong places that are told; a small request must not make a huge answer."""
 
 
 @parser.location_loader("json")
@@ -35,7 +37,7 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
     value = parse(raw)
     if not isinstance(value, dict):
         raise MalformedJson("The body is JSON, but not an object. Send one object: {…}.")
-    errors = tuple(_bad_values(value, "", 1))
+    errors = tuple(_bad_values(value, "", 1)[:MOST_ERRORS])
     if errors:
         raise ValidationFailed(errors=errors)
     return value

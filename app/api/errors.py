@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from apiflask import APIFlask
@@ -12,7 +13,7 @@ from sqlalchemy.exc import DataError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.exceptions import NotFound as NoRoute
 
-from app.api.body import escape
+from app.api.body import MOST_ERRORS, escape
 from app.domain import errors
 from app.domain.errors import FieldError, Problem
 from app.infra.log import log
@@ -64,7 +65,7 @@ def _http(error: HTTPException) -> Response:
 
 def _apiflask(error: HTTPError) -> Response:
     if isinstance(error, _ValidationError):
-        return answer(errors.ValidationFailed(errors=tuple(_field_errors(error.detail))))
+        return answer(errors.ValidationFailed(errors=tuple(islice(_field_errors(error.detail), MOST_ERRORS))))
     if error.status_code == errors.Forbidden.status:
         return answer(errors.InsufficientScope())
     return answer(errors.InvalidToken())

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.domain.errors import all_problems
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+@pytest.mark.parametrize("code", all_problems())
+def test_every_code_has_a_page(client: FlaskClient, code: str) -> None:
+    page = client.get(f"/problems/{code}", headers=BROWSER)
+
+    assert (page.status_code, page.mimetype) == (200, "text/html")
+    assert all_problems()[code].title in page.text
+
+
+@pytest.mark.parametrize("code", all_problems())
+def test_every_code_is_explained_to_programs(client: FlaskClient, code: str) -> None:
+    answer = client.get(f"/problems/{code}")
+
+    kind = all_problems()[code]
+    assert answer.json == {
+        "code": code,
+        "title": kind.title,
+        "status": kind.status,
+        "meaning": " ".join((kind.__doc__ or "").split()),
+        "what_to_do": kind.help,
+        "retryable": kind.retryable,
+    }
+
+
+def test_all_codes_are_listed(client: FlaskClient) -> None:
+    answer = client.get("/problems")
+
+    assert answer.json is not None
+    assert [problem["code"] for problem in answer.json["problems"]] == list(all_problems())
+    assert all(problem["type"] == f"/problems/{problem['code']}" for problem in answer.json["problems"])
+
+
+@pytest.mark.parametrize("code", ["nothing", "Validation_Error", "%00", "{kind}"])
+def test_an_unknown_code_is_a_404(client: FlaskClient, code: str) -> None:
+    answer = client.get(f"/problems/{code}")
+
+    assert answer.status_code == 404
+    assert answer.json is not None
+    assert answer.json["code"] == "not_found"
