@@ -88,7 +88,7 @@ def count(*, as_json: bool) -> None:
     """Tell how many values are suppressed."""
     query = select(Suppression.kind, func.count()).group_by(Suppression.kind)
     with database().reading() as session:
-        kinds = dict(session.execute(query).tuples().all())
+        kinds = dict(session.execute(query).all())
     total = sum(kinds.values())
     show({"total": total, "by_kind": kinds}, f"{total} values are suppressed.", as_json=as_json)
 

@@ -86,7 +86,7 @@ def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
         .group_by(Email.form)
         .order_by(func.count().desc(), Email.form)
     )
-    return [PatternStat(form, count) for form, count in session.execute(query).tuples() if form]
+    return [PatternStat(form, count) for form, count in session.execute(query) if form]
 
 
 def keep(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
