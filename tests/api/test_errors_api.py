@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import pytest
-from apiflask import APIFlask
+from apiflask import APIFlask, HTTPError
 from flask.testing import FlaskClient
 from sqlalchemy.exc import DataError
 from structlog.testing import capture_logs
-from werkzeug.exceptions import BadGateway, Conflict, HTTPException, RequestURITooLarge
+from werkzeug.exceptions import (
+    BadGateway,
+    Conflict,
+    RequestEntityTooLarge,
+    RequestURITooLarge,
+    UnsupportedMediaType,
+)
 
 from app.api.errors import field_errors
 from app.domain import errors
@@ -77,10 +83,14 @@ def test_only_a_401_says_so(raising: APIFlask) -> None:
     [
         (Conflict(), "malformed_json"),
         (RequestURITooLarge(), "malformed_json"),
+        (UnsupportedMediaType(), "unsupported_media_type"),
+        (RequestEntityTooLarge(), "payload_too_large"),
+        (HTTPError(401), "invalid_token"),
+        (HTTPError(403), "insufficient_scope"),
         (BadGateway(), "internal_error"),
     ],
 )
-def test_whatever_flask_raises_is_a_problem_too(raising: APIFlask, error: HTTPException, code: str) -> None:
+def test_whatever_flask_raises_is_a_problem_too(raising: APIFlask, error: Exception, code: str) -> None:
     status, body, _headers = answer(raising, error)
 
     assert (status, body["code"]) == (all_problems()[code].status, code)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from jobs_support import NOW, a_workspace, at_once, figures
 from sqlalchemy import event, insert, select, text
-from sqlalchemy.exc import DataError, IntegrityError, OperationalError, StatementError
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.orm import Session
 from support import free_port
 
@@ -135,7 +135,7 @@ def test_a_reader_may_not_write_on_postgresql_and_keeps_nothing_on_sqlite(databa
     try:
         with database.reading() as session:
             a_workspace(session)
-    except db.DBAPIError as error:
+    except DBAPIError as error:
         refused = error
 
     assert names(database) == []
@@ -216,10 +216,13 @@ def test_what_the_database_refuses_is_not_called_unavailable(database: Database)
         session.execute(insert(Workspace).values(id=workspace_id, name="Twin", created_at=NOW))
 
 
-def test_values_are_kept_out_of_exceptions(database: Database) -> None:
-    with pytest.raises(IntegrityError) as refusal, database.transaction() as session:
-        session.execute(insert(Workspace).values(id=None, name="ada@acme.com", created_at=NOW))
+def test_parameters_are_kept_out_of_exceptions(database: Database) -> None:
+    query = text("SELECT name FROM workspaces WHERE name = :name AND nothing = 1")
 
+    with pytest.raises(DBAPIError) as refusal, database.engine.connect() as connection:
+        connection.execute(query, {"name": "ada@acme.com"})
+
+    assert "SELECT name" in str(refusal.value)
     assert "ada@acme.com" not in str(refusal.value)
 
 

@@ -16,6 +16,7 @@ from app.infra.log import log
 def as_before() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level, config = list(root.handlers), root.level, structlog.get_config()
+    structlog.contextvars.clear_contextvars()
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
