@@ -39,7 +39,7 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
     return frozenset((row.contact_id, row.field) for row in rows)
 
 
-def record(  # noqa: PLR0913 -- the columns of a row
+def record(
     session: Session,
     *,
     workspace_id: str,

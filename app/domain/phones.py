@@ -51,7 +51,7 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     country = (region or "").strip().upper()
     number = _parsed(text, _REGIONS.get(country, country) or None)
     possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
-    if not possible or number.national_number < SHORTEST:
+    if not possible or (number.national_number or 0) < SHORTEST:
         raise InvalidValue(
             "No such phone number can exist. Give it with its country code, as in +1 650 253 0000."
         )
