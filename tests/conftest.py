@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import redis
+import structlog
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 from sqlalchemy import text
@@ -26,6 +27,14 @@ from app import settings as app_settings
 from app.factory import create_app
 from app.infra.db import Base, Database
 from app.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _log_as_it_was() -> Iterator[None]:
+    """Undo what an application of the test did to the process's log."""
+    yield
+    structlog.reset_defaults()
+    structlog.contextvars.clear_contextvars()
 
 
 @pytest.fixture(scope="session")

@@ -145,7 +145,9 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     if claim.attempts >= machines.settings.max_attempts:
         return _fail(claim, ProviderFailed(), machines, trace=later.trace)
     ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
-    seconds = later.after if later.after is not None else random.uniform(0, ceiling)  # noqa: S311 -- jitter
+    seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
+    if later.after is not None:
+        seconds = min(later.after, LONGEST_BACKOFF_SECONDS)
     with machines.database.transaction() as session:
         run_after = clock.now() + timedelta(seconds=seconds)
         leases.put_back(session, claim, trace=later.trace, run_after=run_after)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from apiflask import APIBlueprint
 from flask import Response, request
 
@@ -25,7 +27,9 @@ def problem(code: str) -> Response:
         raise NotFound("There is no problem with this code; GET /problems lists them all.")
     meaning = " ".join((kind.__doc__ or "").split())
     if request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html":
-        return Response(_PAGE.format(code=code, kind=kind, meaning=meaning), mimetype="text/html")
+        texts = {"title": kind.title, "meaning": meaning.replace("`", ""), "help": kind.help}
+        page = _PAGE.format(code=code, status=kind.status, **{k: escape(text) for k, text in texts.items()})
+        return Response(page, mimetype="text/html")
     return reply(
         {
             "code": code,
@@ -56,16 +60,16 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>{kind.title}</title>
+<title>{title}</title>
 <style>
 body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem;
        color-scheme: light dark }}
 code {{ font-size: .95em }}
 </style>
-<h1>{kind.title}</h1>
-<p><code>{code}</code>, status {kind.status}</p>
+<h1>{title}</h1>
+<p><code>{code}</code>, status {status}</p>
 <p>{meaning}</p>
 <h2>What to do</h2>
-<p>{kind.help}</p>
+<p>{help}</p>
 </html>
 """

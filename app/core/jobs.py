@@ -43,6 +43,7 @@ class Job(Base):
         Index("ix_jobs_workspace_id_id", "workspace_id", "id"),
         Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
+        CheckConstraint("charged <= held", name="charged_within_held"),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)

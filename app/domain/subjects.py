@@ -52,9 +52,11 @@ class Subject:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def question(self) -> dict[str, Any]:
-        """Give what makes two subjects the same question: names count without case."""
+        """Give what makes two subjects the same question: names, of people and companies, without case."""
         fields = self.as_dict()
         if self.name:
             fields = {k: v for k, v in fields.items() if k not in {"full_name", "first_name", "last_name"}}
             fields["name"] = self.name.casefold()
+        if self.company_name:
+            fields["company_name"] = self.company_name.casefold()
         return fields

@@ -11,6 +11,9 @@ from app.domain.kinds import TraceOutcome
 from app.infra import clock
 from workers.providers.base import Ask, Field, Reply
 
+LEAST_CONFIDENCE = 0.3
+"""A guess less likely than this is not worth a credit, whatever status the caller would take."""
+
 
 class Pattern:
     """The e-mail pattern of a domain, learned from its verified addresses."""
@@ -28,7 +31,7 @@ class Pattern:
             guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
         except InvalidValue:  # a name somebody stored, without a letter
             return Reply(outcome=TraceOutcome.INELIGIBLE)
-        if not guesses:
+        if not guesses or guesses[0].confidence < LEAST_CONFIDENCE:
             return Reply(outcome=TraceOutcome.MISS)
         best = guesses[0]
         found = FoundEmail(

@@ -175,6 +175,7 @@ def upgrade() -> None:
         sa.Column("publishes", sa.Integer(), nullable=False),
         sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("finished_at", sa.DateTime(timezone=True), nullable=True),
+        sa.CheckConstraint("charged <= held", name=op.f("ck_jobs_charged_within_held")),
         sa.CheckConstraint(
             "(status = 'running') = (lease_token IS NOT NULL)", name=op.f("ck_jobs_running_has_a_lease")
         ),
