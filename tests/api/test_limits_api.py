@@ -30,8 +30,8 @@ def settle(app: APIFlask, **changes: Any) -> None:
 def test_an_answer_tells_its_policy_and_what_remains(member: Member) -> None:
     answer = member.client.get(PATH, headers=member.headers)
 
-    assert answer.headers["RateLimit-Policy"] == '"read";q=1200;w=60'
-    assert answer.headers["RateLimit"].startswith('"read";r=1199;t=')
+    assert answer.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
+    assert answer.headers["RateLimit"].startswith('"read";r=11999;t=')
 
 
 def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFlask, member: Member) -> None:
@@ -69,7 +69,7 @@ def test_refusals_of_a_limited_view_tell_the_limit_too(member: Member) -> None:
     answer = member.client.post("/api/keys", json={}, headers=member.headers)
 
     assert answer.status_code == 422
-    assert answer.headers["RateLimit-Policy"] == '"write";q=300;w=60'
+    assert answer.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
 
 
 def test_callers_without_a_token_are_refused_before_anything_is_counted(client: FlaskClient) -> None:
