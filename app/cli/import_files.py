@@ -33,7 +33,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
             file: IO[bytes] = sys.stdin.buffer if path == "-" else stack.enter_context(Path(path).open("rb"))
         except OSError as error:
             raise InvalidValue(f"{path} cannot be read: {error.strerror}.") from error
-        if not file.seekable():
+        if path == "-" or not file.seekable():
             pipe, file = file, stack.enter_context(tempfile.TemporaryFile())
             shutil.copyfileobj(pipe, file)
         yield file

@@ -1,8 +1,9 @@
 """Contacts the deployment knows of, shared by all workspaces; e-mails and phones hidden until revealed.
 
 Two words are about one person if they have the same LinkedIn profile; else the same e-mail, unless it is a
-shared one (info@ …) and the names differ; else the same name at the same company; else, where there is no
-company, the same phone and no other name. Two profiles are two people, whatever else they share.
+shared one (info@ …) and the names differ; else the same name at the same company; else, of somebody without
+profile and e-mail, the same phone and no other name or company. Two profiles are two people, whatever else
+they share.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who is who: the contacts that a batch of words may be about, and the ones it makes and changes.
 
-The rule is in `contacts`. Of several contacts that would do, the one with the same name comes first, then the
-oldest, so that a list means the same people however often it is read.
+The rule is in `contacts`. Of several contacts that would do, the one that agrees with most of the word is
+meant, then the oldest, so that a list means the same people however often it is read.
 """
 
 from __future__ import annotations
@@ -90,22 +90,44 @@ class Shelf:
             return row
         key = name_key(found.full_name) if found.full_name else None
         for email in found.emails:
-            named = self._usable(self._by_value.get(email.email, {}), found)
+            named = self._usable(self._by_value.get(email.email, {}).values(), found)
             same = [row for row in named if key is None or row["name_key"] in {key, None}]
             if same or (named and "role" not in email_reasons(email.email)):
-                return (same or named)[0]
+                return self._closest(same or named, found, employer)
         if key and employer:
-            named = self._usable(self._by_name.get((employer, key), {}), found)
-        elif not (found.emails or found.linkedin_url or employer):
-            values = [row for phone in found.phones for row in self._by_value.get(phone.e164, {}).values()]
-            named = [row for row in values if key is None or row["name_key"] in {key, None}]
-        else:
+            named = self._usable(self._by_name.get((employer, key), {}).values(), found)
+        elif found.emails or found.linkedin_url:
             named = []
-        return named[0] if named else None
+        else:
+            named = [
+                row
+                for phone in found.phones
+                for row in self._by_value.get(phone.e164, {}).values()
+                if (key is None or row["name_key"] in {key, None})
+                and (employer is None or row["company_id"] in {employer, None})
+            ]
+        return self._closest(named, found, employer)
 
-    def _usable(self, rows: Mapping[str, dict[str, Any]], found: FoundContact) -> list[dict[str, Any]]:
+    def _closest(
+        self, rows: Sequence[dict[str, Any]], found: FoundContact, employer: str | None
+    ) -> dict[str, Any] | None:
+        """Choose who agrees with most of the word; of several the oldest."""
+        if len(rows) < 2:  # noqa: PLR2004 -- nothing to choose
+            return rows[0] if rows else None
+        values = [email.email for email in found.emails] + [phone.e164 for phone in found.phones]
+
+        def agreement(row: dict[str, Any]) -> int:
+            said = ((getattr(found, name), row[name]) for name in _FIELDS)
+            fields = sum(1 for one, known in said if one is not None and one == known)
+            held = sum(row["id"] in self._by_value.get(value, {}) for value in values)
+            return fields + held + (1 if employer and employer == row["company_id"] else 0)
+
+        return max(sorted(rows, key=lambda row: row["id"]), key=agreement)
+
+    @staticmethod
+    def _usable(rows: Iterable[dict[str, Any]], found: FoundContact) -> list[dict[str, Any]]:
         """Leave out who has another profile."""
-        return [row for row in rows.values() if not (found.linkedin_url and row["linkedin_url"])]
+        return [row for row in rows if not (found.linkedin_url and row["linkedin_url"])]
 
     def _add(self, found: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
         row: dict[str, Any] = {name: getattr(found, name) for name in _FIELDS}
@@ -157,7 +179,16 @@ class Shelf:
             if row.id not in self._rows:
                 self._rows[row.id] = as_dict(row)
                 self._index(self._rows[row.id])
-        for value, contact_id in sorted(owners, key=lambda one: one[1]):
+        for value, contact_id in owners:
+            self._index_values(self._rows[contact_id], [value])
+        self._load_phones_of_rivals(session)
+
+    def _load_phones_of_rivals(self, session: Session) -> None:
+        """Read the phones of those between whom a choice may have to be made, which is seldom."""
+        shared = [*self._by_value.values(), *self._by_name.values()]
+        rivals = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}
+        query = select(Phone.e164, Phone.contact_id)
+        for value, contact_id in rows_in(session, query, Phone.__table__.c.contact_id, rivals):
             self._index_values(self._rows[contact_id], [value])
 
     @staticmethod

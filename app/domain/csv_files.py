@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import csv
 from collections import Counter
-from collections.abc import Iterator
 from typing import IO
 
 from app.domain.errors import InvalidValue
@@ -32,6 +31,7 @@ _MARKS = (
 _MARKUP = ("<!doctype", "<html", "<?xml", "<table")
 _CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 26, 27})
 _MOST_CONTROLS = 0.01
+_FEW_CONTROLS = 4
 
 
 def encoding_of(file: IO[bytes], given: str | None = None) -> str:
@@ -68,16 +68,11 @@ def delimiter_of(sample: str) -> str:
 
 
 def _agreement(sample: str, delimiter: str) -> tuple[int, int]:
-    widths = Counter(len(row) for row in _rows(sample, delimiter) if len(row) > 1)
+    widths = Counter(
+        len(row) for row in csv.reader(sample.splitlines(keepends=True), delimiter=delimiter) if len(row) > 1
+    )
     width, rows = max(widths.items(), key=lambda item: (item[1] * item[0], item[0]), default=(0, 0))
     return rows * width, width
-
-
-def _rows(sample: str, delimiter: str) -> Iterator[list[str]]:
-    try:
-        yield from csv.reader(sample.splitlines(keepends=True), delimiter=delimiter)
-    except csv.Error:  # a cell beyond the reader's limit
-        return
 
 
 def _refuse_other_formats(head: bytes) -> None:
@@ -102,7 +97,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
 
 def _unmarked(file: IO[bytes], head: bytes) -> str:
     """Read the whole file once: it is UTF-8, or it is not."""
-    if sum(head.count(byte) for byte in _CONTROLS) > len(head) * _MOST_CONTROLS:
+    if sum(head.count(byte) for byte in _CONTROLS) > _FEW_CONTROLS + len(head) * _MOST_CONTROLS:
         raise InvalidValue("This is no text file. Export the list as CSV where it came from.")
     decoder = codecs.getincrementaldecoder("utf-8")()
     file.seek(0)

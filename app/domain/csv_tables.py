@@ -72,8 +72,6 @@ def read_table(
     file.seek(0)
     text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     sample = text.read(_SAMPLE)
-    if not sample.strip("\ufeff\0 \r\n\t"):
-        raise InvalidValue("The file is empty.")
     delimiter = _delimiter(delimiter) or delimiter_of(sample)
     text.seek(0)
     records = _Records(text, delimiter)

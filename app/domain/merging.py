@@ -67,8 +67,9 @@ def _merge_unit(
         return Change.NONE, []
     missing = [name for name in given if row[name] is None]
     differing = [name for name in given if row[name] is not None and row[name] != found[name]]
-    newer = at > max((_at(known, name) for name in unit if row[name] is not None), default="")
-    if differing and not newer:
+    known_at = max((_at(known, name) for name in unit if row[name] is not None), default="")
+    newer = at > known_at
+    if (differing and not newer) or at < known_at:  # an older city does not go with a newer country
         return Change.NONE, []
     if differing:
         for name in unit:

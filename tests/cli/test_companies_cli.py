@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from sqlalchemy import text
+
+from app.cli import companies
+from app.infra.db import Database
+
+Run = Callable[..., Result]
+LIST = (
+    "Name,Website,Industry,Employees,Country,LinkedIn\n"
+    "Acme,www.acme.example,Tools,137,Germany,linkedin.com/company/acme-demo\n"
+    "Apex,,,many,,\n"
+    ",,Tools,,,\n"
+)
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Run:
+    runner = app.test_cli_runner()
+    return lambda *words: runner.invoke(companies.group, [str(word) for word in words])
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Path:
+    path = tmp_path / "companies.csv"
+    path.write_text(LIST, encoding="utf-8")
+    return path
+
+
+def test_a_list_of_companies_is_imported_and_counted(run: Run, listed: Path) -> None:
+    first = json.loads(run("import", listed, "--json").stdout)
+    again = json.loads(run("import", listed, "--json").stdout)
+
+    assert (first["new"], first["rejected"], first["warnings"]) == (2, 1, {"company_headcount": 1})
+    assert (again["new"], again["updated"], again["unchanged"]) == (0, 0, 2)
+
+
+def test_exported_companies_can_be_imported_again(
+    run: Run, listed: Path, tmp_path: Path, database: Database
+) -> None:
+    run("import", listed)
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    run("export", first)
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM companies"))
+
+    run("import", first)
+    run("export", second)
+
+    assert first.read_text(encoding="utf-8") == second.read_text(encoding="utf-8")
+    assert "Acme,acme.example,https://www.linkedin.com/company/acme-demo,Tools,51-200,,DE" in first.read_text(
+        encoding="utf-8"
+    )
+
+
+def test_a_list_without_companies_is_explained(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "companies.csv"
+    path.write_text("shoe,size\nx,1\n", encoding="utf-8")
+
+    result = run("import", path)
+
+    assert result.exit_code == 1
+    assert "a company name, a domain or a LinkedIn page" in " ".join(result.stderr.split())

@@ -1,0 +1,330 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from sqlalchemy import text
+
+from app.cli import contacts, importing, listing
+from app.core import imports
+from app.domain.errors import Unavailable
+from app.infra.db import Database
+
+Run = Callable[..., Result]
+PEOPLE = (
+    "Name,E-Mail,Company,Phone,Title,Updated At\n"
+    "Ada Lovelace,ada@acme.example,Acme,+1 617 555 0101,CTO,2026-10-01\n"
+    "Bob Ray,bob@acme.example,Acme,no number,=1+1,2026-10-01\n"
+    "nobody,,,,,\n"
+)
+CUT = "name,email\nAda Lovelace,ada@acme.example\nBob Ray,"
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Run:
+    runner = app.test_cli_runner()
+    return lambda *words, **options: runner.invoke(contacts.group, [str(word) for word in words], **options)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    return written(tmp_path / "people.csv", PEOPLE)
+
+
+def written(path: Path, content: str) -> Path:
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def answer(result: Result) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def figures(result: Result) -> dict[str, int]:
+    names = ("read", "new", "updated", "unchanged", "rejected", "suppressed")
+    return {name: value for name in names if (value := answer(result)[name])}
+
+
+def dump(database: Database, table: str) -> list[tuple[Any, ...]]:
+    with database.reading() as session:
+        return [tuple(row) for row in session.execute(text(f"SELECT * FROM {table} ORDER BY id"))]  # noqa: S608 -- a test's own words
+
+
+def test_a_list_is_imported_and_counted(run: Run, people: Path) -> None:
+    result = run("import", people, "--json")
+
+    assert result.exit_code == 0
+    assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
+    assert answer(result)["warnings"] == {"phone": 1}
+    assert answer(result)["columns"]["E-Mail"] == "email"
+    assert answer(result)["encoding"] == "utf-8"
+
+
+def test_importing_twice_changes_nothing(run: Run, people: Path, database: Database) -> None:
+    run("import", people)
+    before = dump(database, "contacts"), dump(database, "emails"), dump(database, "companies")
+
+    again = run("import", people, "--json")
+
+    assert figures(again) == {"read": 3, "unchanged": 2, "rejected": 1}
+    assert (dump(database, "contacts"), dump(database, "emails"), dump(database, "companies")) == before
+
+
+def test_a_corrected_list_without_dates_updates_on_the_same_day(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "name,email,title\nAda Lovelace,ada@acme.example,CTO\n")
+    run("import", path)
+    written(path, "name,email,title\nAda Lovelace,ada@acme.example,CEO\n")
+
+    corrected, again = run("import", path, "--json"), run("import", path, "--json")
+
+    assert figures(corrected) == {"read": 1, "updated": 1}
+    assert figures(again) == {"read": 1, "unchanged": 1}
+
+
+def test_people_are_told_in_a_table(run: Run, people: Path) -> None:
+    result = run("import", people)
+
+    assert result.exit_code == 0
+    assert "rejected" in result.stdout
+    assert "1 rows were kept without a value of phone" in result.stdout
+    assert "--rejects" in result.stdout
+
+
+def test_unknown_columns_are_named(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "email,shoe size\nada@acme.example,38\n")
+
+    result = run("import", path)
+
+    assert "Columns left out: shoe size." in result.stdout
+
+
+def test_refused_rows_are_written_down(run: Run, people: Path, tmp_path: Path) -> None:
+    rejects = tmp_path / "rejects.csv"
+
+    run("import", people, "--rejects", rejects)
+
+    rows = list(csv.reader(io.StringIO(rejects.read_text(encoding="utf-8"))))
+    assert rows[0][:3] == ["line", "reason", "Name"]
+    assert rows[1][0] == "4"
+    assert "names nobody" in rows[1][1]
+    assert rows[1][2] == "nobody"
+    assert rejects.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_row_that_is_cut_off_is_refused(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", f'{CUT}"bob@ac')
+
+    result = run("import", path, "--json", "--rejects", tmp_path / "rejects.csv")
+
+    assert figures(result) == {"read": 2, "new": 1, "rejected": 1}
+    assert "The file ends inside this row." in (tmp_path / "rejects.csv").read_text(encoding="utf-8")
+
+
+def test_a_dry_run_writes_nothing(run: Run, people: Path, database: Database) -> None:
+    result = run("import", people, "--dry-run", "--json")
+    table = run("import", people, "--dry-run")
+
+    assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
+    assert "dry run" in table.stdout
+    assert dump(database, "contacts") == dump(database, "import_runs") == []
+
+
+def test_columns_are_mapped_by_hand(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "wer,wo=was,title\nAda Lovelace,Acme,x\n")
+
+    result = run(
+        "import",
+        path,
+        "--json",
+        "--map",
+        "wer=full_name",
+        "--map",
+        "wo=was=company name",
+        "--map",
+        "title=ignore",
+    )
+
+    assert figures(result) == {"read": 1, "new": 1}
+    assert answer(result)["columns"] == {"wer": "full_name", "wo=was": "company_name", "title": None}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--map", "wer=shoe_size"), "'shoe_size' is no field"),
+        (("--map", "who=email"), "There is no column 'who' to map. Columns seen: 'wer', 'was'."),
+        (("--map", "nothing"), "is not written as column=field"),
+        (("--region", "Atlantis"), "This is no country"),
+        (("--date", "2999-01-01"), "lies in the future"),
+        (("--delimiter", "::"), "A delimiter is one character"),
+        (("--encoding", "klingon"), "There is no encoding 'klingon'"),
+        ((), "Columns seen: 'wer', 'was'. Say what they hold with --map"),
+    ],
+)
+def test_wrong_words_are_explained(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+    path = written(tmp_path / "people.csv", "wer,was\nAda,x\n")
+
+    result = run("import", path, *words)
+
+    assert result.exit_code != 0
+    assert sentence in " ".join(result.stderr.split())
+
+
+def test_nothing_readable_is_a_failure(run: Run, tmp_path: Path) -> None:
+    path = written(tmp_path / "people.csv", "name,email\nAda,\n")
+
+    result = run("import", path, "--json")
+
+    assert result.exit_code == 1
+    assert "No row could be read." in result.stderr
+    assert figures(result) == {"read": 1, "rejected": 1}
+
+
+def test_a_list_comes_through_a_pipe(run: Run) -> None:
+    result = run("import", "-", "--json", input=PEOPLE)
+
+    assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
+
+
+def test_source_date_and_region_hold_for_the_whole_list(run: Run, tmp_path: Path, database: Database) -> None:
+    path = written(tmp_path / "people.csv", "email,phone\nada@acme.example,030 23125 001\n")
+
+    run("import", path, "--source", "fair 2025", "--date", "2025-05-01", "--region", "Germany")
+
+    with database.reading() as session:
+        [sources] = session.scalars(text("SELECT sources FROM phones")).all()
+        [e164] = session.scalars(text("SELECT e164 FROM phones")).all()
+    assert e164 == "+493023125001"
+    assert "fair 2025" in str(sources)
+    assert "2025-05-01T00:00:00.000Z" in str(sources)
+
+
+def test_a_file_that_is_away_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("import", tmp_path / "away.csv")
+
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+
+
+def test_a_file_that_may_not_be_read_is_an_error(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_words: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+
+    result = run("import", people)
+
+    assert "cannot be read: Permission denied" in " ".join(result.stderr.split())
+
+
+def test_many_rows_go_in_batches(
+    run: Run, tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "BATCH", 10)
+    rows = "".join(f"Ada Lovelace{index % 23},a{index % 23}@acme.example\n" for index in range(46))
+    path = written(tmp_path / "people.csv", f"name,email\n{rows}")
+
+    result = run("import", path, "--json")
+
+    assert figures(result) == {"read": 46, "new": 23, "unchanged": 23}
+    with database.reading() as session:
+        assert session.scalar(text("SELECT rows FROM import_runs")) == 23
+        assert imports.latest(session) is not None
+
+
+def test_a_database_that_is_busy_is_asked_again(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [Unavailable(), Unavailable()]
+    admit = importing.admission.admit_people
+
+    def busy(*words: Any, **options: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return admit(*words, **options)
+
+    monkeypatch.setattr(importing, "WAITS", (0, 0))
+    monkeypatch.setattr(importing.admission, "admit_people", busy)
+
+    result = run("import", people, "--json")
+
+    assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
+
+
+def test_what_is_exported_can_be_imported_again(run: Run, tmp_path: Path, database: Database) -> None:
+    more = (
+        "Name,Email,Email 2,Email 2 Status,Phone,Phone 2,Phone 2 Type,Phone 2 DNC,Title,"
+        "City,Country,Company,Website,Last verified\n"
+        "Ada Lovelace,ada@acme.example,al@acme.example,catch-all,+1 617 555 0101,+1 617 555 0100 x42,hq,yes,"
+        "=SUM(A1),Boston,USA,Acme,acme.example,2026-10-01\n"
+        "Madonna,m@other.example,,,,,,,+1 singer,,,,,\n"
+        "Íñigo García Lorca,,,,,,,,-,,,Olivares del Sur,,2026-01-01\n"
+    )
+    run("import", written(tmp_path / "people.csv", more))
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    told = run("export", first)
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM contacts"))
+        session.execute(text("DELETE FROM companies"))
+
+    again = run("import", first, "--json")
+    run("export", second)
+
+    assert told.stdout == f"Wrote 3 rows to {first}.\n"
+    assert figures(again) == {"read": 3, "new": 3}
+    assert second.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
+    assert "'=SUM(A1)" in first.read_text(encoding="utf-8")
+    assert first.stat().st_mode & 0o777 == 0o600
+
+
+def test_suppressed_people_are_not_exported(run: Run, people: Path, app: APIFlask) -> None:
+    run("import", people)
+    app.test_cli_runner().invoke(args=["suppressions", "add", "--email", "ada@acme.example"])
+
+    result = run("export", "-")
+
+    assert [row["full_name"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["Bob Ray"]
+
+
+def test_an_export_tells_a_program_how_many_rows_it_has(run: Run, people: Path, tmp_path: Path) -> None:
+    run("import", people)
+
+    result = run("export", tmp_path / "out.csv", "--json")
+
+    assert answer(result) == {"file": str(tmp_path / "out.csv"), "rows": 2}
+
+
+def test_an_empty_export_has_a_header(run: Run) -> None:
+    result = run("export", "-")
+
+    assert result.stdout.startswith("full_name,first_name,last_name,title,")
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_an_export_that_cannot_be_written_is_an_error(run: Run, tmp_path: Path) -> None:
+    result = run("export", tmp_path / "no folder" / "out.csv")
+
+    assert result.exit_code == 1
+    assert "cannot be written" in " ".join(result.stderr.split())
+
+
+def test_a_broken_export_leaves_nothing_behind(
+    run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("import", people)
+    monkeypatch.setattr(listing, "safe", lambda _text: 1 / 0)
+
+    result = run("export", tmp_path / "out.csv")
+
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert not list(tmp_path.glob("out.csv*"))
