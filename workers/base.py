@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.core import leases
 from app.core.leases import Answer, Claim, LeaseLost
-from app.domain.errors import Problem, ProviderFailed, Unavailable
+from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind
 from app.infra import clock, queue
 from app.infra.db import Database
@@ -34,11 +34,21 @@ Resolution: TypeAlias = Callable[[Session, datetime], Answer]
 
 
 class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
-    """The job cannot be answered now; `after` says in how many seconds it may be worth another try."""
+    """The job cannot be answered now; `after` says in how many seconds it may be worth another try.
 
-    def __init__(self, trace: tuple[dict[str, Any], ...] = (), *, after: float | None = None) -> None:
+    `problem` is what the job ends with when its tries are spent.
+    """
+
+    def __init__(
+        self,
+        trace: tuple[dict[str, Any], ...] = (),
+        *,
+        after: float | None = None,
+        problem: Problem | None = None,
+    ) -> None:
         self.trace = trace
         self.after = after
+        self.problem = problem or ProviderFailed()
         super().__init__()
 
 
@@ -136,14 +146,14 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
         return _fail(claim, problem, machines)
     except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
         log.error("job raised", exc_info=error)
-        return _later(claim, RunLater(), machines)
+        return _later(claim, RunLater(problem=InternalError()), machines)
     return answer.outcome.value
 
 
 def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     """Put the job back with a full-jitter backoff, or fail it when its attempts are spent."""
     if claim.attempts >= machines.settings.max_attempts:
-        return _fail(claim, ProviderFailed(), machines, trace=later.trace)
+        return _fail(claim, later.problem, machines, trace=later.trace)
     ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
     if later.after is not None:

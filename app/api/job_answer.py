@@ -123,6 +123,7 @@ class TraceSchema(Schema):
     status = fields.String(metadata={"example": "valid"})
     latency_ms = fields.Integer(metadata={"example": 4})
     cost = fields.Integer(metadata={"example": 1})
+    item = fields.Integer(metadata={"example": 0, "description": "Which item of an enrichment it was about."})
 
 
 class CreditsSchema(Schema):

@@ -57,7 +57,7 @@ def estimate(
         else:
             costs = [
                 (settings.prices[PAID[wish.field]], one.good)
-                for wish, one in zip(wishes, known, strict=True)
+                for wish, one in zip(wishes, known, strict=False)  # a company has no paid fields
                 if not one.owned
             ]
             least += sum(price for price, good in costs if good)

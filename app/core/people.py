@@ -96,11 +96,8 @@ def known(
         ContactNotFound: the subject gives a contact id that does not exist.
 
     """
-    match = matches.find(session, subject)
+    match, held = find(session, workspace_id, subject)
     contact = match.contact
-    if subject.contact_id is not None and contact is None:
-        raise ContactNotFound
-    held = holdings.of(session, workspace_id, [contact] if contact else [], [subject])
     owned = contact is not None and (contact.id, wish.field.value) in held.owned
     oldest = now - (wish.max_age or usual_age) if wish.max_age or not owned else None
     values = _values(held, contact.id, wish) if contact else []
@@ -113,6 +110,19 @@ def known(
         good=any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
     )
+
+
+def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, Holdings]:
+    """Find whom the subject means, and what is stored of them.
+
+    Raises:
+        ContactNotFound: the subject gives a contact id that does not exist.
+
+    """
+    match = matches.find(session, subject)
+    if subject.contact_id is not None and match.contact is None:
+        raise ContactNotFound
+    return match, holdings.of(session, workspace_id, [match.contact] if match.contact else [], [subject])
 
 
 def identifiers(session: Session, workspace_id: str, known: Known) -> list[Identifier]:

@@ -102,6 +102,56 @@ def test_an_enrichment_fills_in_item_by_item_and_one_bad_item_fails_alone(stack:
     assert job["credits"] == {"charged": 2, "reserved": 0, "balance": 8, "already_owned": False}
 
 
+def test_an_enrichment_shows_nothing_of_a_suppressed_person_and_says_who_was_asked(stack: Stack) -> None:
+    _workspace, token = stack.workspace(grant=5)
+    hidden = _engineer(stack, "walker-six")
+    with stack.database.transaction() as session:
+        identifier = Identifier("email", "walker@walker-six.example")
+        suppressions.suppress(session, [identifier], reason="asked to", now=clock.now())
+    profile = "https://www.linkedin.com/in/sandbox-"
+    subjects = [
+        {"contact_id": hidden},
+        {"linkedin_url": f"{profile}suppressed"},
+        {"linkedin_url": f"{profile}risky"},
+    ]
+
+    job = stack.call(
+        "POST",
+        "/api/ext/enrichment-request",
+        {"entity": "person", "items": [{"subject": one} for one in subjects], "fields": ["profile"]},
+        Authorization=token,
+        Prefer="wait=25",
+    ).body
+
+    items = job["result"]["items"]
+    assert [item["outcome"] for item in items] == ["suppressed", "suppressed", "found"]
+    assert [item["contact"] and item["contact"]["full_name"] for item in items] == [
+        None,
+        None,
+        "Risky Sandbox",
+    ]
+    assert [(line["item"], line["outcome"]) for line in job["trace"]] == [(1, "suppressed"), (2, "hit")]
+
+
+def test_a_company_is_enriched_from_what_is_stored_or_a_provider_knows(stack: Stack) -> None:
+    _workspace, token = stack.workspace(grant=0)
+    _engineer(stack, "walker-seven")
+    named = [{"domain": "www.walker-seven.example"}, {"domain": "nobody-knows.example"}, {"name": ""}]
+
+    job = stack.call(
+        "POST",
+        "/api/ext/enrichment-request",
+        {"entity": "company", "items": [{"company": one} for one in named]},
+        Authorization=token,
+        Prefer="wait=25",
+    ).body
+
+    items = job["result"]["items"]
+    assert [item["outcome"] for item in items] == ["found", "not_found", None]
+    assert items[0]["company"]["domain"] == "walker-seven.example"
+    assert items[2]["error"]["code"] == "validation_error"
+
+
 def test_when_credits_run_out_the_rest_of_an_enrichment_says_so(stack: Stack) -> None:
     _workspace, token = stack.workspace(grant=2)
     items = [{"subject": {"contact_id": person}} for person in stack.contacts(4)]

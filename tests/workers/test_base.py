@@ -16,7 +16,13 @@ from app.core import suppressions
 from app.core.jobs import Job
 from app.core.leases import Answer, Claim, LeaseLost
 from app.core.suppressions import Identifier, Suppression
-from app.domain.errors import ContactNotFound, InsufficientCredits, ProviderFailed, Unavailable
+from app.domain.errors import (
+    ContactNotFound,
+    InsufficientCredits,
+    InternalError,
+    ProviderFailed,
+    Unavailable,
+)
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra import clock, queue
 from app.infra.db import Database
@@ -230,7 +236,7 @@ def test_a_job_that_always_raises_fails_in_the_end(machines: Machines, job_id: s
         base.run(job_id, raises(LookupError()), machines)
 
     job, credits = after(machines, job_id)
-    assert (job.status, job.error, credits) == (Status.FAILED, ProviderFailed().as_dict(), (10, 0, 0))
+    assert (job.status, job.error, credits) == (Status.FAILED, InternalError().as_dict(), (10, 0, 0))
 
 
 def test_what_is_written_before_the_settling_fails_does_not_stay(machines: Machines, job_id: str) -> None:

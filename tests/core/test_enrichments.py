@@ -1,0 +1,69 @@
+"""What a list may cost, before anybody is asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jobs_support import a_workspace
+from sqlalchemy.orm import Session
+from stored_support import NOW, a_contact, an_email
+
+from app.core import enrichments, people, suppressions
+from app.core.enrichments import WISHES, Estimate
+from app.core.people import Field
+from app.core.suppressions import Identifier
+from app.settings import Settings
+
+
+def estimate(
+    session: Session, settings: Settings, workspace: str, requests: list[dict[str, Any]], *fields: str
+) -> Estimate:
+    settings = dataclasses.replace(settings, price_reveal_email=1, price_reveal_phone=5)
+    return enrichments.estimate(session, workspace, requests, fields, settings=settings, now=NOW)
+
+
+def test_what_is_stored_is_certain_and_the_rest_is_possible(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    requests = [{"subject": {"contact_id": ada.id}}, {"subject": {"email": "bob@acme.com"}}]
+
+    costs = estimate(session, settings, workspace, requests, "email", "phone", "profile")
+
+    assert costs == Estimate(credits_min=1, credits_max=12)
+
+
+def test_owned_suppressed_and_unnamed_items_cost_nothing(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada, eve = a_contact(session), a_contact(session, None, "Eve Hidden")
+    an_email(session, ada, "ada@acme.com")
+    an_email(session, eve, "eve@acme.com")
+    people.hand_over(
+        session,
+        workspace_id=workspace,
+        job_id="job_1",
+        contact=ada,
+        wish=WISHES[Field.EMAIL],
+        price=1,
+        now=NOW,
+    )
+    suppressions.suppress(session, [Identifier("email", "eve@acme.com")], reason="asked", now=NOW)
+    requests = [
+        {"subject": {"contact_id": ada.id}},
+        {"subject": {"contact_id": eve.id}},
+        {"subject": {"contact_id": "con_0"}},
+        {"error": {"code": "insufficient_identifiers"}},
+    ]
+
+    costs = estimate(session, settings, workspace, requests, "email")
+
+    assert costs == Estimate(owned=1, suppressed=1, ineligible=2)
+
+
+def test_a_company_costs_nothing(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+
+    costs = estimate(session, settings, workspace, [{"company": {"domain": "acme.com"}}], "email", "company")
+
+    assert costs == Estimate()
