@@ -90,3 +90,9 @@ def test_a_subject_without_a_name_is_a_question_as_it_is() -> None:
         "email": "ada@acme.com",
         "first_name": "Ada",
     }
+
+
+def test_a_companys_name_counts_without_case_too() -> None:
+    loud, quiet = (Subject(full_name="Ada", company_name=name) for name in ("ACME", "Acme"))
+
+    assert loud.question() == quiet.question()
