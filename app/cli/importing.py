@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -77,6 +78,7 @@ def run(database: Database, order: Order) -> Tally:
     """
     check_mapping(order.mapped)
     with ExitStack() as stack:
+        stack.enter_context(_rare_collection())
         file = stack.enter_context(opened(order.path))
         table = read_table(
             file,
@@ -94,6 +96,17 @@ def run(database: Database, order: Order) -> Tally:
             advance()
         tally.seconds = time.perf_counter() - started
     return tally
+
+
+@contextmanager
+def _rare_collection() -> Iterator[None]:
+    """Look for reference cycles seldom: batches make many objects and none; it cost a fifth of the time."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
 
 
 def _batches(

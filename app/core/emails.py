@@ -17,10 +17,11 @@ from app.domain import patterns, sightings
 from app.domain.emails import email_domain
 from app.domain.findings import FoundEmail, SourceKind
 from app.domain.merging import Change
-from app.domain.names import PersonName
-from app.domain.patterns import PatternStat
+from app.domain.names import PersonName, given_names, name_key
+from app.domain.patterns import FORMS, PatternStat
 from app.infra.db import Base
 
+_AROUND_NAMES = ".-_0123456789"
 _SAID = ("type", "status", "status_reasons", "confidence", "verified_at")
 _WRITTEN = (*_SAID, "form", "first_seen_at", "last_seen_at", "sources")
 
@@ -148,10 +149,24 @@ def _form(item: OwnedEmail) -> str | None:
     name, found = item.name, item.found
     if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
         return None
-    letters = name.full.lower()
-    if letters.isascii() and not set(found.email.partition("@")[0]) <= {*letters, *".-_"}:
-        return None  # it has letters that the name has not; seeing that is cheap
-    return patterns.form_of(found.email, name)
+    return _plain_form(found.email.rpartition("@")[0], name) or _any_form(found.email, name)
+
+
+def _plain_form(local: str, name: PersonName) -> str | None:
+    """Find the form where both names are single words, as `patterns.form_of` does, at a tenth of its cost."""
+    first, last = name_key(name.first), name_key(name.last)
+    if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):
+        return None
+    initials = {"f": first[0], "l": last[0]}
+    return next((form for form in FORMS if form.format(first=first, last=last, **initials) == local), None)
+
+
+def _any_form(email: str, name: PersonName) -> str | None:
+    """Find the form of any name; that it has letters which no form can make of the name is cheap to see."""
+    letters = {*name.full.lower(), *_AROUND_NAMES}.union(*given_names(name.first))
+    if name.full.isascii() and not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
+        return None
+    return patterns.form_of(email, name)
 
 
 _SHAPE = Shape(Email, "email", "eml", _row, _merge, _WRITTEN)

@@ -1,0 +1,138 @@
+"""How fast lists come in: rows a second and peak memory of `contacts import`, on SQLite.
+
+    python benchmarks/import_contacts.py [rows ...]
+
+Every row is a made-up person with a name (half of them with accents), title, company with domain, profile,
+e-mail with status, phone, place and date. Each size is imported into an empty database and then again, in a
+process of its own, on one core.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+SIZES = (10_000, 100_000)
+PEOPLE_PER_COMPANY = 20
+HEADER = (
+    "First Name", "Last Name", "Title", "Company", "Website", "# Employees", "Person Linkedin Url", "Email",
+    "Email Status", "Mobile Phone", "City", "Country", "Last verified",
+)  # fmt: skip
+FIRST = ("Ada", "Grace", "Jürgen", "Élodie", "Łukasz", "Priya", "Sofia", "Wei", "Amara", "Björn")
+LAST = (
+    "Lovelace",
+    "Hopper",
+    "Müller",
+    "Lefèvre",
+    "Nowak",
+    "Patel",
+    "García Lorca",
+    "Chen",
+    "Okafor",
+    "Ström",
+)
+# Area codes with a hundred fictional numbers each: more than any cache of parsed numbers holds.
+AREAS = (*range(201, 220), *range(301, 322), *range(401, 411), *range(501, 511), *range(601, 611))
+PLAIN = str.maketrans("üéłèíö", "ueleio", " ")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def write_list(path: Path, rows: int) -> None:
+    """Write a list of made-up people; names repeat as they do in life, profiles and e-mails do not."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADER)
+        for index in range(rows):
+            company = index // PEOPLE_PER_COMPANY
+            suffix = LETTERS[index % 26] + LETTERS[index // 26 % 26] + LETTERS[index // 676 % 26]
+            first, last = FIRST[index % 10] + suffix, LAST[index // 10 % 10]
+            local = f"{first}.{last}".lower().translate(PLAIN) if index % 5 else f"contact{index}"
+            domain = f"company{company}.example"
+            phone = f"+1 {AREAS[index % len(AREAS)]} 555 01{index // len(AREAS) % 100:02d}"
+            writer.writerow(
+                (
+                    *(first, last, "Engineer", f"Company {company} GmbH", f"https://www.{domain}/"),
+                    *(
+                        index % 900 + 1,
+                        f"http://www.linkedin.com/in/person-{index}-demo/",
+                        f"{local}@{domain}",
+                    ),
+                    *("Verified", phone, "Boston", "United States", "2026-10-01"),
+                )
+            )
+
+
+def measure(rows: int) -> list[dict[str, float]]:
+    """Import a list twice in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_list(Path(folder) / "people.csv", rows)
+        done = subprocess.run(  # noqa: S603 -- this file
+            [sys.executable, __file__, "--measured", folder],
+            check=True,
+            capture_output=True,
+            env=_environment(folder),
+        )
+    found: list[dict[str, float]] = json.loads(done.stdout)
+    return found
+
+
+def _environment(folder: str) -> dict[str, str]:
+    root = str(Path(__file__).parent.parent)
+    secrets = {"SECRET_KEY": "x" * 40, "SUPPRESSION_KEY": "y" * 40, "REDIS_URL": "redis://127.0.0.1:1/0"}
+    return {**os.environ, **secrets, "DATABASE_URL": f"sqlite:///{folder}/data.sqlite3", "PYTHONPATH": root}
+
+
+def _import_twice(folder: str) -> None:
+    from app.cli import importing  # noqa: PLC0415 -- the parent process has no settings
+    from app.domain.layouts import Entity  # noqa: PLC0415
+    from app.factory import create_app  # noqa: PLC0415
+    from app.infra.db import Base  # noqa: PLC0415
+
+    database = create_app().extensions["database"]
+    Base.metadata.create_all(database.engine)
+    order = importing.Order(entity=Entity.CONTACTS, path=f"{folder}/people.csv")
+    results = []
+    for _ in range(2):
+        cpu = time.process_time()
+        tally = importing.run(database, order)
+        results.append(
+            {
+                "rows": tally.read,
+                "new": tally.counts["new"],
+                "updated": tally.counts["updated"],
+                "seconds": tally.seconds,
+                "cpu": time.process_time() - cpu,
+                "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            }
+        )
+    json.dump(results, sys.stdout)
+
+
+def main(sizes: list[int]) -> None:
+    """Measure and print a table."""
+    table = Table(title="contacts import, SQLite, one process")
+    for name in ("rows", "new", "updated", "seconds", "rows/s", "rows per CPU second", "peak MB"):
+        table.add_column(name, justify="right")
+    for size in sizes:
+        for one in measure(size):
+            figures = (one["rows"], one["new"], one["updated"], one["seconds"])
+            speeds = (one["rows"] / one["seconds"], one["rows"] / one["cpu"], one["peak"])
+            table.add_row(*(f"{figure:,.0f}" for figure in figures + speeds))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measured"]:
+        _import_twice(sys.argv[2])
+    else:
+        main([int(words) for words in sys.argv[1:]] or list(SIZES))
