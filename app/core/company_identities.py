@@ -107,7 +107,7 @@ class CompanyShelf:
         before = (row["name"], row["domain"], row["linkedin_url"])
         if row["name"] is None and found.name:
             row |= {"name": found.name, "name_key": self._keys[found.name]}
-        if row["domain"] is None and found.domain and found.domain not in self._by_domain:
+        if row["domain"] is None and found.domain:
             row |= {"domain": found.domain, "domain_hash": website_hash(found.domain)}
         if row["linkedin_url"] is None and found.linkedin_url and found.linkedin_url not in self._by_page:
             row |= {"linkedin_url": found.linkedin_url, "linkedin_hash": profile_hash(found.linkedin_url)}

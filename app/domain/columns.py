@@ -85,6 +85,10 @@ def _words() -> dict[str, dict[str, str]]:
 
 _WORDS = _words()
 _PARTS, _KINDS, _WHICH, _FILLERS = (_WORDS[group] for group in ("part", "kind", "which", "filler"))
+_OF_SOMEBODY = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
+_OF_COMPANY = re.compile(
+    r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
+)
 _NUMBERED = re.compile(r"([a-z]+)(\d+)")
 _PHONE_OR_EMAIL_KIND = {
     ("email", "corporate"): "work",
@@ -103,7 +107,12 @@ def column(header: str) -> Column | None:
     plain = folded(header)
     for apart, together in _TOGETHER:
         key = key.replace(apart, together)
-    for name in (plain, folded(split_camel(header)), key):
+    said = (plain, folded(split_camel(header)), key)
+    for name in (
+        *said,
+        *(_OF_SOMEBODY.sub("", one) for one in said),
+        *(_OF_COMPANY.sub("company ", one) for one in said),
+    ):
         if name in _HEADERS:
             return _HEADERS[name]
     words = _NUMBERED.sub(r"\1 \2", key).split()

@@ -166,3 +166,21 @@ def test_what_is_missing_is_said(entity: Entity, needed: str) -> None:
 
 def test_a_column_without_a_kind_has_none() -> None:
     assert Column("email") == Column("email", None, "", 0)
+
+
+@pytest.mark.parametrize(
+    ("header", "field"),
+    [
+        ("Person - Job title", "title"),
+        ("Prospect City", "city"),
+        ("Organization - Website", "company_domain"),
+        ("Employer LinkedIn URL", "company_linkedin_url"),
+        ("regularCompanyUrl", "company_linkedin_url"),
+        ("Adresse de messagerie", "email"),
+    ],
+)
+def test_whose_column_it_is_may_come_first(header: str, field: str) -> None:
+    found = column(header)
+
+    assert found is not None
+    assert found.field == field
