@@ -9,9 +9,9 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from app import settings as app_settings
 from app.infra import log, queue
 from workers import base
-from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep
+from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep, webhooks
 
-JOB_MODULES = (company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep)
+JOB_MODULES = (company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep, webhooks)
 
 settings = app_settings.load()
 app = queue.configure(settings)

@@ -7,13 +7,13 @@ from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
-from marshmallow import ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.answer import ask, reply
 from app.api.auth import bearer, caller
 from app.api.card_schemas import CompanySchema, ContactSchema, EmailSchema, PhoneSchema
 from app.api.errors import field_errors
-from app.api.fields import MAX_REFERENCE, Flag, Strict, SubjectSchema, Text, company_url, website
+from app.api.fields import MAX_REFERENCE, MAX_URL, Flag, Strict, SubjectSchema, Text, company_url, website
 from app.api.job_answer import JobAnswerSchema
 from app.api.limits import Policy, limited
 from app.core import enrichments
@@ -42,6 +42,7 @@ class EnrichmentRequest:
     fields: tuple[str, ...]
     max_credits: int | None
     dry_run: bool
+    webhook_url: str | None
 
 
 class NamedCompanySchema(Strict):
@@ -89,14 +90,15 @@ class EnrichmentSchema(Strict):
     )
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
     dry_run = Flag(load_default=False)
-    webhook_url = fields.String(allow_none=True)
-
-    @validates_schema
-    def _no_webhooks(self, data: dict[str, Any], **_options: Any) -> None:
-        if data.get("webhook_url") is not None:
-            raise ValidationError(
-                "This version does not send webhooks; leave it out and poll the job.", "webhook_url"
-            )
+    webhook_url = fields.Url(
+        schemes={"https"},
+        allow_none=True,
+        validate=validate.Length(max=MAX_URL),
+        metadata={
+            "example": "https://hooks.acme.example/contact-lookup",
+            "description": "Told `job.finished` as the Standard Webhooks specification has it.",
+        },
+    )
 
     @post_load
     def _request(self, data: dict[str, Any], **_options: Any) -> EnrichmentRequest:
@@ -107,6 +109,7 @@ class EnrichmentSchema(Strict):
             tuple(sorted(set(data["fields_"]))),
             data.get("max_credits"),
             data["dry_run"],
+            data.get("webhook_url"),
         )
 
 
@@ -173,6 +176,7 @@ def _question(body: EnrichmentRequest, estimate: Estimate) -> Question:
         price=min(estimate.credits_max, ceiling),
         hold_what_there_is=True,
         items=body.items,
+        webhook_url=body.webhook_url,
     )
 
 

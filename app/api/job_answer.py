@@ -13,7 +13,6 @@ from app.core.jobs import Job
 from app.core.workspaces import Balance
 from app.domain import ids
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
-from app.infra import clock
 
 FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
@@ -32,7 +31,7 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
     job = sight.job
     owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
     return {
-        "job": job_object(job),
+        "job": jobs.shown(job),
         "result": _items_result(sight.items) if sight.items else _result(job),
         "trace": job.trace,
         "credits": {
@@ -42,24 +41,6 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
             "already_owned": job.already_owned or owned,
         },
     }
-
-
-def job_object(job: Job) -> dict[str, Any]:
-    """Write the job itself, as the list of jobs and every queued answer show it."""
-    shown: dict[str, Any] = {
-        "id": job.id,
-        "kind": job.kind,
-        "status": job.status,
-        "outcome": job.outcome,
-        "created_at": clock.rfc3339(job.created_at),
-        "finished_at": clock.rfc3339(job.finished_at),
-        "progress": {"done": job.progress_done, "total": job.progress_total},
-    }
-    if "client_reference" in job.request:
-        shown["client_reference"] = job.request["client_reference"]
-    if job.error is not None:
-        shown["error"] = job.error
-    return shown
 
 
 def _result(job: Job) -> dict[str, Any] | None:

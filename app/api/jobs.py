@@ -10,7 +10,7 @@ from marshmallow import fields, validate
 
 from app.api.answer import Machines, look_again, reply
 from app.api.auth import bearer, caller
-from app.api.job_answer import JobAnswerSchema, job_object
+from app.api.job_answer import JobAnswerSchema
 from app.api.limits import Policy, limited
 from app.core import jobs
 from app.domain import ids
@@ -59,7 +59,7 @@ def list_jobs(query: dict[str, Any]) -> Response:
     more = len(page) > limit
     return reply(
         {
-            "jobs": [job_object(job) for job in page[:limit]],
+            "jobs": [jobs.shown(job) for job in page[:limit]],
             "next_cursor": page[limit - 1].id if more else None,
         }
     )

@@ -28,7 +28,7 @@ def upgrade(*, as_json: bool) -> None:
 @group.command()
 @click.argument("message")
 def revision(message: str) -> None:
-    """Write a migration called MESSAGE from the difference between the tables and the code (for developers)."""
+    """Write a migration called MESSAGE: what the code declares and the tables lack (for developers)."""
     with database().engine.connect() as connection:
         script = command.revision(_config(connection), message, autogenerate=True)
     click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Read it.")

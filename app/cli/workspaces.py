@@ -12,7 +12,7 @@ from sqlalchemy import or_, select
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
-from app.core import workspaces
+from app.core import webhooks, workspaces
 from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import clock
@@ -60,6 +60,16 @@ def list_all(*, as_json: bool) -> None:
         "\n".join(lines) or "There are no workspaces. Make one with: flask workspaces create NAME",
         as_json=as_json,
     )
+
+
+@group.command("webhook-secret")
+@click.argument("workspace")
+@as_json_option
+def webhook_secret(workspace: str, *, as_json: bool) -> None:
+    """Show the secret with which the webhooks of WORKSPACE (an id or a name) are signed."""
+    with database().reading() as session:
+        secret = webhooks.secret(find(session, workspace).id)
+    show({"secret": secret}, secret, as_json=as_json)
 
 
 def find(session: Session, id_or_name: str) -> Workspace:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind
+from app.infra.clock import rfc3339
 from app.infra.db import Base
 
 _LIVE = text("status IN ('queued', 'running')")
@@ -113,6 +114,24 @@ def latest(
     if before is not None:
         query = query.where(Job.id < before)
     return list(session.scalars(query))
+
+
+def shown(job: Job) -> dict[str, Any]:
+    """Write the job as everybody may see it who may see it at all: no subject, no result (contract 2.3)."""
+    described: dict[str, Any] = {
+        "id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "created_at": rfc3339(job.created_at),
+        "finished_at": rfc3339(job.finished_at),
+        "progress": {"done": job.progress_done, "total": job.progress_total},
+    }
+    if "client_reference" in job.request:
+        described["client_reference"] = job.request["client_reference"]
+    if job.error is not None:
+        described["error"] = job.error
+    return described
 
 
 def items(session: Session, job_id: str) -> list[JobItem]:

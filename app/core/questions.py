@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core import credits, imports, suppressions
+from app.core import credits, imports, suppressions, webhooks
 from app.core.jobs import Job, JobItem
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Kind, Outcome, Status
@@ -23,7 +23,7 @@ class Question:
     """What a workspace wants to know.
 
     `request` is what the worker needs; `identity` what makes two questions the same, without the caller's
-    own reference. `price` is what is held at once; with `hold_what_there_is` less will do, and the job
+    reference and webhook. `price` is held at once; with `hold_what_there_is` less will do, and the job
     says where its credits ran out. `items` are the requests of an enrichment.
     """
 
@@ -35,6 +35,7 @@ class Question:
     price: int = 0
     hold_what_there_is: bool = False
     items: tuple[dict[str, Any], ...] = ()
+    webhook_url: str | None = None
 
     @property
     def digest(self) -> bytes:
@@ -84,6 +85,7 @@ def submit(
     while job is None:
         known = _open(session, question) or _finished(session, question, fresh=fresh, now=now)
         if known is not None:
+            webhooks.promise(session, known, question.webhook_url, now=now)
             return Submission(known)
         job = _add(session, question, deadline=deadline, now=now)
     for index, request in enumerate(question.items):
@@ -94,6 +96,7 @@ def submit(
         credits.hold(session, job.workspace_id, job.id, question.price, now=now)
         job.held = question.price
     session.flush()
+    webhooks.promise(session, job, question.webhook_url, now=now)
     return Submission(job, is_new=True)
 
 

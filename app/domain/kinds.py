@@ -33,6 +33,7 @@ QUEUES: dict[Kind, Queue] = {
 
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
+DELIVER = "upkeep.deliver"
 
 
 class Status(StrEnum):

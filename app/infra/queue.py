@@ -76,12 +76,16 @@ class Sender:
 
     def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
         """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
-        messages = [message(kind.value, QUEUES[kind].value, job_id) for job_id in job_ids]
+        return self.push(kind.value, QUEUES[kind], job_ids)
+
+    def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
+        """Send one message of a task for each id; False, quickly, if Redis cannot be reached."""
+        messages = [message(task, queue.value, one) for one in ids]
         if not messages:
             return True
         try:
             with self._fuse:
-                self._redis.lpush(QUEUES[kind].value, *messages)
+                self._redis.lpush(queue.value, *messages)
         except (RedisError, OSError, Blown):
             metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
             return False

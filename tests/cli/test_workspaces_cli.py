@@ -9,6 +9,7 @@ from click.testing import Result
 from sqlalchemy import text
 
 from app.cli.workspaces import group
+from app.core import webhooks
 
 
 @pytest.fixture
@@ -38,6 +39,14 @@ def test_people_are_told_in_sentences(run: Any) -> None:
     assert "There are no workspaces" in empty
     assert made.startswith("Made wks_")
     assert listed.endswith("  0 credits  Acme\n")
+
+
+def test_the_secret_of_a_workspaces_webhooks_is_shown(run: Any) -> None:
+    made = json.loads(run("create", "Acme", "--json").stdout)
+
+    secret = json.loads(run("webhook-secret", "Acme", "--json").stdout)["secret"]
+
+    assert secret == webhooks.secret(made["id"])
 
 
 def test_a_workspace_needs_a_name(run: Any) -> None:

@@ -19,6 +19,7 @@ from app.infra.fuse import Blown
 from app.infra.log import log
 from workers import base
 from workers.base import Machines
+from workers.jobs import webhooks
 
 FULL_QUEUE = 200
 """Messages beyond which resending would only make a long queue longer."""
@@ -107,6 +108,7 @@ class Sweeper:
         while not self._over.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
             try:
                 sweep_once(machines)
+                webhooks.send_due(machines)
             except Unavailable:
                 log.warning("the database cannot be reached, will sweep later")
             except Exception as error:  # noqa: BLE001 -- the sweeper must outlive everything
