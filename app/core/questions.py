@@ -13,9 +13,12 @@ from sqlalchemy.orm import Session
 
 from app.core import credits, imports, suppressions, webhooks
 from app.core.jobs import Job, JobItem
+from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Kind, Outcome, Status
 from app.infra.db import insert
+
+_MENDABLE = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +130,13 @@ def _finished(session: Session, question: Question, *, fresh: Freshness, now: da
     changes = (imports.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):
         return None
-    return job
+    return None if _is_cut_short(session, job) else job
+
+
+def _is_cut_short(session: Session, job: Job) -> bool:
+    """Tell whether asking again could do better: credits ran out, or a provider failed, for some item."""
+    errors = session.scalars(select(JobItem.error).where(JobItem.job_id == job.id))
+    return any(error is not None and error["code"] in _MENDABLE for error in errors)
 
 
 def _add(session: Session, question: Question, *, deadline: timedelta, now: datetime) -> Job | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from jobs_support import (
@@ -25,7 +26,7 @@ from app.core.jobs import Job
 from app.core.leases import Answer
 from app.core.questions import Question
 from app.core.suppressions import Identifier
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, InsufficientIdentifiers, Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra.db import Database
 
@@ -116,6 +117,30 @@ def test_another_workspaces_question_is_another_job(session: Session) -> None:
 
     assert other.is_new
     assert other.job.id != job_id
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_asked_again"),
+    [
+        (InsufficientCredits(required=1, balance=0), True),
+        (ProviderFailed(), True),
+        (InsufficientIdentifiers(), False),
+    ],
+)
+def test_an_enrichment_that_could_do_better_now_is_asked_again(
+    session: Session,
+    problem: Problem,
+    is_asked_again: bool,  # noqa: FBT001 -- a case
+) -> None:
+    workspace_id = a_workspace(session)
+    enrichment: dict[str, Any] = {"kind": Kind.ENRICHMENT_REQUEST, "items": ({"n": 1}, {"n": 2})}
+    job_id = a_job(session, workspace_id, **enrichment)
+    jobs.items(session, job_id)[1].error = problem.as_dict()
+    leases.settle(session, claim(session, job_id), Answer(outcome=Outcome.PARTIAL), now=NOW)
+
+    again = submit(session, a_question(workspace_id, **enrichment))
+
+    assert again.is_new is is_asked_again
 
 
 def test_a_fresh_answer_is_given_again(session: Session) -> None:
