@@ -12,6 +12,7 @@ from marshmallow import ValidationError, fields, validate
 from app.api.answer import reply
 from app.api.auth import bearer, caller
 from app.api.fields import Strict, Text
+from app.api.idempotency import REPLAYED, begin, finish
 from app.api.limits import Policy, limited
 from app.core import accounts, keys
 from app.core.keys import ApiKey
@@ -79,6 +80,14 @@ class NewKeyOut(KeyOut):
     )
 
 
+REPLAY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+    200: {
+        "description": "A replay of the request that made the key: the key as it is now, without its text.",
+        "content": {"application/json": {"schema": KeyOut}},
+    }
+}
+
+
 class KeysOut(Schema):
     """The account's keys that were not revoked, the newest first."""
 
@@ -89,13 +98,23 @@ class KeysOut(Schema):
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(KeyIn, arg_name="body")
-@blueprint.output(NewKeyOut, status_code=201)
+@blueprint.output(NewKeyOut, status_code=201, description="The key, whose text is shown this once.")
+@blueprint.doc(responses=REPLAY)
 def create(body: dict[str, Any]) -> Response:
-    """Make an API key; it needs a session of an account with API access."""
+    """Make an API key; it needs a session of an account with API access.
+
+    A replay with the same `Idempotency-Key` answers with the key as it is now, without its text: if that
+    was lost on the way, revoke the key and make another.
+    """
     who = _signed_in()
+    now = clock.now()
     with _database().transaction() as session:
         accounts.require_api_access(session, who.account_id)
-        key, text = keys.create(session, who.account_id, **body, now=clock.now())
+        reference = begin(session, now=now)
+        if reference:
+            return reply(_shown(keys.get(session, who.account_id, reference)), 200, REPLAYED)
+        key, text = keys.create(session, who.account_id, **body, now=now)
+        finish(session, key.id)
     log.info("API key made", account=who.account_id, key=key.id)
     return reply({**_shown(key), "key": text}, 201)
 

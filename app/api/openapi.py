@@ -37,22 +37,12 @@ HASHES = (errors.BadHash,)
 BY_PATH: dict[str, tuple[type[Problem], ...]] = {
     "/api/ext/login": (errors.InvalidCredentials, errors.AccountDisabled, errors.TooManyAttempts),
     "/api/ext/lookup": SUBJECTS,
-    "/api/ext/reveal/email": (
-        *SUBJECTS,
-        errors.InsufficientCredits,
-        errors.ContactNotFound,
-        errors.IdempotencyKeyReused,
-    ),
-    "/api/ext/reveal/phone": (
-        *SUBJECTS,
-        errors.InsufficientCredits,
-        errors.ContactNotFound,
-        errors.IdempotencyKeyReused,
-    ),
-    "/api/ext/enrichment-request": (errors.InsufficientCredits, errors.IdempotencyKeyReused),
-    "/api/ext/linkedin-save": (errors.NotAProfileUrl, errors.IdempotencyKeyReused),
-    "/api/ext/company-by-hash": (*HASHES, errors.IdempotencyKeyReused),
-    "/api/ext/leads-by-website-hash": (*HASHES, errors.PrefixNotAllowed, errors.IdempotencyKeyReused),
+    "/api/ext/reveal/email": (*SUBJECTS, errors.InsufficientCredits, errors.ContactNotFound),
+    "/api/ext/reveal/phone": (*SUBJECTS, errors.InsufficientCredits, errors.ContactNotFound),
+    "/api/ext/enrichment-request": (errors.InsufficientCredits,),
+    "/api/ext/linkedin-save": (errors.NotAProfileUrl,),
+    "/api/ext/company-by-hash": HASHES,
+    "/api/ext/leads-by-website-hash": (*HASHES, errors.PrefixNotAllowed),
     "/api/ext/jobs": (errors.JobNotFound, errors.ValidationFailed),
     "/api/keys": (errors.ApiAccessRequired,),
     "/api/keys/{key_id}": (errors.ApiAccessRequired, errors.NotFound),
@@ -67,7 +57,7 @@ QUEUED = frozenset(
         "/api/ext/leads-by-website-hash",
     }
 )
-REPLAYABLE = QUEUED | {"/api/ext/linkedin-save"}
+REPLAYABLE = QUEUED | {"/api/ext/linkedin-save", "/api/keys"}
 WAITABLE = QUEUED | {"/api/ext/jobs"}
 
 ALSO: dict[str, dict[str, Any]] = {
@@ -189,6 +179,8 @@ def _add_problems(path: str, operation: dict[str, Any]) -> None:
         operation["requestBody"]["required"] = True
     if operation.get("security"):
         kinds += WITH_A_TOKEN
+    if _is_replayable(path, operation):
+        kinds.append(errors.IdempotencyKeyReused)
     codes_by_status: dict[int, list[type[Problem]]] = {}
     for kind in all_problems().values():
         if kind in kinds:
@@ -238,7 +230,7 @@ def _add_headers(path: str, operation: dict[str, Any]) -> None:
         operation["responses"]["200"]["content"] = {
             "application/json": {"schema": {"oneOf": [content["schema"], ALSO[path]]}}
         }
-    if path in REPLAYABLE:
+    if _is_replayable(path, operation):
         parameters.append(
             _header(
                 "Idempotency-Key",
@@ -246,6 +238,10 @@ def _add_headers(path: str, operation: dict[str, Any]) -> None:
                 "3f0f7f0e-6a0c-4a0e-9d2b-1f6f0f6a7c11",
             )
         )
+
+
+def _is_replayable(path: str, operation: dict[str, Any]) -> bool:
+    return path in REPLAYABLE and "requestBody" in operation
 
 
 def _header(name: str, description: str, example: str) -> dict[str, Any]:

@@ -82,8 +82,8 @@ def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
     ).all()
 
 
-def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> None:
-    """End the key at once; doing it again is harmless.
+def get(session: Session, account_id: str, key_id: str) -> ApiKey:
+    """Read a key of the account, revoked or not.
 
     Raises:
         NotFound: the account has no such key.
@@ -92,6 +92,17 @@ def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> 
     key = session.get(ApiKey, key_id) if is_id(key_id, "key") else None
     if key is None or key.account_id != account_id:
         raise NotFound
+    return key
+
+
+def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> None:
+    """End the key at once; doing it again is harmless.
+
+    Raises:
+        NotFound: the account has no such key.
+
+    """
+    key = get(session, account_id, key_id)
     key.revoked_at = key.revoked_at or now
 
 

@@ -8,7 +8,7 @@ from apiflask import APIFlask
 from members import Member, bearer, join
 from sqlalchemy import update
 
-from app.core import accounts
+from app.core import accounts, sessions
 from app.core.accounts import Account
 from app.domain.callers import Scope
 from app.infra import clock
@@ -40,6 +40,48 @@ def test_a_new_key_is_shown_once_and_works(member: Member) -> None:
     assert (body["name"], body["expires_at"]) == ("CRM sync", None)
     assert used.get_json()["auth"]["scopes"] == body["scopes"] == ["lookup", "reveal"]
     assert [(each["id"], "key" in each) for each in index(member)] == [(body["id"], False)]
+
+
+def test_a_replay_makes_no_second_key_and_does_not_show_the_first_again(member: Member) -> None:
+    headers = member.headers | {"Idempotency-Key": "one click"}
+    first = member.client.post("/api/keys", json={"name": "CRM sync"}, headers=headers)
+
+    again = member.client.post("/api/keys", json={"name": "CRM sync"}, headers=headers)
+
+    shown = first.get_json()
+    del shown["key"]
+    assert (again.status_code, again.headers["Idempotent-Replay"]) == (200, "true")
+    assert again.get_json() == shown
+    assert [each["id"] for each in index(member)] == [shown["id"]]
+
+
+def test_an_idempotency_key_makes_no_other_key(member: Member) -> None:
+    headers = member.headers | {"Idempotency-Key": "one click"}
+    member.client.post("/api/keys", json={"name": "CRM sync"}, headers=headers)
+
+    other = member.client.post("/api/keys", json={"name": "another"}, headers=headers)
+
+    assert (other.status_code, other.get_json()["code"]) == (422, "idempotency_key_reused")
+
+
+def test_a_colleague_does_not_see_the_key_by_sending_the_same_again(member: Member) -> None:
+    same = {"Idempotency-Key": "one click"}
+    member.client.post("/api/keys", json={"name": "CRM sync"}, headers=member.headers | same)
+    with member.database.transaction() as session:
+        colleague = accounts.create(
+            session,
+            member.workspace_id,
+            email="bob@acme.example",
+            name="Bob",
+            password_hash="",
+            api_access=True,
+            now=clock.now(),
+        )
+        _, token = sessions.start(session, colleague.id, network=b"", now=clock.now())
+
+    answer = member.client.post("/api/keys", json={"name": "CRM sync"}, headers=bearer(token) | same)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")
 
 
 def test_a_key_has_every_scope_unless_told_otherwise(member: Member) -> None:
