@@ -102,7 +102,7 @@ def run(database: Database, order: Order) -> Tally:
 def _rare_collection() -> Iterator[None]:
     """Look for reference cycles seldom: batches make many objects and none; it cost a fifth of the time."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 100)
+    gc.set_threshold(50_000, 10, 10)
     try:
         yield
     finally:
