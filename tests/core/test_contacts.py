@@ -103,6 +103,17 @@ def test_an_email_that_two_have_means_the_one_of_that_name(session: Session) -> 
     assert nameless.id == ada.id
 
 
+def test_of_two_with_one_email_the_one_with_the_phone_is_meant(session: Session) -> None:
+    contacts.keep(session, person(None, linkedin_url=ADA, emails=(email(),)), now=NOW)
+    bob = contacts.keep(
+        session, person(None, linkedin_url=BOB, emails=(email(),), phones=(phone(),)), now=NOW
+    )
+
+    kept = contacts.keep(session, person(None, emails=(email(),), phones=(phone(),)), now=NOW)
+
+    assert kept.id == bob.id
+
+
 def test_the_same_name_at_the_same_company_is_the_same_person(session: Session) -> None:
     first = person("José Álvarez", company=ACME)
     second = person("Jose Alvarez", company=company("ACME", None), emails=(email(),))
