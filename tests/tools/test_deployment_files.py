@@ -152,9 +152,7 @@ def test_the_development_lock_holds_all_of_the_other() -> None:
 
 def test_compose_itself_accepts_the_file() -> None:
     docker = shutil.which("docker")
-    found = docker and subprocess.run(
-        [docker, "compose", "version"], check=False, capture_output=True
-    )
+    found = docker and subprocess.run([docker, "compose", "version"], check=False, capture_output=True)
     if not docker or not found or found.returncode:
         pytest.skip("no docker client with compose on this machine")
     env = {**os.environ, **dict.fromkeys(SECRETS, "x" * 40)}
