@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
+from jobs_support import NOW, a_job, a_question, a_workspace, claim, read, submit
 from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -111,3 +111,13 @@ def test_the_database_refuses_a_running_job_without_a_lease(session: Session) ->
 
     with pytest.raises(IntegrityError):
         session.execute(update(Job).where(Job.id == job_id).values(status=Status.RUNNING))
+
+
+def test_a_failed_job_shows_why_and_the_callers_reference_but_no_subject(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session), request={"subject": "ada", "client_reference": "row-1"})
+    leases.fail(session, claim(session, job_id), {"code": "provider_failed"}, now=NOW)
+
+    described = jobs.shown(read(session, job_id))
+
+    assert (described["client_reference"], described["error"]) == ("row-1", {"code": "provider_failed"})
+    assert "ada" not in str(described)
