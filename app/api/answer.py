@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Event
 from typing import Any
@@ -46,11 +46,14 @@ def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | Non
     )
 
 
-def ask(make: Callable[[Session], Question], *, private: bool = False) -> Response:
+def ask(
+    make: Callable[[Session], Question], *, private: bool = False, client_reference: str | None = None
+) -> Response:
     """Submit the question, send it to the workers, wait as long as the caller likes, and answer.
 
     `make` writes the question in the submitting transaction, so that its price is right. Nothing of a
-    private question is kept once it is answered, and no account is written beside it.
+    private question is kept once it is answered, and no account is written beside it. The caller's own
+    reference comes back, also where the job was asked first under another one.
 
     Raises:
         InsufficientCredits, IdempotencyKeyReused, Unavailable: nothing was kept of the question.
@@ -75,6 +78,7 @@ def ask(make: Callable[[Session], Question], *, private: bool = False) -> Respon
         if submission.is_new:
             machines.sender.send(Kind(submission.job.kind), [submission.job.id])
         sight = _wait(machines, submission.job, bell, wanted, is_new=submission.is_new)
+    sight = replace(sight, client_reference=client_reference)
     repeated = submission.is_over and not replayed
     return answer(sight, wanted, repeated=repeated, headers=REPLAYED if replayed else None)
 
@@ -129,7 +133,8 @@ def see(session: Session, workspace_id: str, job_id: str) -> Sight:
     """
     job = jobs.get(session, workspace_id, job_id)
     items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
-    return Sight(job, items, workspaces.balance(session, workspace_id))
+    balance = workspaces.balance(session, workspace_id)
+    return Sight(job, items, balance, job.request.get("client_reference"))
 
 
 def _submit(session: Session, question: Question, settings: Settings, now: datetime) -> questions.Submission:

@@ -19,11 +19,12 @@ FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A job as it was read at one moment, with what its workspace had then."""
+    """A job as it was read at one moment, what its workspace had then, and the reader's own reference."""
 
     job: Job
     items: list[jobs.JobItem]
     balance: Balance
+    client_reference: str | None
 
 
 def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
@@ -31,8 +32,8 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
     job = sight.job
     owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
     return {
-        "job": jobs.shown(job),
-        "result": _items_result(sight.items) if sight.items else _result(job),
+        "job": _job(sight),
+        "result": _items_result(sight.items) if sight.items else _result(sight),
         "trace": job.trace,
         "credits": {
             "charged": 0 if repeated else job.charged,
@@ -43,10 +44,18 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
     }
 
 
-def _result(job: Job) -> dict[str, Any] | None:
-    if job.result is None or "client_reference" not in job.request:
-        return job.result
-    return {**job.result, "client_reference": job.request["client_reference"]}
+def _job(sight: Sight) -> dict[str, Any]:
+    shown = jobs.shown(sight.job)
+    shown.pop("client_reference", None)
+    reference = sight.client_reference
+    return shown if reference is None else shown | {"client_reference": reference}
+
+
+def _result(sight: Sight) -> dict[str, Any] | None:
+    result = sight.job.result
+    if result is None or sight.client_reference is None:
+        return result
+    return {**result, "client_reference": sight.client_reference}
 
 
 def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:

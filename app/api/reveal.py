@@ -112,7 +112,7 @@ def email(body: RevealRequest) -> Response:
     Costs a credit if, and only if, an address at least as good as asked for is given; what the workspace
     owns already is free.
     """
-    return ask(lambda session: _question(session, Field.EMAIL, body))
+    return ask(lambda session: _question(session, Field.EMAIL, body), client_reference=body.client_reference)
 
 
 @blueprint.post("/api/ext/reveal/phone")
@@ -122,7 +122,7 @@ def email(body: RevealRequest) -> Response:
 @blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the terms of the e-mail reveal."""
-    return ask(lambda session: _question(session, Field.PHONE, body))
+    return ask(lambda session: _question(session, Field.PHONE, body), client_reference=body.client_reference)
 
 
 def _question(session: Session, field: Field, body: RevealRequest) -> Question:

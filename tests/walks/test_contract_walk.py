@@ -62,6 +62,21 @@ def test_a_replayed_key_joins_the_first_request_and_another_body_is_refused(stac
     assert (other.status, other.code) == (422, "idempotency_key_reused")
 
 
+def test_whoever_joins_a_question_gets_their_own_reference_back(stack: Stack) -> None:
+    _workspace, token = stack.workspace()
+
+    first, joined, bare = (
+        stack.call("POST", "/api/ext/reveal/email", FOUND | reference, Authorization=token).body
+        for reference in ({"client_reference": "row-1"}, {"client_reference": "row-2"}, {})
+    )
+
+    assert first["job"]["id"] == joined["job"]["id"] == bare["job"]["id"]
+    assert [
+        (answer["job"].get("client_reference"), answer["result"].get("client_reference"))
+        for answer in (first, joined, bare)
+    ] == [("row-1", "row-1"), ("row-2", "row-2"), (None, None)]
+
+
 def test_a_refusal_is_not_remembered_so_a_top_up_and_the_same_key_work(stack: Stack) -> None:
     workspace, token = stack.workspace(grant=0)
     headers = {"Authorization": token, "Idempotency_Key": "click-1"}
