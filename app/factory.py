@@ -82,7 +82,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
         static_folder=None,  # type: ignore[arg-type]  # Flask takes None for none
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
-    app.config["MAX_CONTENT_LENGTH"] = body.MAX_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
     machines = Machines(
         settings, Database(settings.database_url), Sender(settings.redis_url), Ear(settings.redis_url)
     )
@@ -114,6 +114,8 @@ def _finish(response: Response) -> Response:
     response.headers["API-Version"] = session.API_VERSION
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
+    if response.calculate_content_length() == 0:
+        response.headers.pop("Content-Type", None)
     endpoint = request.url_rule.rule if request.url_rule else "none"
     metrics.REQUESTS.labels(endpoint=endpoint, status=response.status_code).inc()
     if "started" in g:

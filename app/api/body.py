@@ -9,9 +9,17 @@ from apiflask.schema_adapters.marshmallow import parser
 from flask import Request
 from marshmallow import Schema
 
-from app.domain.errors import FieldError, MalformedJson, UnsupportedMediaType, ValidationFailed
+from app.domain.errors import (
+    FieldError,
+    MalformedJson,
+    PayloadTooLarge,
+    UnsupportedMediaType,
+    ValidationFailed,
+)
 
 MAX_BYTES = 256 * 1024
+READ_BYTES = MAX_BYTES + 1
+"""What Flask may read: one more, because it cuts off a body that comes in chunks without saying so."""
 MAX_DEPTH = 20
 MAX_INTEGER = 2**63 - 1
 MOST_ERRORS = 100
@@ -26,10 +34,12 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
         UnsupportedMediaType: it is not declared as JSON.
         MalformedJson: it is not UTF-8, not JSON, not an object, or nested too deep.
         ValidationFailed: a string holds U+0000 or half a surrogate pair, or a number is beyond 64 bits.
-        PayloadTooLarge: it is over 256 KiB (raised by the server's own reading).
+        PayloadTooLarge: it is over 256 KiB, with its length told before (raised by Flask) or in chunks.
 
     """
     raw = request.get_data(cache=True)
+    if len(raw) > MAX_BYTES:
+        raise PayloadTooLarge
     if not request.is_json:
         if raw or request.mimetype:
             raise UnsupportedMediaType

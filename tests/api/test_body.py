@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
@@ -182,6 +183,20 @@ def test_a_body_over_the_limit_is_answered_413(client: FlaskClient, size: int) -
     assert answer.status_code == 413
     assert answer.json is not None
     assert answer.json["code"] == "payload_too_large"
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(body.MAX_BYTES, 400), (body.MAX_BYTES + 1, 413), (10_000_000, 413)]
+)
+def test_a_body_in_chunks_is_held_to_the_same_limit(client: FlaskClient, size: int, status: int) -> None:
+    answer = client.post(
+        "/api/ext/login",
+        input_stream=io.BytesIO(b" " * size),
+        content_type="application/json",
+        environ_overrides={"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
+    )
+
+    assert answer.status_code == status
 
 
 def test_a_body_at_the_limit_is_read() -> None:

@@ -148,7 +148,7 @@ def test_a_revoked_key_ends_at_once_and_leaves_the_list(member: Member) -> None:
     answer = member.client.delete(f"/api/keys/{made['id']}", headers=member.headers)
 
     after = member.client.get("/api/ext/session", headers=bearer(made["key"]))
-    assert (answer.status_code, answer.data) == (204, b"")
+    assert (answer.status_code, answer.data, answer.content_type) == (204, b"", None)
     assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
     assert index(member) == []
 
