@@ -37,9 +37,9 @@ def answer(problem: Problem) -> Response:
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(problem.retry_after)
     if isinstance(problem, errors.Unauthorized):
-        missing = isinstance(problem, errors.MissingToken)
+        without_a_token = isinstance(problem, errors.MissingToken | errors.InvalidCredentials)
         response.headers["WWW-Authenticate"] = 'Bearer realm="ext"' + (
-            "" if missing else ', error="invalid_token"'
+            "" if without_a_token else ', error="invalid_token"'
         )
     if problem.status in {errors.Unavailable.status, errors.InternalError.status}:
         log.warning("request failed", code=problem.code, exc_info=problem.__cause__)

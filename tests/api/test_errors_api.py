@@ -66,6 +66,7 @@ def test_when_to_come_again_is_in_the_body_and_in_a_header(raising: APIFlask) ->
     ("error", "challenge"),
     [
         (errors.MissingToken(), 'Bearer realm="ext"'),
+        (errors.InvalidCredentials(), 'Bearer realm="ext"'),
         (errors.InvalidToken(), 'Bearer realm="ext", error="invalid_token"'),
         (errors.TokenExpired(), 'Bearer realm="ext", error="invalid_token"'),
     ],
