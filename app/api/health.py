@@ -20,6 +20,7 @@ from app.infra import presence, redis
 blueprint = APIBlueprint("health", __name__, tag="Operations")
 
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
+BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 
 
 @blueprint.get("/healthz")
@@ -58,7 +59,7 @@ def metrics() -> Response:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         registry = CollectorRegistry()
         multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return Response(generate_latest(registry), mimetype=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_see_metrics(token: str) -> bool:
@@ -66,7 +67,7 @@ def _may_see_metrics(token: str) -> bool:
         return hmac.compare_digest(
             request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()
         )
-    forwarded = any(name in request.headers for name in ("Forwarded", "X-Forwarded-For"))
+    forwarded = any(name in request.headers for name in BY_PROXY)
     return request.remote_addr in LOOPBACK and not forwarded
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from apiflask import APIFlask
 from flask.testing import FlaskClient
+from prometheus_client import CONTENT_TYPE_LATEST
 from support import free_port
 
 from app.infra import presence, redis
@@ -71,7 +72,7 @@ def test_this_machine_may_see_the_figures(client: FlaskClient) -> None:
 
     answer = client.get("/metrics")
 
-    assert (answer.status_code, answer.mimetype) == (200, "text/plain")
+    assert (answer.status_code, answer.content_type) == (200, CONTENT_TYPE_LATEST)
     assert 'ext_requests_total{endpoint="/healthz",status="200"}' in answer.text
 
 
@@ -81,6 +82,8 @@ def test_this_machine_may_see_the_figures(client: FlaskClient) -> None:
         ("192.0.2.1", {}),
         ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}),
         ("127.0.0.1", {"Forwarded": "for=192.0.2.1"}),
+        ("127.0.0.1", {"X-Real-IP": "192.0.2.1"}),
+        ("127.0.0.1", {"Via": "1.1 proxy"}),
     ],
 )
 def test_to_the_world_nothing_is_there(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
