@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -43,8 +44,12 @@ def estimate(
     settings: Settings,
     now: datetime,
 ) -> Estimate:
-    """Add up what the items may cost; `requests` are those of the job's items."""
+    """Add up what the items may cost; `requests` are those of the job's items.
+
+    Who is named twice is paid once.
+    """
     least = most = owned = suppressed = ineligible = 0
+    counted: set[str] = set()
     wishes = [wish for field, wish in WISHES.items() if field.value in fields]
     for request in requests:
         known = _known(session, workspace_id, request, wishes, settings, now)
@@ -54,7 +59,8 @@ def estimate(
             suppressed += 1
         elif known and all(one.owned for one in known):
             owned += 1
-        else:
+        elif (who := _who(known, request)) not in counted:
+            counted.add(who)
             costs = [
                 (settings.prices[PAID[wish.field]], one.good)
                 for wish, one in zip(wishes, known, strict=False)  # a company has no paid fields
@@ -63,6 +69,12 @@ def estimate(
             least += sum(price for price, good in costs if good)
             most += sum(price for price, _good in costs)
     return Estimate(least, most, owned, suppressed, ineligible)
+
+
+def _who(known: Sequence[Known], request: dict[str, Any]) -> str:
+    """Give what two items share if they are about the same person, as far as that is known."""
+    contact = known[0].contact if known else None
+    return contact.id if contact else json.dumps(request.get("subject"), sort_keys=True)
 
 
 def _known(  # noqa: PLR0917 -- what the caller was given, for one item

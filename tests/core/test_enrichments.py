@@ -34,6 +34,22 @@ def test_what_is_stored_is_certain_and_the_rest_is_possible(session: Session, se
     assert costs == Estimate(credits_min=1, credits_max=12)
 
 
+def test_who_is_named_twice_is_paid_once(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    requests = [
+        {"subject": {"contact_id": ada.id}},
+        {"subject": {"email": "ada@acme.com"}},
+        {"subject": {"email": "bob@acme.com"}},
+        {"subject": {"email": "bob@acme.com"}},
+    ]
+
+    costs = estimate(session, settings, workspace, requests, "email")
+
+    assert costs == Estimate(credits_min=1, credits_max=2)
+
+
 def test_owned_suppressed_and_unnamed_items_cost_nothing(session: Session, settings: Settings) -> None:
     workspace = a_workspace(session)
     ada, eve = a_contact(session), a_contact(session, None, "Eve Hidden")
