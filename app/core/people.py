@@ -107,7 +107,7 @@ def known(
         contact=contact,
         suppressed=held.hides(contact, subject),
         owned=owned,
-        good=any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values),
+        good=_is_any_since(values, oldest),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
     )
 
@@ -157,9 +157,13 @@ def hand_over(
     """Give the values that fulfil the wish, and write down that the workspace owns the field.
 
     None if nothing stored fulfils it. The price is charged unless the workspace owns the field already.
+    What is older than usual still does, where nobody knows better; what is older than was asked for is
+    given only to who owns it.
     """
-    values = _values(holdings.of(session, workspace_id, [contact]), contact.id, wish)
-    if not values:
+    held = holdings.of(session, workspace_id, [contact])
+    values = _values(held, contact.id, wish)
+    is_owned = (contact.id, wish.field.value) in held.owned
+    if not _is_any_since(values, now - wish.max_age if wish.max_age and not is_owned else None):
         return None
     new = reveals.record(
         session,
@@ -184,6 +188,10 @@ def _values(held: Holdings, contact_id: str, wish: Wish) -> list[EmailRow | Phon
     )
     good = (row for row in stored.get(contact_id, ()) if wish.accepts(row.type, row.status))
     return sorted(good, key=cards.best_first)
+
+
+def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None) -> bool:
+    return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)
 
 
 def _filled_up(subject: Subject, match: Match) -> Subject:

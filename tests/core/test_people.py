@@ -117,6 +117,26 @@ def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Sessio
     assert (known.owned, known.good) == (True, False)
 
 
+def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=8))
+    week = Wish.of(Field.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
+
+    refused, bought, owned = (
+        people.hand_over(
+            session, workspace_id=workspace, job_id="job_1", contact=ada, wish=wish, price=1, now=NOW
+        )
+        for wish in (week, WORK, week)
+    )
+
+    assert refused is None
+    assert bought is not None
+    assert (bought.charge, bought.already_owned) == (1, False)
+    assert owned is not None
+    assert (owned.charge, owned.already_owned) == (0, True)
+
+
 def test_a_wish_without_an_age_leaves_it_to_the_settings() -> None:
     wish = Wish.of(Field.PHONE, {"types": ["mobile"], "min_status": "any", "max_age_days": None})
 
