@@ -89,15 +89,18 @@ def test_several_people_are_candidates_and_nothing_is_told_of_their_addresses(
     session: Session, workspace_id: str
 ) -> None:
     company = a_company(session)
-    both = [a_contact(session, company), a_contact(session, full_name="Grace Hopper")]
-    for person in both:
+    ada, grace = a_contact(session, company), a_contact(session, full_name="Grace Hopper")
+    for person in (ada, grace):
         an_email(session, person, "info@acme.com")
 
     answer = look_up(session, workspace_id, email="info@acme.com")
 
     assert (answer["outcome"], answer["contact"], answer["company"]) == ("ambiguous", None, None)
-    assert [one["contact"] for one in answer["candidates"]] == [cards.contact_card(one) for one in both]
-    assert [one["company"] for one in answer["candidates"]] == [cards.company_card(company), None]
+    told = {one["contact"]["id"]: (one["contact"], one["company"]) for one in answer["candidates"]}
+    assert told == {
+        ada.id: (cards.contact_card(ada), cards.company_card(company)),
+        grace.id: (cards.contact_card(grace), None),
+    }
     assert answer["available"] == []
 
 
