@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
     from gunicorn.workers.base import Worker
 
-worker_class = "gevent"  # a waiting client costs a greenlet, not a process
+worker_class = "app.infra.web_worker.Worker"  # gevent: a waiting client costs a greenlet, not a process
 worker_connections = 1000
 timeout = 60  # above the longest wait (25 s) that a client may ask for
 graceful_timeout = 10

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
+import socket
 import urllib.error
 import urllib.request
 
@@ -424,6 +426,30 @@ def test_addresses_and_methods_that_are_not_there_are_problems_not_pages(stack: 
     assert media["code"] == "unsupported_media_type"
     assert (anonymous.code, anonymous.headers["WWW-Authenticate"]) == ("missing_token", 'Bearer realm="ext"')
     assert wrong.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
+
+
+@pytest.mark.parametrize(
+    ("target", "header", "status", "code"),
+    [
+        ("/" + "x" * 5_000, b"", 413, "payload_too_large"),
+        ("/healthz", b"x" * 9_000, 413, "payload_too_large"),
+        ("/healthz", b"a\x7fb", 400, "malformed_json"),
+    ],
+)
+def test_what_the_server_cannot_read_is_a_problem_not_a_page(
+    stack: Stack, target: str, header: bytes, status: int, code: str
+) -> None:
+    host, _, port = stack.base_url.removeprefix("http://").partition(":")
+
+    with socket.create_connection((host, int(port)), timeout=10) as raw:
+        raw.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nX-Odd: %s\r\n\r\n" % (target.encode(), header))
+        answer = http.client.HTTPResponse(raw)
+        answer.begin()
+        body = json.load(answer)
+
+    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
+    assert (body["status"], body["code"]) == (status, code)
+    assert body["request_id"] == answer.headers["X-Request-Id"]
 
 
 def test_an_unknown_account_and_a_wrong_password_are_answered_alike(stack: Stack) -> None:
