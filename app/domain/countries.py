@@ -2,74 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from pathlib import Path
+from functools import cache, lru_cache
+
+from babel import Locale
+from babel.core import get_global
 
 from app.domain.errors import InvalidValue
+from app.domain.wordlists import lines, words
 from app.domain.words import folded
 
-_LINES = [
-    line.split(": ")
-    for line in (Path(__file__).parent / "data" / "countries.txt").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-]
-_CODES = {code.lower(): code for code, _ in _LINES} | {"uk": "GB", "el": "GR"}
-_NAMES = {name: code for code, names in _LINES for name in names.split(", ")}
-_STATES = frozenset(
-    [
-        "al",
-        "ak",
-        "az",
-        "ar",
-        "ca",
-        "co",
-        "ct",
-        "de",
-        "fl",
-        "ga",
-        "hi",
-        "id",
-        "il",
-        "in",
-        "ia",
-        "ks",
-        "ky",
-        "la",
-        "me",
-        "md",
-        "ma",
-        "mi",
-        "mn",
-        "ms",
-        "mo",
-        "mt",
-        "ne",
-        "nv",
-        "nh",
-        "nj",
-        "nm",
-        "ny",
-        "nc",
-        "nd",
-        "oh",
-        "ok",
-        "or",
-        "pa",
-        "ri",
-        "sc",
-        "sd",
-        "tn",
-        "tx",
-        "ut",
-        "vt",
-        "va",
-        "wa",
-        "wv",
-        "wi",
-        "wy",
-        "dc",
-    ]
+_NO_COUNTRIES = frozenset(
+    {"EU", "EZ", "UN", "XA", "XB", "ZZ", "QO", "AC", "CP", "CQ", "DG", "EA", "IC", "TA"}
 )
+_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+_STATES = words("us_states.txt")
 _AROUND = ("greater ", "grossraum ", "metropolregion ")
 _SURROUNDINGS = (
     " metropolitan area",
@@ -91,7 +37,7 @@ def country_code(text: str) -> str:
 
     """
     key = folded(text)
-    code = _CODES.get(key) or _NAMES.get(key) or _NAMES.get(key.removeprefix("the "))
+    code = _names().get(key) or _names().get(key.removeprefix("the "))
     if code is None:
         raise InvalidValue("This is no country. Give its name or the two letters of ISO 3166-1.")
     return code
@@ -113,6 +59,23 @@ def parse_location(text: str) -> tuple[str | None, str | None]:
         return _city(first), None if rest[-1].lower() in _STATES else country_code(rest[-1])
     except InvalidValue:
         return _city(first), None
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Give the code of every name: CLDR's in seven languages, codes of three letters, short forms."""
+    names: dict[str, str] = {}
+    for language in _LANGUAGES:
+        for code, name in Locale(language).territories.items():
+            if code.isalpha() and code not in _NO_COUNTRIES:
+                names[folded(name)] = names[code.lower()] = code
+    for alias, codes in get_global("territory_aliases").items():
+        if len(alias) == len("USA") and alias.isalpha():
+            names[alias.lower()] = codes[0]
+    for line in lines("countries.txt"):
+        code, shorts = " ".join(line).split(": ")
+        names |= dict.fromkeys(shorts.split(", "), code)
+    return names
 
 
 def _city(text: str) -> str | None:
