@@ -29,6 +29,10 @@ from workers.providers.base import Ask, Field, Reply
 from workers.providers.registry import in_order
 from workers.waterfall import Catch
 
+RAN_OUT = (
+    "The workspace's credits or max_credits had run out when it was this item's turn. "
+    "Ask for it again in a new request, with a new Idempotency-Key, when there are more."
+)
 _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC))
 
 
@@ -97,7 +101,9 @@ def write(session: Session, claim: Claim, item: JobItem, found: Found, *, now: d
     company = companies.get(session, contact.company_id) if contact and contact.company_id else None
     _fill_in(item, claim.request["fields"], contact=contact, company=company, handed=handed)
     if found.unaffordable is not None:
-        item.error = found.unaffordable.as_dict()
+        item.error = found.unaffordable.as_dict() | {"detail": RAN_OUT}
+        if item.outcome == Outcome.NOT_FOUND:  # nobody looked
+            item.outcome = None
 
 
 def _paid_fields(claim: Claim, machines: Machines, subject: Subject, found: Found) -> Found:
@@ -115,7 +121,8 @@ def _paid_fields(claim: Claim, machines: Machines, subject: Subject, found: Foun
             unaffordable = problem
             continue
         findings.append((one, price))
-        claim = claim if one.known.owned else replace(claim, charged=claim.charged + price)
+        if not (one.known.owned or one.is_empty):
+            claim = replace(claim, charged=claim.charged + price)
     return replace(found, findings=tuple(findings), unaffordable=unaffordable)
 
 

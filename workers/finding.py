@@ -37,6 +37,11 @@ class Finding:
         """Tell whether the person must be left alone."""
         return self.known.suppressed or self.catch.suppressed
 
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether there is nothing to hand over, and so nothing to pay."""
+        return not (self.known.stored or self.catch.emails or self.catch.phones)
+
 
 def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, price: int) -> Finding:
     """Look at what is stored, and ask the providers if that does not do.
@@ -81,7 +86,7 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
     if finding.suppressed:
         return None
     contact = _store(session, finding, now=now)
-    if contact is None:
+    if contact is None or finding.is_empty:
         return None
     return people.hand_over(
         session,

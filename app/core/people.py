@@ -76,7 +76,7 @@ class Wish:
 class Known:
     """What is stored of a person. `subject` is the caller's, filled up with what is known.
 
-    `good` says that something fresh is there that fulfils the wish.
+    `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
     """
 
     subject: Subject
@@ -84,6 +84,7 @@ class Known:
     suppressed: bool
     owned: bool
     good: bool
+    stored: bool
     patterns: tuple[PatternStat, ...]
 
 
@@ -108,6 +109,7 @@ def known(
         suppressed=held.hides(contact, subject),
         owned=owned,
         good=_is_any_since(values, oldest),
+        stored=bool(values),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
     )
 

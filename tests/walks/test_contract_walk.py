@@ -195,9 +195,46 @@ def test_when_credits_run_out_the_rest_of_an_enrichment_says_so(stack: Stack) ->
         Prefer="wait=25",
     ).body
 
-    errors = [item["error"] and item["error"]["code"] for item in job["result"]["items"]]
-    assert errors == [None, None, "insufficient_credits", "insufficient_credits"]
-    assert job["credits"]["charged"] == 2
+    said = [(item["outcome"], item["error"] and item["error"]["code"]) for item in job["result"]["items"]]
+    assert said == [("found", None)] * 2 + [(None, "insufficient_credits")] * 2
+    assert (job["job"]["outcome"], job["credits"]["charged"]) == ("partial", 2)
+
+
+def test_after_a_top_up_the_same_enrichment_gives_the_rest(stack: Stack) -> None:
+    workspace_id, token = stack.workspace(grant=1)
+    items = [{"subject": {"contact_id": person}} for person in stack.contacts(2)]
+    body = {"entity": "person", "items": items, "fields": ["email"]}
+    short = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
+    stack.grant(workspace_id, 1)
+
+    whole = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
+
+    assert (short["job"]["outcome"], whole["job"]["outcome"]) == ("partial", "found")
+    assert [item["credits_charged"] for item in whole["result"]["items"]] == [0, 1]
+
+
+def test_an_address_that_is_not_there_leaves_the_credit_for_the_number(stack: Stack) -> None:
+    _workspace, token = stack.workspace(grant=1)
+    source = Source("walk", SourceKind.IMPORT, clock.now())
+    number = FoundPhone(e164="+12025550143", type="mobile", status="valid", source=source)
+    found = FoundContact(source=source, full_name="Only Phone", phones=(number,))
+    with stack.database.transaction() as session:
+        contact_id = contacts.keep(session, found, now=clock.now()).id
+
+    job = stack.call(
+        "POST",
+        "/api/ext/enrichment-request",
+        {
+            "entity": "person",
+            "items": [{"subject": {"contact_id": contact_id}}],
+            "fields": ["email", "phone"],
+        },
+        Authorization=token,
+    ).body
+
+    (item,) = job["result"]["items"]
+    assert [phone["e164"] for phone in item["phones"]] == ["+12025550143"]
+    assert (item["outcome"], item["error"], item["credits_charged"]) == ("partial", None, 1)
 
 
 def test_a_company_is_found_by_hash_by_suffixes_and_by_prefix(stack: Stack) -> None:
