@@ -93,7 +93,7 @@ class CompanyByHashAnswerSchema(JobAnswerSchema):
 @blueprint.post("/api/ext/company-by-hash")
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
-@blueprint.input(CompanyByHashSchema, arg_name="body")
+@blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})
 @blueprint.output(CompanyByHashAnswerSchema)
 def company_by_hash(body: dict[str, Any]) -> Response:
     """Find the company of a website or company profile by its hash.

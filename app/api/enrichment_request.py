@@ -29,6 +29,11 @@ from app.settings import Settings
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 
 MOST_ITEMS = 100
+EXAMPLE = {
+    "entity": "person",
+    "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}],
+    "fields": ["profile", "email"],
+}
 PERSON_FIELDS = ("profile", "email", "phone", "company")
 DEFAULT_FIELDS = ("company", "email", "profile")
 
@@ -143,7 +148,7 @@ class EnrichmentAnswerSchema(JobAnswerSchema):
 @blueprint.post("/api/ext/enrichment-request")
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
-@blueprint.input(EnrichmentSchema, arg_name="body")
+@blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)
 @blueprint.output(EnrichmentAnswerSchema)
 def enrichment_request(body: EnrichmentRequest) -> Response:
     """Enrich up to 100 people or companies.

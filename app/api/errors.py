@@ -36,6 +36,9 @@ def answer(problem: Problem) -> Response:
     )
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(problem.retry_after)
+    if isinstance(problem, errors.InsufficientCredits):
+        response.headers["X-Credits-Charged"] = "0"
+        response.headers["X-Credits-Balance"] = str(problem.extra["balance"])
     if isinstance(problem, errors.Unauthorized):
         without_a_token = isinstance(problem, errors.MissingToken | errors.InvalidCredentials)
         response.headers["WWW-Authenticate"] = 'Bearer realm="ext"' + (

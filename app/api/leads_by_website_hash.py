@@ -126,7 +126,7 @@ class LeadsAnswerSchema(JobAnswerSchema):
 @blueprint.post("/api/ext/leads-by-website-hash")
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
-@blueprint.input(LeadsByWebsiteHashSchema, arg_name="body")
+@blueprint.input(LeadsByWebsiteHashSchema, arg_name="body", example={"hash": EXAMPLE, "limit": 25})
 @blueprint.output(LeadsAnswerSchema)
 def leads_by_website_hash(body: dict[str, Any]) -> Response:
     """List the people known at a website by its hash, the most senior first.

@@ -117,7 +117,11 @@ class LookupAnswerSchema(ResultSchema):
 @blueprint.post("/api/ext/lookup")
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
-@blueprint.input(LookupSchema, arg_name="body")
+@blueprint.input(
+    LookupSchema,
+    arg_name="body",
+    example={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
+)
 @blueprint.output(LookupAnswerSchema)
 def lookup(body: dict[str, Any]) -> Response:
     """Look up people.

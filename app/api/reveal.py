@@ -29,6 +29,7 @@ from app.settings import Settings
 blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
 
 OLDEST_DAYS = 3650
+EXAMPLE = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
 KINDS = {Field.EMAIL: Kind.REVEAL_EMAIL, Field.PHONE: Kind.REVEAL_PHONE}
 
 
@@ -104,7 +105,7 @@ class RevealAnswerSchema(JobAnswerSchema):
 @blueprint.post("/api/ext/reveal/email")
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
-@blueprint.input(RevealEmailSchema, arg_name="body")
+@blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
 @blueprint.output(RevealAnswerSchema)
 def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
@@ -118,7 +119,7 @@ def email(body: RevealRequest) -> Response:
 @blueprint.post("/api/ext/reveal/phone")
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
-@blueprint.input(RevealPhoneSchema, arg_name="body")
+@blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)
 @blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the terms of the e-mail reveal."""

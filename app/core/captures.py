@@ -84,7 +84,7 @@ class Saved:
 def save(session: Session, *, workspace_id: str, account_id: str, capture: Capture, now: datetime) -> Saved:
     """Merge the capture into the workspace's row of this profile, adding the row if it is the first.
 
-    Field by field the newest capture wins; what it does not know stays. `marks` replace what was there.
+    Field by field the newest capture wins; what it does not know stays. A mark given as null is taken off.
     """
     created = _insert(session, workspace_id, account_id, capture, now)
     profile = session.scalars(
@@ -94,7 +94,7 @@ def save(session: Session, *, workspace_id: str, account_id: str, capture: Captu
         .execution_options(populate_existing=True)
     ).one()
     before = _position(profile)
-    changes = (*_merge(profile, capture), *_mark(profile, capture.marks))
+    changes = (*_merge(profile, capture), *_mark(profile, capture))
     if changes:
         profile.updated_at = now
     session.flush()
@@ -139,8 +139,12 @@ def _merge(profile: SavedProfile, capture: Capture) -> list[Change]:
     return _set(profile, values, FIELDS)
 
 
-def _mark(profile: SavedProfile, marks: Mapping[str, Any]) -> list[Change]:
-    return _set(profile, marks, {name: public for public, name in MARKS.items()})
+def _mark(profile: SavedProfile, capture: Capture) -> list[Change]:
+    """Put on the list, tags and note that were given, null included, unless newer ones are there."""
+    stamp = rfc3339(capture.captured_at) or ""
+    newer = {name: value for name, value in capture.marks.items() if stamp >= profile.captured.get(name, "")}
+    profile.captured = profile.captured | dict.fromkeys(newer, stamp)
+    return _set(profile, newer, {name: public for public, name in MARKS.items()})
 
 
 def _set(profile: SavedProfile, values: Mapping[str, Any], shown_as: Mapping[str, str]) -> list[Change]:

@@ -140,7 +140,7 @@ def test_list_tags_and_note_replace_what_was_there_and_null_clears(
 ) -> None:
     save(session, workspace_id, marks={"list_name": "Prospects", "tags": ["a"], "note": "hi"})
 
-    saved = save(session, workspace_id, at=-DAY, marks={"list_name": None, "tags": ["b"]})
+    saved = save(session, workspace_id, at=DAY, marks={"list_name": None, "tags": ["b"]})
 
     assert saved.changes == (Change("list", "Prospects", None), Change("tags", ["a"], ["b"]))
     assert saved.profile.note == "hi"
@@ -220,3 +220,13 @@ def test_two_first_saves_at_once_make_one_profile_with_what_both_know(database: 
         "London",
         "Ada",
     )
+
+
+def test_a_note_from_an_older_capture_does_not_replace_a_newer_one(
+    session: Session, workspace_id: str
+) -> None:
+    save(session, workspace_id, marks={"note": "new"})
+
+    saved = save(session, workspace_id, at=-DAY, marks={"note": "old"})
+
+    assert (saved.profile.note, saved.changes) == ("new", ())

@@ -88,6 +88,7 @@ def test_a_refusal_is_not_remembered_so_a_top_up_and_the_same_key_work(stack: St
     paid = stack.call("POST", "/api/ext/reveal/email", FOUND, **headers)
 
     assert (refused.status, refused.code) == (402, "insufficient_credits")
+    assert (refused.headers["X-Credits-Charged"], refused.headers["X-Credits-Balance"]) == ("0", "0")
     assert (paid.status, paid.body["credits"]["charged"]) == (200, 1)
 
 
