@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app = APIFlask(
         "app",
         title="Contact lookup",
-        version="1.0.0",
+        version="0.1.0",
         spec_path="/openapi.json",
         docs_path="/docs",
         static_folder=None,  # type: ignore[arg-type]  # Flask takes None for none

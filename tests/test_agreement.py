@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import re
 import secrets
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,6 +109,12 @@ def test_the_readme_lists_every_route(app: APIFlask) -> None:
     }
 
     assert listed == served
+
+
+def test_the_service_says_the_version_that_is_released(app: APIFlask) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert app.version == project["version"]
 
 
 def test_the_readme_lists_every_sandbox_scenario() -> None:
