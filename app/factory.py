@@ -32,6 +32,7 @@ from app.api import (
 )
 from app.api.answer import Machines
 from app.cli import accounts, companies, contacts, credits, database, suppressions, workspaces
+from app.domain.version import API_VERSION
 from app.infra import log, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -111,7 +112,7 @@ def _begin() -> None:
 
 def _finish(response: Response) -> Response:
     response.headers["X-Request-Id"] = g.get("request_id", "")
-    response.headers["API-Version"] = session.API_VERSION
+    response.headers["API-Version"] = API_VERSION
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
     if response.calculate_content_length() == 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from app.core import contacts, emails, people, phones, suppressions
 from app.core.contacts import Contact
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
+from app.core.suppressions import Identifier
 from app.domain.errors import InsufficientCredits
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
 from app.domain.subjects import Subject
@@ -21,7 +22,7 @@ from workers.providers.base import Ask, Field, Reply
 from workers.providers.registry import in_order
 from workers.waterfall import Catch
 
-SUPPRESSED_BY_PROVIDER = "a provider said so"
+SUPPRESSED_BY_PROVIDER = "a provider said so, or gave a suppressed value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,9 @@ def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, 
     catch = waterfall.run(ask, in_order(machines.settings, field), lambda reply: _fulfils(wish, reply))
     if catch.failed:
         raise RunLater(catch.trace, after=catch.retry_after)
+    with machines.database.reading() as session:
+        if suppressions.suppressed(session, _named_by(catch)):
+            catch = replace(catch, suppressed=True)
     return Finding(wish=wish, known=known, catch=catch)
 
 
@@ -97,6 +101,14 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
         price=price,
         now=now,
     )
+
+
+def _named_by(catch: Catch) -> list[Identifier]:
+    """Give what the providers' values say who the person is; one may be on the suppression list."""
+    return [
+        *(Identifier("email", found.email) for found in catch.emails),
+        *(Identifier("phone", found.e164) for found in catch.phones),
+    ]
 
 
 def _fulfils(wish: Wish, reply: Reply) -> bool:

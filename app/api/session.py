@@ -18,11 +18,11 @@ from app.core.workspaces import Workspace
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InsufficientScope
 from app.domain.ids import EXAMPLES
+from app.domain.version import API_VERSION
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
 
-API_VERSION = "1"
 blueprint = APIBlueprint("session", __name__, tag="Session")
 
 

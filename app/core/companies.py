@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, String, select
+from sqlalchemy import Index, String
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.company_identities import WRITTEN, CompanyShelf
@@ -50,26 +50,6 @@ class Company(Base):
 def get(session: Session, company_id: str) -> Company | None:
     """Give a company by its id."""
     return session.get(Company, company_id)
-
-
-def by_domain(session: Session, domain: str) -> Company | None:
-    """Give the company of a website in normal form."""
-    return session.scalar(select(Company).where(Company.domain == domain))
-
-
-def by_hash(session: Session, hashes: Sequence[bytes]) -> Company | None:
-    """Give the company of the first of these hashes, of websites or company pages, that is known."""
-    known: dict[bytes | None, Company] = {}
-    for column in (Company.linkedin_hash, Company.domain_hash):
-        for company in session.scalars(select(Company).where(column.in_(hashes))):
-            known[getattr(company, column.key)] = company
-    return next((known[digest] for digest in hashes if digest in known), None)
-
-
-def by_prefix(session: Session, low: bytes, high: bytes) -> list[Company]:
-    """Give the companies whose website's hash lies between the two, both included."""
-    between = Company.domain_hash.between(low, high)
-    return list(session.scalars(select(Company).where(between).order_by(Company.domain_hash)))
 
 
 def find(session: Session, found: FoundCompany) -> Company | None:

@@ -65,11 +65,6 @@ class Kept:
     change: Change | None
 
 
-def get(session: Session, contact_id: str) -> Contact | None:
-    """Give a contact by its id."""
-    return session.get(Contact, contact_id)
-
-
 def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str, int]:
     """Give how many contacts each of the companies has; those without any are left out."""
     counts: dict[str, int] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import and_, func, or_, select, text, update
+from sqlalchemy import and_, or_, select, text, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
@@ -115,14 +115,6 @@ def cancel(session: Session, job_id: str, *, now: datetime) -> bool:
     _end(session, job, Status.CANCELED, now=now)
     session.flush()
     return True
-
-
-def oldest_runnable(session: Session, *, now: datetime) -> float:
-    """Give for how many seconds the job that has waited longest could have run; 0 if none waits."""
-    since = session.scalar(
-        select(func.min(Job.run_after)).where(Job.status == Status.QUEUED, Job.run_after <= now)
-    )
-    return (now - since).total_seconds() if since else 0.0
 
 
 def _end(session: Session, job: Job, status: Status, *, now: datetime) -> None:

@@ -13,7 +13,8 @@ A confidence is meant to be the share of such matches that are the same person; 
 | company_domain; company_name            | the same         | 0.95; 0.90 |
 | company_domain; company_name            | nickname         | 0.86; 0.81 |
 | company_domain; company_name            | one of two parts | 0.82; 0.78 |
-| company_domain; company_name            | initial, typo    | 0.64; 0.61 |
+| company_domain; company_name            | initial, typo,   |            |
+|                                         | second given name | 0.64; 0.61 |
 | full_name alone                         | the same         | 0.30       |
 """
 
@@ -42,7 +43,15 @@ DISAGREES = 0.6
 AGAINST = 0.6
 """What is left of such a key's confidence when the name speaks against it."""
 
-ALIKE = {"same": 1.0, "swapped": 0.95, "nickname": 0.95, "part": 0.93, "initial": 0.82, "typo": 0.82}
+ALIKE = {
+    "same": 1.0,
+    "swapped": 0.95,
+    "nickname": 0.95,
+    "part": 0.93,
+    "initial": 0.82,
+    "second": 0.82,
+    "typo": 0.82,
+}
 OTHER_MIDDLE = 0.8
 """What is left of two alike names when their middle names are others."""
 HALF = 0.5
@@ -113,6 +122,8 @@ def _given_score(a: str, b: str) -> float:
     short, long = sorted((left, right), key=len)
     if len(short) == 1 and long.startswith(short):
         return max(alike, ALIKE["initial"])
+    if alike == ALIKE["part"] and not long.startswith(short):
+        return ALIKE["second"]  # Lena may be Anna-Lena; she may as well be a colleague
     return alike
 
 

@@ -14,7 +14,6 @@ from app.domain.errors import InvalidValue
 
 LONGEST_HOST = 253  # RFC 1035, without the root's dot
 LONGEST_AUTHORITY = 2000  # percent-encoding, user and port may come on top
-MOST_SUFFIXES = 5
 
 _SUFFIXES = PublicSuffixList()  # the snapshot shipped with the package, private section included
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9_-]{1,63}")
@@ -40,20 +39,6 @@ def normal_website(text: str) -> str:
 
     """
     return _registrable(split_url(text)[0])
-
-
-def host_suffixes(host: str) -> tuple[str, ...]:
-    """Give what a client without a suffix list hashes for a host, longest first, `www.` left out.
-
-    Of a deep host only the last five, as Safe Browsing does, so that the registrable domain is among them.
-
-    Raises:
-        InvalidValue: as `normal_website`, but a public suffix is let through.
-
-    """
-    labels = split_url(host)[0].removeprefix("www.").split(".")
-    longest = max(len(labels) - MOST_SUFFIXES - 1, 0)
-    return tuple(".".join(labels[start:]) for start in range(longest, len(labels) - 1))
 
 
 def split_url(text: str) -> tuple[str, str]:

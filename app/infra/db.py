@@ -1,9 +1,9 @@
-"""The database: one engine, transactions that say what happens after they commit."""
+"""The database: one engine and its transactions."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
@@ -21,7 +21,6 @@ from app.domain.errors import Unavailable
 
 BUSY_SECONDS = 5
 POOL_SIZE = 10
-_AFTER_COMMIT = "after_commit"
 # SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
 # SQLite would stop a whole gevent process.
 _writer = threading.Lock()
@@ -85,18 +84,19 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Open a session, commit at the end, roll back on any error; then run what waits for the commit.
+        """Open a session, commit at the end, roll back on any error.
 
         Raises:
             Unavailable: the database cannot be reached or is too busy; nothing was written.
 
         """
-        with _writer if self.is_sqlite else nullcontext():
-            with _as_unavailable(), Session(self.engine, expire_on_commit=False) as session, session.begin():
-                yield session
-            hooks = session.info.pop(_AFTER_COMMIT, [])
-        for hook in hooks:
-            hook()
+        with (
+            _writer if self.is_sqlite else nullcontext(),
+            _as_unavailable(),
+            Session(self.engine, expire_on_commit=False) as session,
+            session.begin(),
+        ):
+            yield session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -108,11 +108,6 @@ class Database:
         """
         with _as_unavailable(), Session(self._reader, expire_on_commit=False) as session:
             yield session
-
-
-def after_commit(session: Session, hook: Callable[[], None]) -> None:
-    """Run the hook once the session's transaction is committed; never if it is rolled back."""
-    session.info.setdefault(_AFTER_COMMIT, []).append(hook)
 
 
 def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.Insert:

@@ -13,6 +13,7 @@ from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, ParseExc
 from gunicorn.workers.ggevent import GeventWorker
 
 from app.domain.errors import InternalError, MalformedJson, PayloadTooLarge, Problem
+from app.domain.version import API_VERSION
 
 
 class Worker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -46,7 +47,7 @@ def _answer(problem: Problem) -> bytes:
         f"Content-Length: {len(body)}",
         "Connection: close",
         "Cache-Control: no-store",
-        "API-Version: 1",
+        f"API-Version: {API_VERSION}",
         f"X-Request-Id: {request_id}",
     )
     return "\r\n".join((*head, "", "")).encode() + body

@@ -134,33 +134,3 @@ def test_a_company_is_found_by_what_is_said_of_it(session: Session) -> None:
 
     assert found is kept
     assert companies.find(session, FoundCompany(source=said(), name="apex")) is None
-
-
-def test_a_company_is_found_by_domain(session: Session) -> None:
-    kept = companies.keep(session, ACME, now=NOW)
-
-    assert companies.by_domain(session, "acme.example") is kept
-    assert companies.by_domain(session, "apex.example") is None
-
-
-def test_the_first_known_hash_wins(session: Session) -> None:
-    acme = companies.keep(session, ACME, now=NOW)
-    apex = companies.keep(session, company("Apex", "apex.example"), now=NOW)
-    unknown = website_hash("unknown.example")
-
-    both = companies.by_hash(session, [unknown, website_hash("apex.example"), website_hash("acme.example")])
-    page = companies.by_hash(session, [profile_hash(PAGE)])
-
-    assert both is apex
-    assert page is acme
-    assert companies.by_hash(session, [unknown]) is None
-
-
-def test_companies_are_found_between_two_hashes(session: Session) -> None:
-    acme = companies.keep(session, ACME, now=NOW)
-    companies.keep(session, company("Apex", "apex.example"), now=NOW)
-    digest = website_hash("acme.example")
-
-    found = companies.by_prefix(session, digest, digest)
-
-    assert found == [acme]

@@ -338,19 +338,3 @@ def test_postgresql_is_asked_for_the_sweepers_lock(*, is_free: bool) -> None:
     answer = sweeping.is_sweeper(cast("Session", session))
 
     assert answer is is_free
-
-
-def test_the_oldest_runnable_job_says_how_long_workers_are_behind(
-    session: Session, workspace_id: str
-) -> None:
-    a_job(session, workspace_id, "ada")
-    leases.put_back(
-        session, claim(session, a_job(session, workspace_id, "bob")), run_after=NOW + timedelta(hours=1)
-    )
-
-    assert sweeping.oldest_runnable(session, now=NOW + SECOND * 90) == 90
-    assert sweeping.oldest_runnable(session, now=NOW - SECOND) == 0
-
-
-def test_nothing_runnable_means_nobody_is_behind(session: Session) -> None:
-    assert sweeping.oldest_runnable(session, now=NOW) == 0

@@ -22,7 +22,6 @@ TAKE_ANY_TEXT: list[Callable[[str], object]] = [
     emails.email_kind,
     emails.email_reasons,
     websites.normal_website,
-    websites.host_suffixes,
     profiles.normal_profile_url,
     profiles.normal_company_url,
     phones.parse_phone,

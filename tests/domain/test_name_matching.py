@@ -125,3 +125,12 @@ def test_the_confidence_is_that_of_the_table(
 )
 def test_one_clear_winner_is_a_match(scores: list[float], decision: str) -> None:
     assert decide(scores) == decision
+
+
+@pytest.mark.parametrize(("whole", "outcome"), [("Anna Weiss", "matched"), ("Lena Weiss", "ambiguous")])
+def test_the_first_of_two_given_names_names_somebody_the_second_only_may(whole: str, outcome: str) -> None:
+    sure = confidence(
+        matched_on=["full_name", "company_domain"], name=score("Anna-Lena Weiss", whole), company=1.0
+    )
+
+    assert decide([sure]) == outcome

@@ -1,39 +1,7 @@
 import pytest
 
 from app.domain.errors import InvalidValue
-from app.domain.websites import host_suffixes, normal_website, split_url
-
-
-@pytest.mark.parametrize(
-    ("host", "suffixes"),
-    [
-        ("www.shop.acme.co.uk", ("shop.acme.co.uk", "acme.co.uk", "co.uk")),
-        ("acme.com", ("acme.com",)),
-        ("www.acme.com.", ("acme.com",)),
-        ("x.myshopify.com", ("x.myshopify.com", "myshopify.com")),
-        ("bücher.de", ("xn--bcher-kva.de",)),
-    ],
-)
-def test_a_client_hashes_these_suffixes_of_a_host(host: str, suffixes: tuple[str, ...]) -> None:
-    assert host_suffixes(host) == suffixes
-
-
-def test_of_a_deep_host_the_five_last_suffixes_are_hashed() -> None:
-    suffixes = host_suffixes("a.b.c.d.e.f.g.acme.com")
-
-    assert suffixes == ("d.e.f.g.acme.com", "e.f.g.acme.com", "f.g.acme.com", "g.acme.com", "acme.com")
-
-
-def test_the_registrable_domain_is_among_the_suffixes() -> None:
-    host = "www.a.b.c.d.acme.com.au"
-
-    assert normal_website(host) in host_suffixes(host)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]", ""])
-def test_a_host_that_is_no_name_has_no_suffixes(host: str) -> None:
-    with pytest.raises(InvalidValue):
-        host_suffixes(host)
+from app.domain.websites import normal_website, split_url
 
 
 def test_a_url_splits_into_its_host_and_the_rest() -> None:

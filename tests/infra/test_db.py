@@ -16,7 +16,7 @@ from support import free_port
 from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import db
-from app.infra.db import Database, UtcDateTime, after_commit
+from app.infra.db import Database, UtcDateTime
 
 
 @pytest.fixture
@@ -42,10 +42,9 @@ def names(database: Database) -> list[str]:
         return list(session.scalars(select(Workspace.name)))
 
 
-def write_and_fail(database: Database, ran: list[str]) -> None:
+def write_and_fail(database: Database) -> None:
     with database.transaction() as session:
         a_workspace(session)
-        after_commit(session, lambda: ran.append("ran"))
         raise LookupError
 
 
@@ -61,43 +60,11 @@ def test_what_a_transaction_wrote_is_there(database: Database) -> None:
     assert names(database) == ["Acme"]
 
 
-def test_a_transaction_that_fails_leaves_nothing_and_runs_no_hook(database: Database) -> None:
-    ran: list[str] = []
-
+def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(LookupError):
-        write_and_fail(database, ran)
+        write_and_fail(database)
 
     assert names(database) == []
-    assert ran == []
-
-
-def test_hooks_run_in_order_once_the_commit_is_done(database: Database) -> None:
-    seen: list[list[str]] = []
-
-    with database.transaction() as session:
-        a_workspace(session)
-        after_commit(session, lambda: seen.append(names(database)))
-        after_commit(session, lambda: seen.append(["second"]))
-        before = list(seen)
-
-    assert before == []
-    assert seen == [["Acme"], ["second"]]
-
-
-def test_a_hook_may_open_a_transaction_of_its_own(database: Database) -> None:
-    with database.transaction() as session:
-        after_commit(session, lambda: use(database))
-
-
-def test_no_hook_runs_when_the_commit_fails(database: Database) -> None:
-    ran: list[str] = []
-
-    with pytest.raises(IntegrityError), database.transaction() as session:  # noqa: PT012 -- it fails at the end
-        workspace_id = a_workspace(session)
-        after_commit(session, lambda: ran.append("ran"))
-        session.add(Workspace(id=workspace_id + "x", name=None, created_at=NOW))
-
-    assert ran == []
 
 
 def test_what_was_read_can_be_used_after_the_transaction(database: Database) -> None:

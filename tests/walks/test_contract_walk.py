@@ -14,6 +14,7 @@ from sqlalchemy import select
 from walks_support import PASSWORD, Stack
 
 from app.core import companies, contacts, suppressions
+from app.core.emails import Email
 from app.core.jobs import Job
 from app.core.suppressions import Identifier
 from app.domain.findings import (
@@ -336,6 +337,24 @@ def test_a_suppressed_person_is_not_shown_not_asked_about_and_not_charged(stack:
     assert (looked_up["suppressed"], looked_up["contact"], looked_up["available"]) == (True, None, [])
     assert (revealed["job"]["outcome"], revealed["trace"]) == ("suppressed", [])
     assert revealed["credits"]["balance"] == 1
+
+
+def test_a_provider_that_gives_a_suppressed_address_finds_somebody_who_is_left_alone(stack: Stack) -> None:
+    _workspace, token = stack.workspace(grant=1)
+    with stack.database.transaction() as session:
+        identifier = Identifier("email", "unknown@sandbox.example")
+        suppressions.suppress(session, [identifier], reason="asked to", now=clock.now())
+    subject = {"linkedin_url": "https://www.linkedin.com/in/sandbox-unknown"}
+
+    answer = stack.call(
+        "POST", "/api/ext/reveal/email", {"subject": subject, "min_status": "any"}, Authorization=token
+    ).body
+
+    assert (answer["job"]["outcome"], answer["result"]) == ("suppressed", None)
+    assert answer["credits"] == {"charged": 0, "reserved": 0, "balance": 1, "already_owned": False}
+    with stack.database.reading() as session:
+        stored = session.scalars(select(Email.id).where(Email.email == "unknown@sandbox.example")).all()
+    assert stored == []
 
 
 def test_a_saved_profile_is_kept_and_shown_in_lookups(stack: Stack) -> None:
