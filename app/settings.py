@@ -2,19 +2,84 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 
 from environs import Env
 
+from app.domain.errors import InvalidValue
 from app.domain.kinds import Kind
+from app.domain.rates import Rate, parse_rates
 
 MINIMUM_SECRET_LENGTH = 32
+
+EMAIL_ORDER = ("hunter", "prospeo", "leadmagic", "pdl", "apollo", "dropcontact", "rocketreach", "fullenrich")
+PHONE_ORDER = ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich")
+PERSON_ORDER = ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach", "fullenrich")
+COMPANY_ORDER = ("hunter", "prospeo", "pdl", "apollo", "rocketreach")
+KEYLESS = frozenset({"pattern", "sandbox", "mx"})
+KEYS = {"reacher": "BASE_URL"}
+"""What shows that a provider is to be used, where that is no key."""
+EUROPEAN_UNION = frozenset(
+    [
+        "AT",
+        "BE",
+        "BG",
+        "CY",
+        "CZ",
+        "DE",
+        "DK",
+        "EE",
+        "ES",
+        "FI",
+        "FR",
+        "GR",
+        "HR",
+        "HU",
+        "IE",
+        "IT",
+        "LT",
+        "LU",
+        "LV",
+        "MT",
+        "NL",
+        "PL",
+        "PT",
+        "RO",
+        "SE",
+        "SI",
+        "SK",
+    ]
+)
+_NAMED_AFTER_OTHERS = re.compile(
+    r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
+    r"|PROVIDERS_(?:EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}"
+)
+_FIGURE = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
 
 
 class SettingsError(RuntimeError):
     """A setting is missing or makes no sense; the message names it and says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How one provider is reached and on what terms; None stands for what its file says.
+
+    `credit_price` is what one of its credits costs in the operator's money, `daily_budget` the credits it may
+    cost per UTC day, `miss_days` for how long its miss stands.
+    """
+
+    api_key: str = field(default="", repr=False)
+    base_url: str = ""
+    rates: tuple[Rate, ...] | None = None
+    credit_price: float | None = None
+    daily_budget: float | None = None
+    miss_days: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +119,50 @@ class Settings:
     providers_phone: tuple[str, ...]
     providers_person: tuple[str, ...]
     providers_company: tuple[str, ...]
+    providers_verification: tuple[str, ...]
+    providers_order: str
+    providers_file: str
+    cost_ceiling_email: float | None
+    cost_ceiling_phone: float | None
+    provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """`HUNTER_API_KEY`, `PROVIDERS_EMAIL_DE` and their like: settings whose names depend on others."""
+
+    def access(self, name: str) -> Access:
+        """Give how the provider of this name is reached.
+
+        Raises:
+            SettingsError: one of its figures cannot be read.
+
+        """
+        known, prefix = dict(self.provider_variables), env_name(name)
+        return Access(
+            api_key=known.get(f"{prefix}_API_KEY", ""),
+            base_url=known.get(f"{prefix}_BASE_URL", ""),
+            rates=_rates(known, f"{prefix}_RATE"),
+            credit_price=_figure(known, f"{prefix}_CREDIT_PRICE"),
+            daily_budget=_figure(known, f"{prefix}_DAILY_BUDGET"),
+            miss_days=_figure(known, f"{prefix}_MISS_DAYS"),
+        )
+
+    def providers(self, asked: str, region: str | None = None) -> tuple[str, ...]:
+        """Give the names of those who are asked for this field, first to last.
+
+        `region` is an ISO country, for which `PROVIDERS_EMAIL_DE` or, in the European Union,
+        `PROVIDERS_EMAIL_EU` may say otherwise.
+        """
+        known = dict(self.provider_variables)
+        for place in (region, "EU" if region in EUROPEAN_UNION else None):
+            names = known.get(f"PROVIDERS_{asked.upper()}_{place}")
+            if place and names is not None:
+                return _names(names)
+        usual: dict[str, tuple[str, ...]] = {
+            "email": self.providers_email,
+            "phone": self.providers_phone,
+            "person": self.providers_person,
+            "company": self.providers_company,
+            "verification": self.providers_verification,
+        }
+        return usual[asked]
 
     @property
     def usual_age(self) -> timedelta:
@@ -108,11 +217,74 @@ def load() -> Settings:
         limit_read=env.str("LIMIT_READ", "12000/minute"),
         limit_login_address=env.str("LIMIT_LOGIN_ADDRESS", "60/minute"),
         limit_login_account=env.str("LIMIT_LOGIN_ACCOUNT", "10/minute"),
-        providers_email=tuple(env.list("PROVIDERS_EMAIL", ["pattern", "sandbox"])),
-        providers_phone=tuple(env.list("PROVIDERS_PHONE", ["sandbox"])),
-        providers_person=tuple(env.list("PROVIDERS_PERSON", ["sandbox"])),
-        providers_company=tuple(env.list("PROVIDERS_COMPANY", ["sandbox"])),
+        providers_email=_order(env, "PROVIDERS_EMAIL", "pattern", *EMAIL_ORDER, "sandbox"),
+        providers_phone=_order(env, "PROVIDERS_PHONE", *PHONE_ORDER, "sandbox"),
+        providers_person=_order(env, "PROVIDERS_PERSON", *PERSON_ORDER, "sandbox"),
+        providers_company=_order(env, "PROVIDERS_COMPANY", *COMPANY_ORDER, "sandbox"),
+        providers_verification=_order(env, "PROVIDERS_VERIFICATION", "mx", "reacher"),
+        providers_order=_one_of(env, "PROVIDERS_ORDER", "fixed", "auto"),
+        providers_file=env.str("PROVIDERS_FILE", ""),
+        cost_ceiling_email=_ceiling(env, "COST_CEILING_EMAIL"),
+        cost_ceiling_phone=_ceiling(env, "COST_CEILING_PHONE"),
+        provider_variables=tuple(
+            (name, os.environ[name]) for name in sorted(filter(_NAMED_AFTER_OTHERS.fullmatch, os.environ))
+        ),
     )
+
+
+def env_name(provider: str) -> str:
+    """Give what a provider's settings begin with: `HUNTER` of `hunter`."""
+    return provider.upper().replace("-", "_")
+
+
+def _order(env: Env, name: str, *usual: str) -> tuple[str, ...]:
+    """Read an order; by default everybody who needs no key, and those whose key is set."""
+    said = env.str(name, None)
+    if said is not None:
+        return _names(said)
+    return tuple(
+        one
+        for one in usual
+        if one in KEYLESS or os.environ.get(f"{env_name(one)}_{KEYS.get(one, 'API_KEY')}")
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+
+
+def _one_of(env: Env, name: str, *allowed: str) -> str:
+    value = env.str(name, allowed[0]).strip().lower()
+    if value not in allowed:
+        message = f"{name} is {value!r}; it may be {' or '.join(allowed)}."
+        raise SettingsError(message)
+    return value
+
+
+def _ceiling(env: Env, name: str) -> float | None:
+    return _figure({name: env.str(name, "")}, name)
+
+
+def _figure(known: Mapping[str, str], name: str) -> float | None:
+    """Read a number that is not negative; None if there is none."""
+    said = known.get(name, "").strip()
+    if not said:
+        return None
+    if not _FIGURE.fullmatch(said):
+        message = f"{name} is {said!r}; it must be a number such as 25 or 0.5."
+        raise SettingsError(message)
+    return float(said)
+
+
+def _rates(known: Mapping[str, str], name: str) -> tuple[Rate, ...] | None:
+    said = known.get(name, "").strip()
+    if not said:
+        return None
+    try:
+        return parse_rates(said)
+    except InvalidValue as error:
+        message = f"{name} is {said!r}. {error}"
+        raise SettingsError(message) from error
 
 
 def _required(env: Env, name: str, example: str) -> str:

@@ -49,7 +49,10 @@ class FoundEmail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPhone:
-    """A number somebody gave for a person; `e164` in normal form, `type` as in contract 2.7."""
+    """A number somebody gave for a person; `e164` in normal form, `type` as in contract 2.7.
+
+    `do_not_call_at` is when its do-not-call entry was looked up, as told.
+    """
 
     e164: str
     source: Source
@@ -58,6 +61,7 @@ class FoundPhone:
     extension: str | None = None
     confidence: float | None = None
     do_not_call: bool | None = None
+    do_not_call_at: datetime | None = None
     verified_at: datetime | None = None
 
 

@@ -8,7 +8,23 @@ import secrets
 import time
 from typing import Literal
 
-Prefix = Literal["acc", "wks", "con", "com", "job", "key", "prf", "ses", "led", "eml", "pho", "whk"]
+Prefix = Literal[
+    "acc",
+    "wks",
+    "con",
+    "com",
+    "job",
+    "key",
+    "prf",
+    "ses",
+    "led",
+    "eml",
+    "pho",
+    "whk",
+    "wha",
+    "cal",
+    "fdb",
+]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
 _SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)

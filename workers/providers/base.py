@@ -6,13 +6,16 @@ broken answer) the waterfall turns into one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
 from app.domain.patterns import PatternStat
+from app.domain.rates import Rate
 from app.domain.subjects import Subject
 
 
@@ -23,24 +26,33 @@ class Field(StrEnum):
     PHONE = "phone"
     PERSON = "person"
     COMPANY = "company"
+    VERIFICATION = "verification"
 
 
 class ProviderTimeout(Exception):  # noqa: N818 -- it names what happened
     """The provider did not answer in time."""
 
 
+class UnexpectedAnswer(Exception):  # noqa: N818 -- it names what happened
+    """The provider's answer is not what its documentation promises; the text never quotes it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """One question: `types` are those wanted of the field, `patterns` what is known of the domain's e-mails.
 
-    `attempt` counts from 1 how often the job has been tried.
+    For a verification `subject.email` is the address in question. `country` is the ISO country the person is
+    likely in, or None. `attempt` counts from 1 how often the job has been tried. `ticket` is what the
+    provider gave when it said that it needs time: then this is the question whether it is done.
     """
 
     field: Field
     subject: Subject
     types: tuple[str, ...] = ()
     patterns: tuple[PatternStat, ...] = ()
+    country: str | None = None
     attempt: int = 1
+    ticket: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,8 +64,40 @@ class Reply:
     phones: tuple[FoundPhone, ...] = ()
     contact: FoundContact | None = None
     company: FoundCompany | None = None
-    cost: int = 0
+    cost: float = 0
     retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The provider needs time: ask again with the ticket, in so many seconds."""
+
+    ticket: str
+    after: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """On what terms a provider is asked.
+
+    `rates` are its limits. `prices` are the vendor credits that one answer to a field costs at most, and
+    `credit_price` what one such credit costs in the operator's money, so that providers can be compared.
+    `daily_budget` are the vendor credits it may cost per UTC day. A miss stands for `miss_days`. `patience`
+    is for how many seconds a pending answer is waited for. One with `breaker` off is asked however often it
+    failed.
+    """
+
+    rates: tuple[Rate, ...] = ()
+    prices: Mapping[Field, float] = field(default_factory=lambda: MappingProxyType({}))
+    credit_price: float = 1.0
+    daily_budget: float | None = None
+    miss_days: float = 30.0
+    patience: float = 600.0
+    breaker: bool = True
+
+
+FREE = Terms(miss_days=0, breaker=False)
+"""The terms of those who are no outside service: asked as often as there is a question."""
 
 
 class Provider(Protocol):
@@ -63,11 +107,40 @@ class Provider(Protocol):
     fields: ClassVar[frozenset[Field]]
     guesses: ClassVar[bool]
     """Whether it only guesses: then its miss is no proof that nobody knows."""
+    terms: Terms
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+    def refusal(self, ask: Ask) -> TraceOutcome | None:
+        """Tell why this cannot be asked: ineligible or unconfigured; None if it can. Nothing is sent."""
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
         """Answer within so many seconds.
 
         Raises:
             ProviderTimeout: it took longer.
+            UnexpectedAnswer: it makes no sense.
+
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """Whether a provider can be used now: `hit` if its key works, otherwise why not; and what it has left.
+
+    `left` is by pool, in the vendor's credits or calls: `{"searches": 25}`; empty if the vendor does not say.
+    """
+
+    outcome: TraceOutcome
+    left: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+
+
+class Checkable(Protocol):
+    """A provider that can tell, at no cost, whether its key works."""
+
+    def check(self, *, seconds: float) -> Check:
+        """Ask for the account, which costs nothing.
+
+        Raises:
+            ProviderTimeout: it took longer.
+            UnexpectedAnswer: it makes no sense.
 
         """

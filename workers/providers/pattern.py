@@ -9,7 +9,8 @@ from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.infra import clock
-from workers.providers.base import Ask, Field, Reply
+from app.settings import Access
+from workers.providers.base import FREE, Ask, Field, Reply
 
 LEAST_CONFIDENCE = 0.3
 """A guess less likely than this is not worth a credit, whatever status the caller would take."""
@@ -22,11 +23,18 @@ class Pattern:
     fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL})
     guesses: ClassVar[bool] = True
 
+    def __init__(self, _access: Access) -> None:
+        self.terms = FREE
+
+    def refusal(self, ask: Ask) -> TraceOutcome | None:
+        """Tell whether a name and a domain with a known pattern are there."""
+        subject = ask.subject
+        enough = "work" in ask.types and subject.name and subject.company_domain and ask.patterns
+        return None if enough else TraceOutcome.INELIGIBLE
+
     def ask(self, ask: Ask, *, seconds: float) -> Reply:  # noqa: ARG002 -- it takes no time
-        """Offer the likeliest address, unverified; a name and a domain with a known pattern are needed."""
-        name, domain = ask.subject.name, ask.subject.company_domain
-        if "work" not in ask.types or name is None or domain is None or not ask.patterns:
-            return Reply(outcome=TraceOutcome.INELIGIBLE)
+        """Offer the likeliest address, unverified."""
+        name, domain = str(ask.subject.name), str(ask.subject.company_domain)
         try:
             guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
         except InvalidValue:  # a name somebody stored, without a letter

@@ -23,7 +23,8 @@ from app.domain.kinds import TraceOutcome
 from app.domain.names import name_key
 from app.domain.subjects import Subject
 from app.infra import clock
-from workers.providers.base import Ask, Field, ProviderTimeout, Reply
+from app.settings import Access
+from workers.providers.base import FREE, Ask, Field, ProviderTimeout, Reply
 
 DOMAIN = "sandbox.example"
 PROFILE_PREFIX = "https://www.linkedin.com/in/sandbox-"
@@ -36,8 +37,15 @@ class Sandbox:
     """The magic identifiers; `SCENARIOS` lists them for the README and its test."""
 
     name: ClassVar[str] = "sandbox"
-    fields: ClassVar[frozenset[Field]] = frozenset(Field)
+    fields: ClassVar[frozenset[Field]] = frozenset(Field) - {Field.VERIFICATION}
     guesses: ClassVar[bool] = False
+
+    def __init__(self, _access: Access) -> None:
+        self.terms = FREE
+
+    def refusal(self, ask: Ask) -> TraceOutcome | None:
+        """Tell whether it is one of the sandbox's people."""
+        return None if scenario_of(ask.subject) in SCENARIOS else TraceOutcome.INELIGIBLE
 
     def ask(self, ask: Ask, *, seconds: float) -> Reply:
         """Do what the scenario says.
@@ -47,10 +55,7 @@ class Sandbox:
             RuntimeError: the scenario is `failing`, as a broken adapter would.
 
         """
-        scenario = scenario_of(ask.subject)
-        if scenario not in SCENARIOS:
-            return Reply(outcome=TraceOutcome.INELIGIBLE)
-        return SCENARIOS[scenario](ask, seconds)
+        return SCENARIOS[str(scenario_of(ask.subject))](ask, seconds)
 
 
 def scenario_of(subject: Subject) -> str | None:

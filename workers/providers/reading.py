@@ -1,0 +1,273 @@
+"""Reading vendors' JSON: values at a path, and each value in normal form or not at all.
+
+What a vendor documents as an object or a list and sends as something else is an unexpected answer. A value
+that cannot be read (a masked address, a number for a name) is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+
+from app.domain.cells import moment
+from app.domain.countries import country_code
+from app.domain.emails import email_kind, normal_email
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.findings import (
+    EmailStatus,
+    FoundCompany,
+    FoundContact,
+    FoundEmail,
+    FoundPhone,
+    Source,
+    SourceKind,
+)
+from app.domain.names import parse_name
+from app.domain.phones import parse_phone
+from app.domain.profiles import normal_company_url, normal_profile_url
+from app.domain.vocabularies import department, headcount, seniority
+from app.domain.websites import normal_website
+from app.infra import clock
+from workers.providers.base import UnexpectedAnswer
+
+LONGEST_TEXT = 300
+PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
+T = TypeVar("T")
+
+
+def said_by(provider: str, at: datetime | None = None) -> Source:
+    """Say that the provider said so, at the time its data is of, or now; never in the future."""
+    now = clock.now()
+    return Source(provider, SourceKind.PROVIDER, min(at or now, now))
+
+
+def record(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
+    """Give the object at the path; an empty one where there is none or null.
+
+    Raises:
+        UnexpectedAnswer: something else is there.
+
+    """
+    found: Any = body
+    for name in path:
+        found = found.get(name)
+        if found is None:
+            return {}
+        if not isinstance(found, dict):
+            raise UnexpectedAnswer(name)
+    return dict(found)
+
+
+def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Give the object of this name.
+
+    Raises:
+        UnexpectedAnswer: there is none.
+
+    """
+    found = body.get(name)
+    if not isinstance(found, dict):
+        raise UnexpectedAnswer(name)
+    return found
+
+
+def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """Give the objects of the list of this name; none where there is none or null.
+
+    Raises:
+        UnexpectedAnswer: something else is there.
+
+    """
+    found = body.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise UnexpectedAnswer(name)
+    return found
+
+
+def texts(body: Mapping[str, Any], name: str) -> list[str]:
+    """Give the texts of the list of this name; whatever else is in it is left out."""
+    found = body.get(name)
+    return (
+        [one.strip() for one in found if isinstance(one, str) and one.strip()]
+        if isinstance(found, list)
+        else []
+    )
+
+
+def text(body: Mapping[str, Any], name: str) -> str | None:
+    """Give the text of this name, trimmed; None where there is none, or something else."""
+    found = body.get(name)
+    if not isinstance(found, str) or "\0" in found:
+        return None
+    return found.strip()[:LONGEST_TEXT] or None
+
+
+def figure(body: Mapping[str, Any], name: str) -> float | None:
+    """Give the number of this name, also out of digits in a text; None where there is none."""
+    found = body.get(name)
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        return None
+    try:
+        value = float(found)
+    except (ValueError, OverflowError):
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def time(body: Mapping[str, Any], name: str) -> datetime | None:
+    """Give the time of this name, out of a date or RFC 3339; None where there is none."""
+    found = text(body, name)
+    return normal(moment, found)
+
+
+def normal(form: Callable[[str], T], said: str | None) -> T | None:
+    """Give the normal form of what is said; None of what has none."""
+    if not said:
+        return None
+    try:
+        return form(said)
+    except (InvalidValue, NotAProfileUrl):
+        return None
+
+
+def found_email(
+    said: str | None,
+    status: EmailStatus,
+    source: Source,
+    *,
+    kind: str | None = None,
+    reasons: Iterable[str] = (),
+    confidence: float | None = None,
+    verified_at: datetime | None = None,
+) -> FoundEmail | None:
+    """Put an address together; None if it is none, or masked.
+
+    `kind` is work or personal, told from the domain if None; `confidence` from 0 to 1.
+    """
+    if not said or any(sign in said for sign in "*•"):
+        return None
+    email = normal(normal_email, said)
+    if email is None:
+        return None
+    return FoundEmail(
+        email=email,
+        type=kind or email_kind(email),
+        status=status,
+        source=source,
+        reasons=tuple(dict.fromkeys(reasons)),
+        confidence=confidence,
+        verified_at=verified_at,
+    )
+
+
+def found_phone(  # noqa: PLR0913 -- the columns of a row
+    said: str | None,
+    source: Source,
+    *,
+    kind: str = "other",
+    country: str | None = None,
+    status: str = "unknown",
+    extension: str | None = None,
+    confidence: float | None = None,
+    do_not_call: bool | None = None,
+    do_not_call_at: datetime | None = None,
+) -> FoundPhone | None:
+    """Put a number together; None if it is none, or masked. `country` is where a national one is read."""
+    if not said or any(sign in said for sign in "*•"):
+        return None
+    number = normal(lambda one: parse_phone(one, country), said)
+    if number is None:
+        return None
+    return FoundPhone(
+        e164=number.e164,
+        source=source,
+        type=kind if kind in PHONE_TYPES else "other",
+        status=status,
+        extension=extension or number.extension,
+        confidence=confidence,
+        do_not_call=do_not_call,
+        do_not_call_at=do_not_call_at,
+    )
+
+
+def found_company(
+    source: Source,
+    *,
+    name: str | None = None,
+    domain: str | None = None,
+    linkedin_url: str | None = None,
+    industry: str | None = None,
+    employees: str | float | None = None,
+    city: str | None = None,
+    country: str | None = None,
+) -> FoundCompany | None:
+    """Put a company together; None if nothing names it. `employees` is a number or a range such as 51-200."""
+    found = FoundCompany(
+        source=source,
+        name=name,
+        domain=normal(normal_website, domain),
+        linkedin_url=normal(normal_company_url, linkedin_url),
+        industry=industry,
+        headcount=normal(headcount, _headcount(employees)),
+        city=city,
+        country=normal(country_code, country),
+    )
+    return found if found.name or found.domain or found.linkedin_url else None
+
+
+def found_contact(  # noqa: PLR0913 -- the columns of a row
+    source: Source,
+    *,
+    full_name: str | None = None,
+    first_name: str | None = None,
+    last_name: str | None = None,
+    title: str | None = None,
+    level: str | None = None,
+    area: str | None = None,
+    linkedin_url: str | None = None,
+    city: str | None = None,
+    country: str | None = None,
+    company: FoundCompany | None = None,
+) -> FoundContact | None:
+    """Put a person together; None if nothing names them. `level` is a seniority, `area` a department."""
+    whole = full_name or " ".join(filter(None, (first_name, last_name))) or None
+    name = normal(parse_name, whole)
+    found = FoundContact(
+        source=source,
+        full_name=name.full if name else None,
+        first_name=first_name or (name.first if name else None) or None,
+        last_name=last_name or (name.last if name else None) or None,
+        title=title,
+        seniority=normal(seniority, level),
+        department=normal(department, area),
+        linkedin_url=normal(normal_profile_url, linkedin_url),
+        city=city,
+        country=normal(country_code, country),
+        company=company,
+    )
+    return found if found.full_name or found.linkedin_url else None
+
+
+def of_type(found: Iterable[FoundEmail | None], types: Iterable[str]) -> tuple[FoundEmail, ...]:
+    """Keep the addresses that are some, and of one of the types asked for; each once."""
+    wanted = frozenset(types)
+    kept = {one.email: one for one in found if one is not None and (not wanted or one.type in wanted)}
+    return tuple(kept.values())
+
+
+def some(found: Iterable[FoundPhone | None]) -> tuple[FoundPhone, ...]:
+    """Keep the numbers that are some, each once."""
+    return tuple({one.e164: one for one in found if one is not None}.values())
+
+
+def dated(contact: FoundContact, at: datetime | None) -> FoundContact:
+    """Say of when the vendor's knowledge of the person is, where it tells."""
+    return contact if at is None else replace(contact, source=said_by(contact.source.provider, at))
+
+
+def _headcount(employees: str | float | None) -> str | None:
+    return employees if employees is None or isinstance(employees, str) else str(int(employees))

@@ -1,0 +1,190 @@
+"""Providers that are web services: one way to send, one clock over the exchange, one reading of statuses."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Any, ClassVar
+
+import httpx2
+
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Pending, ProviderTimeout, Reply, Terms, UnexpectedAnswer
+
+MOST_BYTES = 2_000_000
+SECONDS_TO_CONNECT = 3.0
+LONGEST_PAUSE = 86_400.0
+_BY_STATUS = {
+    401: TraceOutcome.UNCONFIGURED,
+    402: TraceOutcome.NO_CREDITS,
+    429: TraceOutcome.RATE_LIMITED,
+    451: TraceOutcome.SUPPRESSED,
+}
+_OK = range(200, 300)
+_NOT_FOUND = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the vendor sent: `body` is its JSON object, or None if it is no JSON object."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: dict[str, Any] | None
+    cost: float = field(default=0)
+
+    @property
+    def is_ok(self) -> bool:
+        """Tell whether the status is one of success."""
+        return self.status in _OK
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """Give the JSON object.
+
+        Raises:
+            UnexpectedAnswer: it is none.
+
+        """
+        if self.body is None:
+            raise UnexpectedAnswer
+        return self.body
+
+    @property
+    def retry_after(self) -> float | None:
+        """Give the seconds of `Retry-After` (RFC 9110, section 10.2.3: seconds, or a date)."""
+        said = self.headers.get("retry-after", "").strip()
+        if said.isdecimal():
+            return min(float(said), LONGEST_PAUSE)
+        try:
+            at = parsedate_to_datetime(said)
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        return min(max((at - clock.now()).total_seconds(), 0.0), LONGEST_PAUSE)
+
+
+class Vendor:
+    """A provider behind a web API with a key: `<NAME>_API_KEY` and `<NAME>_BASE_URL`.
+
+    A subclass says its name, address, fields and usual terms, how the key travels (`credentials`), whether a
+    question has enough to go by (`takes`), and how it is asked (`ask`).
+    """
+
+    name: ClassVar[str]
+    base_url: ClassVar[str]
+    fields: ClassVar[frozenset[Field]]
+    guesses: ClassVar[bool] = False
+    usual_terms: ClassVar[Terms]
+    needs_key: ClassVar[bool] = True
+
+    def __init__(self, access: Access) -> None:
+        self._key = access.api_key
+        self._url = (access.base_url or self.base_url).rstrip("/")
+        self.terms = self._terms(access)
+        self._client = httpx2.Client(follow_redirects=False)
+
+    def refusal(self, ask: Ask) -> TraceOutcome | None:
+        """Tell why this cannot be asked: no key, or too little to go by."""
+        if self.needs_key and not self._key:
+            return TraceOutcome.UNCONFIGURED
+        return None if self.takes(ask) else TraceOutcome.INELIGIBLE
+
+    def takes(self, ask: Ask) -> bool:
+        """Tell whether the question has enough for this vendor to go by."""
+        raise NotImplementedError
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+        """Ask the vendor, and read its answer."""
+        raise NotImplementedError
+
+    def credentials(self, key: str) -> dict[str, str]:
+        """Give the headers that carry the key; never the URL, which ends up in logs."""
+        raise NotImplementedError
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        seconds: float,
+        params: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Send one request and read the whole answer within so many seconds, however slowly it drips.
+
+        Raises:
+            ProviderTimeout: it took longer.
+            UnexpectedAnswer: nobody answers there, or too much comes.
+
+        """
+        until = time.monotonic() + seconds
+        try:
+            with self._client.stream(
+                method,
+                self._url + path,
+                params={name: value for name, value in (params or {}).items() if value is not None},
+                json=None if body is None else {k: v for k, v in body.items() if v is not None},
+                headers={"Accept": "application/json", **self.credentials(self._key)},
+                timeout=httpx2.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT)),
+            ) as response:
+                content = _read(response, until)
+        except httpx2.TimeoutException as error:
+            raise ProviderTimeout from error
+        except httpx2.HTTPError as error:
+            raise UnexpectedAnswer(type(error).__name__) from None  # its text quotes the URL
+        return Answer(response.status_code, response.headers, _as_object(content))
+
+    def standard(self, answer: Answer) -> Reply:
+        """Read what most statuses mean; a page instead of JSON is an error, whatever its status.
+
+        401 alone needs no JSON: some vendors answer a bad key in plain text.
+        """
+        if answer.status != 401 and answer.body is None:  # noqa: PLR2004 -- the status
+            return Reply(outcome=TraceOutcome.ERROR)
+        if answer.status == _NOT_FOUND:
+            return Reply(outcome=TraceOutcome.MISS)
+        outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
+        return Reply(outcome=outcome, retry_after=answer.retry_after)
+
+    def checked(self, answer: Answer, left: Mapping[str, float]) -> Check:
+        """Say what the answer of a free call tells about the key."""
+        if answer.is_ok and answer.body is not None:
+            return Check(outcome=TraceOutcome.HIT, left=left)
+        outcome = self.standard(answer).outcome
+        return Check(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+
+    def _terms(self, access: Access) -> Terms:
+        usual = self.usual_terms
+        return replace(
+            usual,
+            rates=usual.rates if access.rates is None else access.rates,
+            credit_price=usual.credit_price if access.credit_price is None else access.credit_price,
+            daily_budget=usual.daily_budget if access.daily_budget is None else access.daily_budget,
+            miss_days=usual.miss_days if access.miss_days is None else access.miss_days,
+        )
+
+
+def _read(response: httpx2.Response, until: float) -> bytes:
+    content = bytearray()
+    for chunk in response.iter_bytes():
+        content += chunk
+        if time.monotonic() > until:
+            raise ProviderTimeout
+        if len(content) > MOST_BYTES:
+            raise UnexpectedAnswer("too long")
+    return bytes(content)
+
+
+def _as_object(content: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
