@@ -3,83 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
+from ipaddress import ip_network
 
 from environs import Env
 
-from app.domain.errors import InvalidValue
+from app import provider_settings
 from app.domain.kinds import Kind
-from app.domain.rates import Rate, parse_rates
+from app.provider_settings import Access, SettingsError
+
+__all__ = ["Access", "Settings", "SettingsError", "load"]
 
 MINIMUM_SECRET_LENGTH = 32
-
-EMAIL_ORDER = ("hunter", "prospeo", "leadmagic", "pdl", "apollo", "dropcontact", "rocketreach", "fullenrich")
-PHONE_ORDER = ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich")
-PERSON_ORDER = ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach", "fullenrich")
-COMPANY_ORDER = ("hunter", "prospeo", "pdl", "apollo", "rocketreach")
-KEYLESS = frozenset({"pattern", "sandbox", "mx"})
-KEYS = {"reacher": "BASE_URL"}
-"""What shows that a provider is to be used, where that is no key."""
-EUROPEAN_UNION = frozenset(
-    [
-        "AT",
-        "BE",
-        "BG",
-        "CY",
-        "CZ",
-        "DE",
-        "DK",
-        "EE",
-        "ES",
-        "FI",
-        "FR",
-        "GR",
-        "HR",
-        "HU",
-        "IE",
-        "IT",
-        "LT",
-        "LU",
-        "LV",
-        "MT",
-        "NL",
-        "PL",
-        "PT",
-        "RO",
-        "SE",
-        "SI",
-        "SK",
-    ]
-)
-_NAMED_AFTER_OTHERS = re.compile(
-    r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
-    r"|PROVIDERS_(?:EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}"
-)
-_FIGURE = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
-
-
-class SettingsError(RuntimeError):
-    """A setting is missing or makes no sense; the message names it and says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """How one provider is reached and on what terms; None stands for what its file says.
-
-    `credit_price` is what one of its credits costs in the operator's money, `daily_budget` the credits it may
-    cost per UTC day, `miss_days` for how long its miss stands.
-    """
-
-    api_key: str = field(default="", repr=False)
-    base_url: str = ""
-    rates: tuple[Rate, ...] | None = None
-    credit_price: float | None = None
-    daily_budget: float | None = None
-    miss_days: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +61,7 @@ class Settings:
     providers_file: str
     cost_ceiling_email: float | None
     cost_ceiling_phone: float | None
+    webhook_networks: tuple[str, ...]
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """`HUNTER_API_KEY`, `PROVIDERS_EMAIL_DE` and their like: settings whose names depend on others."""
 
@@ -134,15 +72,7 @@ class Settings:
             SettingsError: one of its figures cannot be read.
 
         """
-        known, prefix = dict(self.provider_variables), env_name(name)
-        return Access(
-            api_key=known.get(f"{prefix}_API_KEY", ""),
-            base_url=known.get(f"{prefix}_BASE_URL", ""),
-            rates=_rates(known, f"{prefix}_RATE"),
-            credit_price=_figure(known, f"{prefix}_CREDIT_PRICE"),
-            daily_budget=_figure(known, f"{prefix}_DAILY_BUDGET"),
-            miss_days=_figure(known, f"{prefix}_MISS_DAYS"),
-        )
+        return provider_settings.access(dict(self.provider_variables), name)
 
     def providers(self, asked: str, region: str | None = None) -> tuple[str, ...]:
         """Give the names of those who are asked for this field, first to last.
@@ -150,11 +80,9 @@ class Settings:
         `region` is an ISO country, for which `PROVIDERS_EMAIL_DE` or, in the European Union,
         `PROVIDERS_EMAIL_EU` may say otherwise.
         """
-        known = dict(self.provider_variables)
-        for place in (region, "EU" if region in EUROPEAN_UNION else None):
-            names = known.get(f"PROVIDERS_{asked.upper()}_{place}")
-            if place and names is not None:
-                return _names(names)
+        special = provider_settings.order_for(dict(self.provider_variables), asked, region)
+        if special is not None:
+            return special
         usual: dict[str, tuple[str, ...]] = {
             "email": self.providers_email,
             "phone": self.providers_phone,
@@ -217,40 +145,23 @@ def load() -> Settings:
         limit_read=env.str("LIMIT_READ", "12000/minute"),
         limit_login_address=env.str("LIMIT_LOGIN_ADDRESS", "60/minute"),
         limit_login_account=env.str("LIMIT_LOGIN_ACCOUNT", "10/minute"),
-        providers_email=_order(env, "PROVIDERS_EMAIL", "pattern", *EMAIL_ORDER, "sandbox"),
-        providers_phone=_order(env, "PROVIDERS_PHONE", *PHONE_ORDER, "sandbox"),
-        providers_person=_order(env, "PROVIDERS_PERSON", *PERSON_ORDER, "sandbox"),
-        providers_company=_order(env, "PROVIDERS_COMPANY", *COMPANY_ORDER, "sandbox"),
-        providers_verification=_order(env, "PROVIDERS_VERIFICATION", "mx", "reacher"),
+        providers_email=_order(env, "PROVIDERS_EMAIL", "email"),
+        providers_phone=_order(env, "PROVIDERS_PHONE", "phone"),
+        providers_person=_order(env, "PROVIDERS_PERSON", "person"),
+        providers_company=_order(env, "PROVIDERS_COMPANY", "company"),
+        providers_verification=_order(env, "PROVIDERS_VERIFICATION", "verification"),
         providers_order=_one_of(env, "PROVIDERS_ORDER", "fixed", "auto"),
         providers_file=env.str("PROVIDERS_FILE", ""),
         cost_ceiling_email=_ceiling(env, "COST_CEILING_EMAIL"),
         cost_ceiling_phone=_ceiling(env, "COST_CEILING_PHONE"),
-        provider_variables=tuple(
-            (name, os.environ[name]) for name in sorted(filter(_NAMED_AFTER_OTHERS.fullmatch, os.environ))
-        ),
+        webhook_networks=_networks(env, "WEBHOOK_NETWORKS"),
+        provider_variables=provider_settings.pick(os.environ),
     )
 
 
-def env_name(provider: str) -> str:
-    """Give what a provider's settings begin with: `HUNTER` of `hunter`."""
-    return provider.upper().replace("-", "_")
-
-
-def _order(env: Env, name: str, *usual: str) -> tuple[str, ...]:
-    """Read an order; by default everybody who needs no key, and those whose key is set."""
+def _order(env: Env, name: str, asked: str) -> tuple[str, ...]:
     said = env.str(name, None)
-    if said is not None:
-        return _names(said)
-    return tuple(
-        one
-        for one in usual
-        if one in KEYLESS or os.environ.get(f"{env_name(one)}_{KEYS.get(one, 'API_KEY')}")
-    )
-
-
-def _names(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
+    return provider_settings.usual_order(os.environ, asked) if said is None else provider_settings.names(said)
 
 
 def _one_of(env: Env, name: str, *allowed: str) -> str:
@@ -261,30 +172,20 @@ def _one_of(env: Env, name: str, *allowed: str) -> str:
     return value
 
 
+def _networks(env: Env, name: str) -> tuple[str, ...]:
+    """Read IP networks, separated by commas; a network has no bits set behind its prefix."""
+    networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
+    for network in networks:
+        try:
+            ip_network(network)
+        except ValueError as error:
+            message = f"{name} has {network!r} in it; it takes networks such as 10.20.0.0/16."
+            raise SettingsError(message) from error
+    return networks
+
+
 def _ceiling(env: Env, name: str) -> float | None:
-    return _figure({name: env.str(name, "")}, name)
-
-
-def _figure(known: Mapping[str, str], name: str) -> float | None:
-    """Read a number that is not negative; None if there is none."""
-    said = known.get(name, "").strip()
-    if not said:
-        return None
-    if not _FIGURE.fullmatch(said):
-        message = f"{name} is {said!r}; it must be a number such as 25 or 0.5."
-        raise SettingsError(message)
-    return float(said)
-
-
-def _rates(known: Mapping[str, str], name: str) -> tuple[Rate, ...] | None:
-    said = known.get(name, "").strip()
-    if not said:
-        return None
-    try:
-        return parse_rates(said)
-    except InvalidValue as error:
-        message = f"{name} is {said!r}. {error}"
-        raise SettingsError(message) from error
+    return provider_settings.figure({name: env.str(name, "")}, name)
 
 
 def _required(env: Env, name: str, example: str) -> str:

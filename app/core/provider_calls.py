@@ -1,0 +1,224 @@
+"""Provider calls: who was asked what for which job, what came of it and what it cost the operator.
+
+A call is written down before it is made, and its answer before anything else happens: a worker that is
+killed leaves a call that is `started`, and a job that runs again finds the answers it has paid for. No call
+keeps who it was about longer than its job runs; what stays is a keyed digest, for misses that need not be
+paid again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Index, String, delete, func, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.findings import EmailStatus
+from app.domain.ids import new_id
+from app.domain.kinds import TraceOutcome
+from app.domain.names import company_key, name_key
+from app.domain.subjects import Subject
+from app.infra.db import Base
+from app.settings import load
+
+STARTED = "started"
+PENDING = "pending"
+ANSWERS = frozenset({TraceOutcome.HIT.value, TraceOutcome.MISS.value, TraceOutcome.SUPPRESSED.value})
+"""What need not be asked again while the job runs."""
+
+
+_PROFILES = frozenset({"person", "company"})
+
+
+class ProviderCall(Base):
+    """One question to one provider about one field of one subject.
+
+    `outcome` is one of the trace's, or `started` or `pending`; `status` that of the best address; `cost` in
+    the provider's credits, while it is open the most it may cost. `ticket` is what an asynchronous provider
+    gave, `reply` the values, until the job is over. `subject` is the digest of who and which types were asked
+    for, `item` the place in an enrichment.
+    """
+
+    __tablename__ = "provider_calls"
+    __table_args__ = (
+        Index("ix_provider_calls_job_id", "job_id"),
+        Index("ix_provider_calls_subject", "subject", "provider", "asked_at"),
+        Index("ix_provider_calls_provider_asked_at", "provider", "asked_at"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    job_id: Mapped[str] = mapped_column(String(28))
+    item: Mapped[int | None]
+    field: Mapped[str]
+    provider: Mapped[str]
+    subject: Mapped[bytes]
+    country: Mapped[str | None]
+    outcome: Mapped[str]
+    status: Mapped[str | None]
+    cost: Mapped[float]
+    latency_ms: Mapped[int | None]
+    ticket: Mapped[str | None]
+    reply: Mapped[dict[str, Any] | None]
+    asked_at: Mapped[datetime]
+    answered_at: Mapped[datetime | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of whom, for which job and item of it."""
+
+    job_id: str
+    item: int | None
+    field: str
+    provider: str
+    subject: bytes
+    country: str | None
+
+
+def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> bytes:
+    """Give the 32 bytes that stand for the question in other jobs: keyed, so that nobody can guess back."""
+    name = subject.name
+    about = [
+        *(field, *sorted(types)),
+        *(subject.linkedin_url, subject.email, subject.phone, name and name_key(name)),
+        subject.company_domain or (subject.company_name and company_key(subject.company_name)),
+    ]
+    return hmac.digest(load().secret_key.encode(), b"call\0" + json.dumps(about).encode(), hashlib.sha256)
+
+
+def earlier(session: Session, question: Question) -> ProviderCall | None:
+    """Give the call of this job that has an answer, or waits for one; None if there is none."""
+    query = (
+        select(ProviderCall)
+        .where(
+            ProviderCall.job_id == question.job_id,
+            ProviderCall.item.is_(None) if question.item is None else ProviderCall.item == question.item,
+            ProviderCall.field == question.field,
+            ProviderCall.provider == question.provider,
+            ProviderCall.subject == question.subject,
+            ProviderCall.outcome.in_([*ANSWERS, PENDING]),
+        )
+        .order_by(ProviderCall.id.desc())
+        .limit(1)
+    )
+    return session.scalar(query)
+
+
+def has_told(session: Session, question: Question, *, since: datetime) -> bool:
+    """Tell whether the provider has said all it knows: asking again would bring, and cost, the same.
+
+    That is so if its latest answer since then was a miss, or an address that is not valid, or any profile:
+    what it told is stored. A valid address or a number that is asked for again is wanted fresher.
+    """
+    query = (
+        select(ProviderCall.outcome, ProviderCall.status)
+        .where(
+            ProviderCall.subject == question.subject,
+            ProviderCall.provider == question.provider,
+            ProviderCall.asked_at >= since,
+            ProviderCall.outcome.in_(ANSWERS),
+        )
+        .order_by(ProviderCall.asked_at.desc())
+        .limit(1)
+    )
+    latest = session.execute(query).first()
+    if latest is None or latest.outcome == TraceOutcome.SUPPRESSED:
+        return False
+    if latest.outcome == TraceOutcome.MISS or question.field in _PROFILES:
+        return True
+    return latest.status not in {None, EmailStatus.VALID.value}
+
+
+def credits_since(session: Session, provider: str, since: datetime) -> float:
+    """Add up the provider's credits spent since then, counting what is on its way at its highest price."""
+    query = select(func.coalesce(func.sum(ProviderCall.cost), 0.0)).where(
+        ProviderCall.provider == provider, ProviderCall.asked_at >= since
+    )
+    return float(session.execute(query).scalar_one())
+
+
+def credits_for(session: Session, job_id: str, item: int | None) -> dict[str, float]:
+    """Add up, by provider, the credits spent for a job, or for one item of it."""
+    query = (
+        select(ProviderCall.provider, func.sum(ProviderCall.cost))
+        .where(
+            ProviderCall.job_id == job_id,
+            ProviderCall.item.is_(None) if item is None else ProviderCall.item == item,
+        )
+        .group_by(ProviderCall.provider)
+    )
+    return {row[0]: float(row[1]) for row in session.execute(query)}
+
+
+def start(session: Session, question: Question, *, cost: float, now: datetime) -> str:
+    """Write down that the question is about to be asked; give the call's id."""
+    call = ProviderCall(
+        id=new_id("cal"),
+        job_id=question.job_id,
+        item=question.item,
+        field=question.field,
+        provider=question.provider,
+        subject=question.subject,
+        country=question.country,
+        outcome=STARTED,
+        cost=cost,
+        asked_at=now,
+    )
+    session.add(call)
+    session.flush()
+    return call.id
+
+
+def wait(session: Session, call_id: str, *, ticket: str) -> None:
+    """Write down that the provider needs time."""
+    _change(session, call_id, outcome=PENDING, ticket=ticket)
+
+
+def answer(
+    session: Session,
+    call_id: str,
+    *,
+    outcome: TraceOutcome,
+    status: str | None,
+    cost: float,
+    latency_ms: int,
+    reply: dict[str, Any] | None,
+    now: datetime,
+) -> None:
+    """Write down what the provider said."""
+    values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms, "reply": reply}
+    _change(session, call_id, outcome=outcome.value, answered_at=now, **values)
+
+
+def judge(session: Session, call_id: str, *, outcome: TraceOutcome, status: str | None) -> None:
+    """Write down what became of an answer once its addresses were verified."""
+    _change(session, call_id, outcome=outcome.value, status=status)
+
+
+def forget_replies(session: Session, job_id: str) -> None:
+    """Drop the values that a job's calls gave, once the job is over."""
+    session.execute(
+        update(ProviderCall)
+        .where(ProviderCall.job_id == job_id, ProviderCall.reply.is_not(None))
+        .values(reply=None, ticket=None)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def forget(session: Session, *, before: datetime) -> None:
+    """Delete calls that are too old to say anything about a provider."""
+    session.execute(delete(ProviderCall).where(ProviderCall.asked_at < before))
+
+
+def _change(session: Session, call_id: str, **values: Any) -> None:
+    session.execute(
+        update(ProviderCall)
+        .where(ProviderCall.id == call_id)
+        .values(values)
+        .execution_options(synchronize_session=False)
+    )

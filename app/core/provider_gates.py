@@ -1,0 +1,100 @@
+"""Provider gates: rate limits and circuit breakers in the database, so that they hold with Redis away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain import gates
+from app.domain.gates import Admission, Gate, State
+from app.domain.kinds import TraceOutcome
+from app.domain.rates import Rate
+from app.infra.db import Base, insert
+
+
+class ProviderGate(Base):
+    """One provider's gate; its lock is what makes workers take turns. The columns are those of `Gate`."""
+
+    __tablename__ = "provider_gates"
+
+    provider: Mapped[str] = mapped_column(primary_key=True)
+    tokens: Mapped[list[Any]]
+    refilled_at: Mapped[datetime]
+    window_at: Mapped[datetime]
+    state: Mapped[str]
+    open_until: Mapped[datetime | None]
+    paused_until: Mapped[datetime | None]
+    failures: Mapped[int]
+    window_calls: Mapped[int]
+    window_failures: Mapped[int]
+    last_outcome: Mapped[str | None]
+
+
+def admit(
+    session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: datetime
+) -> Admission:
+    """Take the provider's turn, and a token if it may be asked; the row stays locked until the commit."""
+    row = _locked(session, provider, rates, now)
+    gate, admission = gates.admit(_gate(row), rates, _time(session, now), breaker=breaker)
+    _write(row, gate)
+    return admission
+
+
+def lock(session: Session, provider: str, *, now: datetime) -> None:
+    """Let nobody else call the provider until the commit."""
+    _locked(session, provider, (), now)
+
+
+def report(
+    session: Session, provider: str, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
+) -> None:
+    """Take in how a call to the provider ended."""
+    row = _locked(session, provider, (), now)
+    _write(row, gates.report(_gate(row), outcome, retry_after=retry_after, now=_time(session, now)))
+
+
+def health(session: Session) -> dict[str, bool]:
+    """Tell of each provider that was ever asked whether asking it may help."""
+    return {row.provider: _gate(row).is_healthy for row in session.scalars(select(ProviderGate))}
+
+
+def _locked(session: Session, provider: str, rates: Sequence[Rate], now: datetime) -> ProviderGate:
+    query = select(ProviderGate).where(ProviderGate.provider == provider).with_for_update()
+    query = query.execution_options(populate_existing=True)
+    row = session.scalar(query)
+    if row is None:
+        session.execute(
+            insert(session, ProviderGate)
+            .values(provider=provider, **_columns(gates.new(rates, now)))
+            .on_conflict_do_nothing()
+        )
+        row = session.scalars(query).one()
+    return row
+
+
+def _time(session: Session, now: datetime) -> datetime:
+    """Give the database's time where it is a server: the clocks of the workers' machines differ."""
+    if session.get_bind().dialect.name == "sqlite":
+        return now
+    time: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return time
+
+
+def _gate(row: ProviderGate) -> Gate:
+    values = {one.name: getattr(row, one.name) for one in fields(Gate)}
+    return Gate(**values | {"state": State(row.state), "tokens": tuple(row.tokens)})
+
+
+def _write(row: ProviderGate, gate: Gate) -> None:
+    for name, value in _columns(gate).items():
+        setattr(row, name, value)
+
+
+def _columns(gate: Gate) -> dict[str, Any]:
+    values = {one.name: getattr(gate, one.name) for one in fields(Gate)}
+    return values | {"state": gate.state.value, "tokens": list(gate.tokens)}

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW
+from sqlalchemy.orm import Session
+
+from app.core import provider_calls
+from app.core.provider_calls import ProviderCall, Question, subject_digest
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+
+ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
+QUESTION = Question(
+    job_id="job_1",
+    item=None,
+    field="email",
+    provider="hunter",
+    subject=subject_digest("email", ("work",), ADA),
+    country="GB",
+)
+HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
+
+
+def call(
+    session: Session,
+    question: Question = QUESTION,
+    outcome: TraceOutcome | None = None,
+    *,
+    status: str | None = "valid",
+    **more: float,
+) -> str:
+    """Ask, and be answered if there is an outcome; `days` ago, at a `cost`."""
+    now = NOW - timedelta(days=more.get("days", 0))
+    call_id = provider_calls.start(session, question, cost=more.get("cost", 1.0), now=now)
+    if outcome is not None:
+        provider_calls.answer(
+            session,
+            call_id,
+            outcome=outcome,
+            status=status,
+            cost=more.get("cost", 1.0),
+            latency_ms=12,
+            reply={"outcome": outcome.value},
+            now=now,
+        )
+    session.expire_all()
+    return call_id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Subject(first_name="Ada", last_name="LOVELACE", company_domain="acme.com"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Acme"),
+        Subject(contact_id="con_1", full_name="Ada Lovelace", company_domain="acme.com"),
+    ],
+)
+def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> None:
+    assert subject_digest("email", ("work",), other) == QUESTION.subject
+
+
+@pytest.mark.parametrize(
+    ("field", "types", "subject"),
+    [
+        ("phone", ("work",), ADA),
+        ("email", ("personal",), ADA),
+        ("email", ("work",), replace(ADA, company_domain="other.com")),
+        ("email", ("work",), replace(ADA, company_domain=None, company_name="Acme Ltd")),
+        ("email", ("work",), replace(ADA, linkedin_url="https://www.linkedin.com/in/ada")),
+        ("email", ("work",), Subject(email="ada@acme.com")),
+        ("email", ("work",), Subject(phone="+12025550143")),
+    ],
+)
+def test_anything_else_is_another_question(field: str, types: tuple[str, ...], subject: Subject) -> None:
+    assert subject_digest(field, types, subject) != QUESTION.subject
+
+
+def test_the_digest_does_not_hold_the_person() -> None:
+    assert b"ada" not in QUESTION.subject.lower()
+    assert len(QUESTION.subject) == 32
+
+
+@pytest.mark.parametrize("outcome", [HIT, MISS, TraceOutcome.SUPPRESSED])
+def test_an_answer_is_found_again_by_the_job_that_asked(session: Session, outcome: TraceOutcome) -> None:
+    call_id = call(session, outcome=outcome)
+
+    found = provider_calls.earlier(session, QUESTION)
+
+    assert found is not None
+    assert (found.id, found.reply, found.latency_ms) == (call_id, {"outcome": outcome.value}, 12)
+
+
+@pytest.mark.parametrize("outcome", [None, TraceOutcome.ERROR, TraceOutcome.RATE_LIMITED])
+def test_what_brought_no_answer_is_asked_again(session: Session, outcome: TraceOutcome | None) -> None:
+    call(session, outcome=outcome)
+
+    assert provider_calls.earlier(session, QUESTION) is None
+
+
+def test_a_ticket_is_found_again(session: Session) -> None:
+    call_id = call(session)
+
+    provider_calls.wait(session, call_id, ticket="t-1")
+
+    found = provider_calls.earlier(session, QUESTION)
+    assert found is not None
+    assert (found.outcome, found.ticket) == ("pending", "t-1")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(QUESTION, job_id="job_2"),
+        replace(QUESTION, item=0),
+        replace(QUESTION, field="phone"),
+        replace(QUESTION, provider="prospeo"),
+        replace(QUESTION, subject=bytes(32)),
+    ],
+)
+def test_another_question_has_no_answer_yet(session: Session, other: Question) -> None:
+    call(session, outcome=HIT)
+
+    assert provider_calls.earlier(session, other) is None
+
+
+def test_an_item_finds_its_own_answer(session: Session) -> None:
+    item = replace(QUESTION, item=3)
+    call(session, item, HIT)
+
+    assert provider_calls.earlier(session, item) is not None
+
+
+def test_a_miss_stands_for_other_jobs_too_until_it_is_too_old(session: Session) -> None:
+    call(session, outcome=MISS, days=10)
+    other = replace(QUESTION, job_id="job_2")
+
+    assert provider_calls.has_told(session, other, since=NOW - timedelta(days=11))
+    assert not provider_calls.has_told(session, other, since=NOW - timedelta(days=9))
+
+
+def test_a_later_hit_ends_a_miss(session: Session) -> None:
+    call(session, outcome=MISS, days=2)
+    call(session, outcome=HIT, days=1)
+
+    assert not provider_calls.has_told(session, QUESTION, since=NOW - timedelta(days=11))
+
+
+@pytest.mark.parametrize(
+    ("field", "status", "told"),
+    [
+        ("email", "valid", False),
+        ("email", "accept_all", True),
+        ("email", "unknown", True),
+        ("phone", None, False),
+        ("person", None, True),
+        ("company", None, True),
+    ],
+)
+def test_what_it_told_and_is_stored_is_not_bought_again(
+    session: Session, field: str, status: str | None, *, told: bool
+) -> None:
+    question = replace(QUESTION, field=field)
+    call(session, question, HIT, status=status, days=2)
+
+    assert provider_calls.has_told(session, question, since=NOW - timedelta(days=3)) is told
+
+
+def test_an_opt_out_is_no_miss(session: Session) -> None:
+    call(session, outcome=TraceOutcome.SUPPRESSED, days=2)
+
+    assert not provider_calls.has_told(session, QUESTION, since=NOW - timedelta(days=3))
+
+
+def test_a_failure_after_a_miss_changes_nothing(session: Session) -> None:
+    call(session, outcome=MISS, days=2)
+    call(session, outcome=TraceOutcome.ERROR, days=1)
+
+    assert provider_calls.has_told(session, QUESTION, since=NOW - timedelta(days=11))
+
+
+def test_what_is_on_its_way_counts_at_its_highest_price(session: Session) -> None:
+    call(session, outcome=HIT, cost=0.25)
+    call(session, cost=10)
+    call(session, outcome=HIT, cost=5, days=2)
+
+    assert provider_calls.credits_since(session, "hunter", NOW - timedelta(days=1)) == 10.25
+    assert provider_calls.credits_since(session, "prospeo", NOW - timedelta(days=1)) == 0
+
+
+def test_costs_are_told_by_job_and_item(session: Session) -> None:
+    call(session, outcome=HIT, cost=2)
+    call(session, replace(QUESTION, provider="prospeo"), HIT, cost=3)
+    call(session, replace(QUESTION, item=1), HIT, cost=7)
+
+    assert provider_calls.credits_for(session, "job_1", None) == {"hunter": 2, "prospeo": 3}
+    assert provider_calls.credits_for(session, "job_1", 1) == {"hunter": 7}
+
+
+def test_what_became_of_an_answer_is_kept(session: Session) -> None:
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.judge(session, call_id, outcome=MISS, status=None)
+
+    row = session.get_one(ProviderCall, call_id, populate_existing=True)
+    assert (row.outcome, row.status) == ("miss", None)
+
+
+def test_the_values_are_dropped_and_the_call_stays(session: Session) -> None:
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.forget_replies(session, "job_1")
+
+    row = session.get_one(ProviderCall, call_id, populate_existing=True)
+    assert (row.reply, row.ticket, row.outcome) == (None, None, "hit")
+
+
+def test_old_calls_are_deleted(session: Session) -> None:
+    call(session, outcome=HIT, days=200)
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.forget(session, before=NOW - timedelta(days=180))
+
+    assert [row.id for row in session.query(ProviderCall)] == [call_id]

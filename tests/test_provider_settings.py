@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+
+from app import provider_settings
+from app.domain.rates import Rate
+from app.provider_settings import Access, SettingsError
+
+
+def test_a_provider_without_settings_keeps_its_own_terms() -> None:
+    assert provider_settings.access({}, "hunter") == Access()
+
+
+def test_every_term_of_a_provider_can_be_set() -> None:
+    known = {
+        "HUNTER_API_KEY": "k",
+        "HUNTER_BASE_URL": "https://mock.example",
+        "HUNTER_WEBHOOK_URL": "https://hook.example",
+        "HUNTER_RATE": "15/second;500/minute",
+        "HUNTER_CREDIT_PRICE": "0.05",
+        "HUNTER_DAILY_BUDGET": "500",
+        "HUNTER_MISS_DAYS": "7.5",
+        "PROSPEO_API_KEY": "other",
+    }
+
+    access = provider_settings.access(known, "hunter")
+
+    assert access == Access(
+        api_key="k",
+        base_url="https://mock.example",
+        webhook_url="https://hook.example",
+        rates=(Rate(15, 1.0), Rate(500, 60.0)),
+        credit_price=0.05,
+        daily_budget=500.0,
+        miss_days=7.5,
+    )
+
+
+def test_a_key_is_not_in_the_text_of_its_access() -> None:
+    assert "secret" not in repr(Access(api_key="secret"))
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HUNTER_RATE", "often"),
+        ("HUNTER_DAILY_BUDGET", "-1"),
+        ("HUNTER_CREDIT_PRICE", "nan"),
+        ("HUNTER_MISS_DAYS", "1e9"),
+    ],
+)
+def test_a_figure_that_makes_no_sense_is_told_with_its_name(variable: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"{variable} is '{value}'"):
+        provider_settings.access({variable: value}, "hunter")
+
+
+def test_by_default_those_are_asked_that_need_no_key_or_have_one() -> None:
+    known = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
+
+    assert provider_settings.usual_order(known, "email") == ("pattern", "hunter", "sandbox")
+    assert provider_settings.usual_order(known, "verification") == ("mx", "reacher")
+
+
+@pytest.mark.parametrize(
+    ("region", "order"),
+    [("DE", ("dropcontact",)), ("FR", ("dropcontact", "hunter")), ("US", None), (None, None)],
+)
+def test_a_country_may_have_an_order_of_its_own(region: str | None, order: tuple[str, ...] | None) -> None:
+    known = {"PROVIDERS_EMAIL_DE": "dropcontact", "PROVIDERS_EMAIL_EU": " Dropcontact, hunter,hunter "}
+
+    assert provider_settings.order_for(known, "email", region) == order
+
+
+def test_only_settings_of_providers_are_picked_from_the_environment() -> None:
+    environment = {"PATH": "/bin", "HUNTER_RATE": "1/day", "PROVIDERS_EMAIL_EU": "", "PROVIDERS_EMAIL": "x"}
+
+    assert [name for name, _value in provider_settings.pick(environment)] == [
+        "HUNTER_RATE",
+        "PROVIDERS_EMAIL_EU",
+    ]
