@@ -8,6 +8,9 @@ import sys
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
+_TOLD_URLS = ("httpx2", "httpcore2")
+"""Libraries that log the URLs they call, at whatever level: people are named in them."""
+
 log: FilteringBoundLogger = structlog.get_logger()
 
 
@@ -41,6 +44,8 @@ def configure(*, level: str, style: str) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=_number(level), force=True)
+    for name in _TOLD_URLS:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _number(level: str) -> int:

@@ -115,3 +115,12 @@ def test_no_exception_adds_nothing(capsys: pytest.CaptureFixture[str], nothing: 
     (line,) = lines(capsys)
     assert "error" not in line
     assert "exc_info" not in line
+
+
+@pytest.mark.parametrize("name", ["httpx2", "httpcore2.connection"])
+def test_what_logs_urls_is_silent_at_any_level(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(level="debug", style="logfmt")
+
+    logging.getLogger(name).info("GET https://api.example/?email=ada@acme.com")
+
+    assert capsys.readouterr().err == ""

@@ -5,6 +5,7 @@ import pytest
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
 from app.domain.subjects import Subject
+from app.settings import Access
 from workers.providers import sandbox
 from workers.providers.base import Ask, Field, ProviderTimeout, Reply
 from workers.providers.sandbox import SCENARIOS, Sandbox, scenario_of
@@ -32,7 +33,7 @@ def profile(scenario: str) -> Subject:
 
 def ask(scenario: str, field: Field = Field.EMAIL, *, attempt: int = 1, seconds: float = 5.0) -> Reply:
     question = Ask(field=field, subject=profile(scenario), types=TYPES[field], attempt=attempt)
-    return Sandbox().ask(question, seconds=seconds)
+    return Sandbox(Access()).ask(question, seconds=seconds)
 
 
 @pytest.mark.parametrize("scenario", HITS)
@@ -98,9 +99,9 @@ def test_every_scenario_is_tested_here() -> None:
 def test_anybody_else_it_does_not_know(scenario: str | None) -> None:
     subject = profile(scenario) if scenario else Subject(email="ada@acme.com")
 
-    reply = Sandbox().ask(Ask(field=Field.EMAIL, subject=subject), seconds=1.0)
+    refusal = Sandbox(Access()).refusal(Ask(field=Field.EMAIL, subject=subject))
 
-    assert reply.outcome is TraceOutcome.INELIGIBLE
+    assert refusal is TraceOutcome.INELIGIBLE
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_real_people_are_none_of_its_business(subject: Subject) -> None:
 def test_a_personal_address_is_elsewhere() -> None:
     question = Ask(field=Field.EMAIL, subject=profile("found"), types=("personal",))
 
-    (found,) = Sandbox().ask(question, seconds=1.0).emails
+    (found,) = Sandbox(Access()).ask(question, seconds=1.0).emails
 
     assert (found.email, found.type) == ("found@mail.example", "personal")
 
@@ -142,7 +143,9 @@ def test_a_personal_address_is_elsewhere() -> None:
 @pytest.mark.parametrize(("types", "given"), [(("work", "mobile"), "mobile"), (("hq",), "hq")])
 def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: str) -> None:
     (phone,) = (
-        Sandbox().ask(Ask(field=Field.PHONE, subject=profile("found"), types=types), seconds=1.0).phones
+        Sandbox(Access())
+        .ask(Ask(field=Field.PHONE, subject=profile("found"), types=types), seconds=1.0)
+        .phones
     )
 
     assert (phone.e164, phone.type, phone.status) == (sandbox.PHONE, given, "valid")

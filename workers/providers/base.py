@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, Protocol
@@ -17,6 +18,7 @@ from app.domain.kinds import TraceOutcome
 from app.domain.patterns import PatternStat
 from app.domain.rates import Rate
 from app.domain.subjects import Subject
+from app.settings import Access
 
 
 class Field(StrEnum):
@@ -43,7 +45,8 @@ class Ask:
 
     For a verification `subject.email` is the address in question. `country` is the ISO country the person is
     likely in, or None. `attempt` counts from 1 how often the job has been tried. `ticket` is what the
-    provider gave when it said that it needs time: then this is the question whether it is done.
+    provider gave when it said that it needs time: then this is the question whether it is done. `max_age` is
+    how old a value may be at most, None: as usual.
     """
 
     field: Field
@@ -52,6 +55,7 @@ class Ask:
     patterns: tuple[PatternStat, ...] = ()
     country: str | None = None
     attempt: int = 1
+    max_age: timedelta | None = None
     ticket: str | None = None
 
 
@@ -95,6 +99,11 @@ class Terms:
     patience: float = 600.0
     breaker: bool = True
 
+    @property
+    def is_free(self) -> bool:
+        """Tell whether there is nothing to count before it is asked."""
+        return not (self.rates or self.prices or self.breaker or self.daily_budget)
+
 
 FREE = Terms(miss_days=0, breaker=False)
 """The terms of those who are no outside service: asked as often as there is a question."""
@@ -108,6 +117,9 @@ class Provider(Protocol):
     guesses: ClassVar[bool]
     """Whether it only guesses: then its miss is no proof that nobody knows."""
     terms: Terms
+
+    def __init__(self, access: Access, /) -> None:
+        """Make the provider of what the settings say of it."""
 
     def refusal(self, ask: Ask) -> TraceOutcome | None:
         """Tell why this cannot be asked: ineligible or unconfigured; None if it can. Nothing is sent."""

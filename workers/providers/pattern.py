@@ -1,4 +1,4 @@
-"""Guesses an address from the pattern of the domain's verified ones; says so, and asks nobody outside."""
+"""Guesses addresses from the pattern of the domain's verified ones; says so, and asks nobody outside."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from app.settings import Access
 from workers.providers.base import FREE, Ask, Field, Reply
 
 LEAST_CONFIDENCE = 0.3
-"""A guess less likely than this is not worth a credit, whatever status the caller would take."""
+"""A best guess less likely than this is not worth a credit, whatever status the caller would take."""
+LEAST_CONFIDENCE_OF_OTHERS = 0.05
+"""A further guess less likely than this is not worth a verification."""
+MOST_GUESSES = 3
 
 
 class Pattern:
@@ -29,25 +32,31 @@ class Pattern:
     def refusal(self, ask: Ask) -> TraceOutcome | None:
         """Tell whether a name and a domain with a known pattern are there."""
         subject = ask.subject
-        enough = "work" in ask.types and subject.name and subject.company_domain and ask.patterns
-        return None if enough else TraceOutcome.INELIGIBLE
+        enough = "work" in ask.types and subject.name and subject.company_domain
+        return None if enough and patterns.learn(ask.patterns) else TraceOutcome.INELIGIBLE
 
     def ask(self, ask: Ask, *, seconds: float) -> Reply:  # noqa: ARG002 -- it takes no time
-        """Offer the likeliest address, unverified."""
+        """Offer the likeliest addresses, best first, unverified."""
         name, domain = str(ask.subject.name), str(ask.subject.company_domain)
         try:
-            guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)
+            guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)[:MOST_GUESSES]
         except InvalidValue:  # a name somebody stored, without a letter
             return Reply(outcome=TraceOutcome.INELIGIBLE)
         if not guesses or guesses[0].confidence < LEAST_CONFIDENCE:
             return Reply(outcome=TraceOutcome.MISS)
-        best = guesses[0]
-        found = FoundEmail(
-            email=best.email,
-            type="work",
-            status=EmailStatus.UNKNOWN,
-            reasons=("guessed",),
-            confidence=best.confidence,
-            source=Source(self.name, SourceKind.PATTERN, clock.now()),
+        source = Source(self.name, SourceKind.PATTERN, clock.now())
+        offered = (
+            _unverified(one, source) for one in guesses if one.confidence >= LEAST_CONFIDENCE_OF_OTHERS
         )
-        return Reply(outcome=TraceOutcome.HIT, emails=(found,))
+        return Reply(outcome=TraceOutcome.HIT, emails=tuple(offered))
+
+
+def _unverified(guess: patterns.Guess, source: Source) -> FoundEmail:
+    return FoundEmail(
+        email=guess.email,
+        type="work",
+        status=EmailStatus.UNKNOWN,
+        reasons=("guessed",),
+        confidence=guess.confidence,
+        source=source,
+    )

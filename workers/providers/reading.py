@@ -6,6 +6,7 @@ that cannot be read (a masked address, a number for a name) is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -34,6 +35,9 @@ from workers.providers.base import UnexpectedAnswer
 
 LONGEST_TEXT = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
+_MASKS = re.compile("[*\u2022\u2026]")
+_PHONE_MASKS = re.compile("[*\u2022\u2026]|[xX]{2}|[#_.]{2}")
+"""A phone's letters count as digits, so that a run of x would be read as nines."""
 T = TypeVar("T")
 
 
@@ -91,19 +95,12 @@ def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 def texts(body: Mapping[str, Any], name: str) -> list[str]:
     """Give the texts of the list of this name; whatever else is in it is left out."""
     found = body.get(name)
-    return (
-        [one.strip() for one in found if isinstance(one, str) and one.strip()]
-        if isinstance(found, list)
-        else []
-    )
+    return [one for one in map(_text, found) if one] if isinstance(found, list) else []
 
 
 def text(body: Mapping[str, Any], name: str) -> str | None:
     """Give the text of this name, trimmed; None where there is none, or something else."""
-    found = body.get(name)
-    if not isinstance(found, str) or "\0" in found:
-        return None
-    return found.strip()[:LONGEST_TEXT] or None
+    return _text(body.get(name))
 
 
 def figure(body: Mapping[str, Any], name: str) -> float | None:
@@ -130,7 +127,7 @@ def normal(form: Callable[[str], T], said: str | None) -> T | None:
         return None
     try:
         return form(said)
-    except (InvalidValue, NotAProfileUrl):
+    except (InvalidValue, NotAProfileUrl, OverflowError):  # the last: times at either end of the calendar
         return None
 
 
@@ -148,7 +145,7 @@ def found_email(
 
     `kind` is work or personal, told from the domain if None; `confidence` from 0 to 1.
     """
-    if not said or any(sign in said for sign in "*•"):
+    if not said or _MASKS.search(said):
         return None
     email = normal(normal_email, said)
     if email is None:
@@ -177,7 +174,7 @@ def found_phone(  # noqa: PLR0913 -- the columns of a row
     do_not_call_at: datetime | None = None,
 ) -> FoundPhone | None:
     """Put a number together; None if it is none, or masked. `country` is where a national one is read."""
-    if not said or any(sign in said for sign in "*•"):
+    if not said or _PHONE_MASKS.search(said):
         return None
     number = normal(lambda one: parse_phone(one, country), said)
     if number is None:
@@ -233,17 +230,22 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
     country: str | None = None,
     company: FoundCompany | None = None,
 ) -> FoundContact | None:
-    """Put a person together; None if nothing names them. `level` is a seniority, `area` a department."""
-    whole = full_name or " ".join(filter(None, (first_name, last_name))) or None
-    name = normal(parse_name, whole)
+    """Put a person together; None if nothing names them. `level` is a seniority, `area` a department.
+
+    A name with a masked part is left out whole; of one part alone the other is not made up.
+    """
+    if any(part and "*" in part for part in (full_name, first_name, last_name)):
+        full_name = first_name = last_name = None
+    name = normal(parse_name, full_name or " ".join(filter(None, (first_name, last_name))))
+    parsed = name if full_name or (first_name and last_name) else None
     found = FoundContact(
         source=source,
         full_name=name.full if name else None,
-        first_name=first_name or (name.first if name else None) or None,
-        last_name=last_name or (name.last if name else None) or None,
+        first_name=first_name or (parsed.first if parsed else None) or None,
+        last_name=last_name or (parsed.last if parsed else None) or None,
         title=title,
-        seniority=normal(seniority, level),
-        department=normal(department, area),
+        seniority=normal(seniority, level) or None,
+        department=normal(department, area) or None,
         linkedin_url=normal(normal_profile_url, linkedin_url),
         city=city,
         country=normal(country_code, country),
@@ -253,15 +255,22 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
 
 
 def of_type(found: Iterable[FoundEmail | None], types: Iterable[str]) -> tuple[FoundEmail, ...]:
-    """Keep the addresses that are some, and of one of the types asked for; each once."""
+    """Keep the addresses that are some, and of one of the types asked for; each once, as first named."""
     wanted = frozenset(types)
-    kept = {one.email: one for one in found if one is not None and (not wanted or one.type in wanted)}
+    kept: dict[str, FoundEmail] = {}
+    for one in found:
+        if one is not None and (not wanted or one.type in wanted):
+            kept.setdefault(one.email, one)
     return tuple(kept.values())
 
 
 def some(found: Iterable[FoundPhone | None]) -> tuple[FoundPhone, ...]:
-    """Keep the numbers that are some, each once."""
-    return tuple({one.e164: one for one in found if one is not None}.values())
+    """Keep the numbers that are some, each once, as first named."""
+    kept: dict[str, FoundPhone] = {}
+    for one in found:
+        if one is not None:
+            kept.setdefault(one.e164, one)
+    return tuple(kept.values())
 
 
 def dated(contact: FoundContact, at: datetime | None) -> FoundContact:
@@ -269,5 +278,14 @@ def dated(contact: FoundContact, at: datetime | None) -> FoundContact:
     return contact if at is None else replace(contact, source=said_by(contact.source.provider, at))
 
 
+def _text(found: object) -> str | None:
+    """Give a text that can be kept; a database takes neither a NUL nor half a surrogate pair."""
+    if not isinstance(found, str) or "\0" in found or any("\ud800" <= one <= "\udfff" for one in found):
+        return None
+    return found.strip()[:LONGEST_TEXT] or None
+
+
 def _headcount(employees: str | float | None) -> str | None:
-    return employees if employees is None or isinstance(employees, str) else str(int(employees))
+    if employees is None or isinstance(employees, str):
+        return employees
+    return str(int(employees)) if employees >= 1 else None  # 0 employees are not known ones

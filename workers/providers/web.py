@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import ssl
+import threading
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import weakref
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import Any, ClassVar
 
 import httpx2
@@ -26,18 +31,20 @@ _BY_STATUS = {
     429: TraceOutcome.RATE_LIMITED,
     451: TraceOutcome.SUPPRESSED,
 }
+_TOLD_BY_STATUS = frozenset({401, 429})
+"""What also comes as plain text, or from a gateway before the vendor; the others need the vendor's JSON."""
 _OK = range(200, 300)
 _NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the vendor sent: `body` is its JSON object, or None if it is no JSON object."""
+    """What the vendor sent: `body` is its JSON object, `items` its JSON list; None if it is none."""
 
     status: int
     headers: Mapping[str, str]
     body: dict[str, Any] | None
-    cost: float = field(default=0)
+    items: list[Any] | None = None
 
     @property
     def is_ok(self) -> bool:
@@ -85,10 +92,11 @@ class Vendor:
     needs_key: ClassVar[bool] = True
 
     def __init__(self, access: Access) -> None:
-        self._key = access.api_key
+        self._key = access.api_key.strip()
         self._url = (access.base_url or self.base_url).rstrip("/")
         self.terms = self._terms(access)
-        self._client = httpx2.Client(follow_redirects=False)
+        self._client = httpx2.Client(follow_redirects=False, verify=_trusted())
+        weakref.finalize(self, self._client.close)
 
     def refusal(self, ask: Ask) -> TraceOutcome | None:
         """Tell why this cannot be asked: no key, or too little to go by."""
@@ -124,8 +132,11 @@ class Vendor:
             UnexpectedAnswer: nobody answers there, or too much comes.
 
         """
+        if seconds <= 0:
+            raise ProviderTimeout
         until = time.monotonic() + seconds
-        try:
+
+        def exchange() -> Answer:
             with self._client.stream(
                 method,
                 self._url + path,
@@ -134,20 +145,20 @@ class Vendor:
                 headers={"Accept": "application/json", **self.credentials(self._key)},
                 timeout=httpx2.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT)),
             ) as response:
-                content = _read(response, until)
-        except httpx2.TimeoutException as error:
-            raise ProviderTimeout from error
-        except httpx2.HTTPError as error:
-            raise UnexpectedAnswer(type(error).__name__) from None  # its text quotes the URL
-        return Answer(response.status_code, response.headers, _as_object(content))
+                found = _parsed(_read(response, until))
+                return Answer(
+                    response.status_code,
+                    response.headers,
+                    body=found if isinstance(found, dict) else None,
+                    items=found if isinstance(found, list) else None,
+                )
+
+        return _within(seconds, exchange)
 
     def standard(self, answer: Answer) -> Reply:
-        """Read what most statuses mean; a page instead of JSON is an error, whatever its status.
-
-        401 alone needs no JSON: some vendors answer a bad key in plain text.
-        """
-        if answer.status != 401 and answer.body is None:  # noqa: PLR2004 -- the status
-            return Reply(outcome=TraceOutcome.ERROR)
+        """Read what most statuses mean; a page instead of JSON is an error, but for 401 and 429."""
+        if answer.body is None and answer.status not in _TOLD_BY_STATUS:
+            return Reply(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
         if answer.status == _NOT_FOUND:
             return Reply(outcome=TraceOutcome.MISS)
         outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
@@ -171,6 +182,35 @@ class Vendor:
         )
 
 
+@cache
+def _trusted() -> ssl.SSLContext:
+    """Load the certificates to trust once for all vendors; it takes its time."""
+    return httpx2.create_ssl_context()
+
+
+def _within(seconds: float, exchange: Callable[[], Answer]) -> Answer:
+    """Do it in a thread of its own, left behind when the time is over.
+
+    A client's time-outs are of single reads: names that resolve slowly, and headers that come byte by byte,
+    would take as long as they like.
+    """
+    answer: Future[Answer] = Future()
+
+    def run() -> None:
+        try:
+            answer.set_result(exchange())
+        except Exception as error:  # noqa: BLE001 -- it is raised where the answer is waited for
+            answer.set_exception(error)
+
+    threading.Thread(target=run, name="vendor", daemon=True).start()
+    try:
+        return answer.result(seconds)
+    except (TimeoutError, httpx2.TimeoutException):
+        raise ProviderTimeout from None
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
+        raise UnexpectedAnswer(type(error).__name__) from None  # its text may quote the URL or the key
+
+
 def _read(response: httpx2.Response, until: float) -> bytes:
     content = bytearray()
     for chunk in response.iter_bytes():
@@ -182,9 +222,9 @@ def _read(response: httpx2.Response, until: float) -> bytes:
     return bytes(content)
 
 
-def _as_object(content: bytes) -> dict[str, Any] | None:
+def _parsed(content: bytes) -> Any:  # noqa: ANN401 -- JSON
+    """Read JSON; None of anything else."""
     try:
-        found = json.loads(content)
+        return json.loads(content)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None

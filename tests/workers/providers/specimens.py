@@ -49,3 +49,25 @@ class Specimen:
     suppressed: Sequence[Said] | None = None
     masked: Sequence[Said] | None = None
     never_ready: Sequence[Said] | None = None
+
+
+CASES = (
+    "hit",
+    "sent",
+    "miss",
+    "ineligible",
+    "unconfigured",
+    "bad_key",
+    "no_credits",
+    "rate_limited",
+    "retry_after",
+    "suppressed",
+    "slow",
+    "hanging",
+    "html_200",
+    "html_500",
+    "unexpected",
+    "masked",
+    "never_ready",
+)
+"""The columns of the suite's table, in order."""

@@ -1,0 +1,285 @@
+"""Real name and mail servers on loopback, behaving well and badly."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import aiosmtpd
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from dnslib import MX, QTYPE, RCODE, RR, SOA, A, DNSRecord
+from dnslib.server import DNSLogger, DNSServer
+
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.mail.settings import MailSettings
+from workers.providers.base import Ask, Field, Pending, Reply
+from workers.providers.mx import Mx
+
+HERE = "127.0.0.1"
+NOTHING: tuple[Any, ...] = ()
+MAIL = (MX("mail.acme.com", 10),)
+ZONE: dict[tuple[str, str], tuple[Any, ...]] = {
+    ("acme.com", "MX"): MAIL,
+    ("mail.acme.com", "A"): (A(HERE),),
+}
+Zone = Mapping[tuple[str, str], tuple[Any, ...]]
+
+
+@dataclass
+class Names:
+    """A name server with a zone: (name, type) to records. A name that is nowhere in it does not exist."""
+
+    zone: Zone
+    ttl: int = 300
+    rcode: str = "NOERROR"
+    asked: list[tuple[str, str]] = field(default_factory=list)
+
+    def resolve(self, request: DNSRecord, _handler: object) -> DNSRecord:
+        name, kind = str(request.q.qname).rstrip("."), QTYPE[request.q.qtype]
+        self.asked.append((name, kind))
+        reply = request.reply()
+        reply.header.rcode = getattr(RCODE, self.rcode)
+        for record in self.zone.get((name, kind), ()):
+            reply.add_answer(RR(name, request.q.qtype, ttl=self.ttl, rdata=record))
+        if not reply.rr:
+            reply.add_auth(
+                RR("com", QTYPE.SOA, ttl=self.ttl, rdata=SOA("a.com", "b.com", (1, 1, 1, 1, self.ttl)))
+            )
+        if name not in {known for known, _kind in self.zone}:
+            reply.header.rcode = RCODE.NXDOMAIN
+        return reply
+
+
+@contextmanager
+def name_server(names: Names) -> Iterator[int]:
+    """Answer over UDP; give the port."""
+    server = DNSServer(names, address=HERE, port=0, logger=DNSLogger(log="-request,-reply,-truncated,-error"))
+    thread = threading.Thread(target=server.server.serve_forever, args=(0.01,))
+    thread.start()
+    try:
+        yield server.server.server_address[1]
+    finally:
+        server.stop()
+        thread.join()
+        server.server.server_close()
+
+
+@contextmanager
+def silent_name_server() -> Iterator[int]:
+    """Take questions and never answer."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind((HERE, 0))
+        yield silent.getsockname()[1]
+
+
+@dataclass
+class Mailboxes:
+    """A mail server's mailboxes: by local part what RCPT TO is answered, one answer after the other."""
+
+    answers: dict[str, list[str]] = field(default_factory=dict)
+    otherwise: str = "550 5.1.1 No such user here"
+    to_sender: str = "250 OK"
+    asked: list[str] = field(default_factory=list)
+    senders: list[str] = field(default_factory=list)
+    peers: list[str] = field(default_factory=list)
+    hellos: list[str] = field(default_factory=list)
+    encrypted: list[bool] = field(default_factory=list)
+    data: list[bytes] = field(default_factory=list)
+
+    async def handle_EHLO(  # noqa: N802
+        self, _server: SMTP, session: Session, _envelope: Envelope, name: str, answers: list[str]
+    ) -> list[str]:
+        session.host_name = name
+        self.hellos.append(name)
+        return answers
+
+    async def handle_MAIL(  # noqa: N802 -- aiosmtpd's
+        self, _server: SMTP, session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        envelope.mail_from = address
+        self.senders.append(address)
+        self.peers.append(session.peer[0])
+        self.encrypted.append(session.ssl is not None)
+        return self.to_sender
+
+    async def handle_RCPT(  # noqa: N802 -- aiosmtpd's
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        self.asked.append(address)
+        envelope.rcpt_tos.append(address)
+        answers = self.answers.get(address.partition("@")[0], [])
+        return answers.pop(0) if len(answers) > 1 else (answers or [self.otherwise])[0]
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+        self.data.append(envelope.content or b"")
+        return "250 OK"
+
+
+@contextmanager
+def mail_server(mailboxes: Mailboxes, **more: Any) -> Iterator[int]:
+    """Speak SMTP properly; give the port."""
+    with socket.socket() as probe:
+        probe.bind((HERE, 0))
+        port: int = probe.getsockname()[1]
+    controller = Controller(mailboxes, HERE, port, server_hostname="mail.acme.com", **more)
+    controller.start()
+    try:
+        yield port
+    finally:
+        controller.stop()
+
+
+def server_tls() -> ssl.SSLContext:
+    """A server's TLS with a certificate that nobody trusts, in nobody's name."""
+    certificates = Path(aiosmtpd.__file__).parent / "tests" / "certs"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
+    return context
+
+
+Talk = Callable[[socket.socket, threading.Event], None]
+
+
+@contextmanager
+def raw_server(talk: Talk) -> Iterator[int]:
+    """Talk to whoever comes, however that is; give the port."""
+    over = threading.Event()
+    guests: list[threading.Thread] = []
+
+    def guest(connection: socket.socket) -> None:
+        with connection:
+            try:
+                talk(connection, over)
+            except OSError:
+                over.wait(0)  # the guest has left
+
+    def listen(server: socket.socket) -> None:
+        while True:
+            try:
+                connection, _peer = server.accept()
+            except OSError:
+                return
+            guests.append(threading.Thread(target=guest, args=(connection,)))
+            guests[-1].start()
+
+    with socket.create_server((HERE, 0)) as server:
+        host = threading.Thread(target=listen, args=(server,))
+        host.start()
+        yield server.getsockname()[1]
+        over.set()
+        server.shutdown(socket.SHUT_RDWR)
+        host.join()
+    for thread in guests:
+        thread.join()
+
+
+def saying(text: bytes) -> Talk:
+    """Say this and hang up."""
+    return lambda connection, _over: connection.sendall(text)
+
+
+def dripping(text: bytes) -> Talk:
+    """Say this, then a byte now and then, for ever: a tarpit."""
+
+    def talk(connection: socket.socket, over: threading.Event) -> None:
+        connection.sendall(text)
+        while not over.wait(0.05):
+            connection.sendall(b"2")
+
+    return talk
+
+
+def flooding(connection: socket.socket, over: threading.Event) -> None:
+    """Say hello, and never come to an end."""
+    while not over.is_set():
+        connection.sendall(b"220-welcome\r\n" * 100)
+
+
+def scripted(*lines: str) -> Talk:
+    """Say the first line, then one more for each line heard; then hang up."""
+
+    def talk(connection: socket.socket, _over: threading.Event) -> None:
+        heard = connection.makefile("rb")
+        for line in lines:
+            connection.sendall(line.encode() + b"\r\n")
+            heard.readline()
+        heard.close()
+
+    return talk
+
+
+def offering_starttls(answer: bytes, *, hang_up: bool) -> Talk:
+    """Offer STARTTLS, answer it like this, and know ada's mailbox and no other."""
+
+    def talk(connection: socket.socket, _over: threading.Event) -> None:
+        connection.sendall(b"220 hi\r\n")
+        answers = {b"ehlo": b"250-hi\r\n250 STARTTLS\r\n", b"star": answer}
+        with connection.makefile("rb") as lines:
+            for line in lines:
+                verb = line[:4].lower()
+                is_nobody = verb == b"rcpt" and b"ada" not in line
+                connection.sendall(answers.get(verb, b"550 5.1.1 no\r\n" if is_nobody else b"250 OK\r\n"))
+                if verb == b"star" and hang_up:
+                    return
+
+    return talk
+
+
+def silent_in_tls(connection: socket.socket, over: threading.Event) -> None:
+    """Offer STARTTLS, agree to it, and say nothing more."""
+    scripted("220 hi", "250-hi\r\n250 STARTTLS", "220 go ahead")(connection, over)
+    over.wait()
+
+
+def recording(heard: list[bytes]) -> Talk:
+    """Keep what is heard, and say yes to everything."""
+
+    def talk(connection: socket.socket, _over: threading.Event) -> None:
+        connection.sendall(b"220 hi\r\n")
+        with connection.makefile("rb") as lines:
+            for line in lines:
+                heard.append(line)
+                connection.sendall(b"250 OK\r\n")
+
+    return talk
+
+
+def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
+    """Ask these servers, in a hurry."""
+    values: dict[str, Any] = {
+        "smtp": True,
+        "sender": "probe@verifier.com",
+        "helo": "verifier.com",
+        "port": port,
+        "pause_seconds": 0.0,
+        "dns_servers": ((HERE, names_port),),
+        "dns_seconds": 0.3,
+    }
+    return MailSettings(**values | changes)
+
+
+def mx(mail: MailSettings) -> Mx:
+    """The provider, to which loopback counts as public."""
+    return Mx(Access(), mail, allowed=lambda address: address == HERE)
+
+
+def ask(
+    provider: Mx, email: str = "ada@acme.com", ticket: str | None = None, seconds: float = 8
+) -> Reply | Pending:
+    question = Ask(field=Field.VERIFICATION, subject=Subject(email=email), ticket=ticket)
+    return provider.ask(question, seconds=seconds)
+
+
+def told(reply: Reply | Pending) -> str:
+    """Say in short what was answered: a status with its reasons, unknown, or later."""
+    if isinstance(reply, Pending):
+        return "later"
+    return " ".join([reply.emails[0].status, *reply.emails[0].reasons]) if reply.emails else "unknown"

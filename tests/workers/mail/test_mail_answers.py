@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from app.domain.findings import EmailStatus
+from workers.mail import accept_all, turns
+from workers.mail.accept_all import AcceptAll
+from workers.mail.turns import Turns
+from workers.mail.verdicts import Answer, Heard, of_mailbox, of_nobody, of_sender, verdict
+
+ACCEPTED, NO_MAILBOX, FULL = Answer.ACCEPTED, Answer.NO_MAILBOX, Answer.FULL
+DISABLED, LATER, UNCLEAR = Answer.DISABLED, Answer.LATER, Answer.UNCLEAR
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "answer"),
+    [
+        (250, "2.1.5 OK", ACCEPTED),
+        (252, "2.1.5 Cannot verify", UNCLEAR),
+        (354, "Go on", UNCLEAR),
+        (550, "5.1.1 The email account that you tried to reach does not exist.", NO_MAILBOX),
+        (550, "5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found", NO_MAILBOX),
+        (550, "5.4.1 Recipient address rejected: Access denied. [VI1EUR05.prod.outlook.com]", NO_MAILBOX),
+        (554, "5.1.1 <ada@acme.com>: Recipient address rejected", NO_MAILBOX),
+        (550, "No such user", NO_MAILBOX),
+        (550, "Requested action not taken: mailbox unavailable", NO_MAILBOX),
+        (551, "User not local", NO_MAILBOX),
+        (552, "1 Requested mail action aborted, mailbox not found", NO_MAILBOX),
+        (553, "sorry, that recipient is not here", NO_MAILBOX),
+        (554, "delivery error: This user doesn't have an account", NO_MAILBOX),
+        (550, "5.1.0 Address rejected", NO_MAILBOX),
+        (550, "<blocked.quota@spamhaus.com>: User unknown in relay recipient table", NO_MAILBOX),
+        (552, "Requested mail action aborted: exceeded storage allocation", FULL),
+        (552, "5.2.2 Mailbox full", FULL),
+        (550, "Mailbox quota exceeded", FULL),
+        (452, "4.2.2 The email account that you tried to reach is over quota.", FULL),
+        (450, "4.2.2 mailbox full", FULL),
+        (550, "5.2.1 The email account that you tried to reach is disabled.", DISABLED),
+        (550, "Account inactive", DISABLED),
+        (550, "5.7.1 Service unavailable; client host blocked using zen.spamhaus.org", UNCLEAR),
+        (554, "5.7.1 Relay access denied", UNCLEAR),
+        (550, "JunkMail rejected - host is in an RBL", UNCLEAR),
+        (550, "Reverse DNS lookup failed: no PTR", UNCLEAR),
+        (550, "5.4.1 No answer from host", UNCLEAR),
+        (552, "5.3.4 Message too big", UNCLEAR),
+        (552, "5.7.0 This message was blocked", UNCLEAR),
+        (554, "Transaction failed", UNCLEAR),
+        (503, "5.5.1 Bad sequence", UNCLEAR),
+        (450, "4.2.0 Greylisted, see http://postgrey.schweikert.ch/", LATER),
+        (450, "4.7.1 Client host rejected: Greylisted", LATER),
+        (451, "4.7.1 Temporarily rejected", LATER),
+        (452, "4.3.1 Insufficient system storage", LATER),
+        (450, "4.2.1 The user you are trying to contact is receiving mail too quickly", LATER),
+        (450, "4.7.1 Client host rejected: cannot find your reverse hostname", UNCLEAR),
+        (451, "4.7.1 Blocked by spamcop", UNCLEAR),
+        (421, "4.7.0 Try again later", UNCLEAR),
+        (-1, "", UNCLEAR),
+    ],
+)
+def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: Answer) -> None:
+    assert of_mailbox(code, text) is answer
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "answer"),
+    [
+        (250, "OK", ACCEPTED),
+        (451, "4.7.1 Greylisted", LATER),
+        (550, "5.1.8 Sender rejected", UNCLEAR),
+        (550, "No such user", UNCLEAR),
+        (552, "Mailbox full", UNCLEAR),
+    ],
+)
+def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answer: Answer) -> None:
+    assert of_sender(code, text) is answer
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "answer"),
+    [
+        (250, "OK", ACCEPTED),
+        (550, "5.1.1 No", NO_MAILBOX),
+        (550, "5.7.1 Rejected by policy", NO_MAILBOX),
+        (552, "5.2.2 Full", NO_MAILBOX),
+        (450, "4.1.1 Unverified address", NO_MAILBOX),
+        (550, "5.5.3 Too many recipients", UNCLEAR),
+        (451, "4.7.1 Greylisted", LATER),
+        (452, "4.2.2 Over quota", UNCLEAR),
+        (421, "Closing", UNCLEAR),
+    ],
+)
+def test_any_lasting_refusal_of_nobody_shows_that_not_everything_is_taken(
+    code: int, text: str, answer: Answer
+) -> None:
+    assert of_nobody(code, text) is answer
+
+
+@pytest.mark.parametrize(
+    ("heard", "status", "reasons"),
+    [
+        (Heard(ACCEPTED, NO_MAILBOX), EmailStatus.VALID, ()),
+        (Heard(ACCEPTED, ACCEPTED), EmailStatus.ACCEPT_ALL, ()),
+        (Heard(ACCEPTED, UNCLEAR), EmailStatus.UNKNOWN, ()),
+        (Heard(ACCEPTED, LATER), EmailStatus.UNKNOWN, ()),
+        (Heard(NO_MAILBOX), EmailStatus.INVALID, ()),
+        (Heard(FULL), EmailStatus.RISKY, ("full_inbox",)),
+        (Heard(DISABLED), EmailStatus.RISKY, ("disabled",)),
+        (Heard(LATER), EmailStatus.UNKNOWN, ()),
+        (Heard(UNCLEAR), EmailStatus.UNKNOWN, ()),
+    ],
+)
+def test_what_was_heard_makes_the_verdict(
+    heard: Heard, status: EmailStatus, reasons: tuple[str, ...]
+) -> None:
+    assert verdict("ada@acme.com", heard) == (status, reasons)
+
+
+@pytest.mark.parametrize(
+    ("email", "status", "reasons"),
+    [
+        ("info@acme.com", EmailStatus.VALID, ("role",)),
+        ("ada@gmail.com", EmailStatus.VALID, ("webmail",)),
+        ("ada@mailinator.com", EmailStatus.RISKY, ("disposable",)),
+    ],
+)
+def test_what_the_address_shows_is_said_with_it(
+    email: str, status: EmailStatus, reasons: tuple[str, ...]
+) -> None:
+    assert verdict(email, Heard(ACCEPTED, NO_MAILBOX)) == (status, reasons)
+
+
+def test_what_a_domain_answered_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = AcceptAll()
+    known.remember("acme.com", ACCEPTED)
+
+    soon = known.heard("acme.com")
+    monkeypatch.setattr(accept_all, "SECONDS_KEPT", 0)
+
+    assert (soon, known.heard("acme.com")) == (ACCEPTED, None)
+
+
+def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accept_all, "MOST_DOMAINS", 2)
+    known = AcceptAll()
+
+    for domain in ("one.com", "two.com", "one.com", "three.com"):
+        known.remember(domain, NO_MAILBOX)
+
+    assert [known.heard(domain) for domain in ("one.com", "two.com", "three.com")] == [
+        NO_MAILBOX,
+        None,
+        NO_MAILBOX,
+    ]
+
+
+def test_no_clear_answer_is_not_kept() -> None:
+    known = AcceptAll()
+
+    known.remember("acme.com", UNCLEAR)
+
+    assert known.heard("acme.com") is None
+
+
+def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "MANY_HOSTS", 3)
+    hosts = Turns(0.0)
+
+    for number in range(20):
+        with hosts.turn(f"mail{number}.acme.com", until=time.monotonic() + 60):
+            assert len(hosts._hosts) <= 3  # noqa: SLF001 -- what it holds on to

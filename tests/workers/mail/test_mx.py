@@ -1,0 +1,498 @@
+"""Verification against real name and mail servers on loopback; the table is printed at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
+from typing import Any
+
+import pytest
+from dnslib import AAAA, MX, A
+from mail_support import (
+    HERE,
+    MAIL,
+    NOTHING,
+    ZONE,
+    Mailboxes,
+    Names,
+    ask,
+    dripping,
+    flooding,
+    mail_server,
+    mx,
+    name_server,
+    offering_starttls,
+    raw_server,
+    recording,
+    saying,
+    scripted,
+    server_tls,
+    settings,
+    silent_in_tls,
+    silent_name_server,
+    told,
+)
+from support import free_port
+
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.mail.settings import MailSettings
+from workers.providers.base import FREE, Ask, Field, Pending, Reply
+from workers.providers.mx import MOST_TRIES, SECONDS_BETWEEN_TRIES, Mx
+
+EVERYTHING = "250 OK"
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+@pytest.fixture
+def names_port(stack: ExitStack) -> int:
+    return stack.enter_context(name_server(Names(ZONE)))
+
+
+def ada(*answers: str, otherwise: str = "550 5.1.1 No such user here", **more: Any) -> Mailboxes:
+    return Mailboxes({"ada": list(answers)}, otherwise=otherwise, **more)
+
+
+def says(answer: str) -> AbstractContextManager[int]:
+    """A server that answers so for ada's mailbox, and knows nobody else."""
+    return mail_server(ada(answer))
+
+
+def table() -> list[Any]:
+    """What the servers do, and the verdict."""
+    rows: list[tuple[str, AbstractContextManager[int], str]] = [
+        ("250", says("250 2.1.5 OK"), "valid"),
+        ("251 will forward", says("251 OK"), "valid"),
+        ("550", says("550 No such user"), "invalid"),
+        ("550 5.1.1", says("550 5.1.1 User unknown"), "invalid"),
+        ("550 5.1.10", says("550 5.1.10 Recipient not found"), "invalid"),
+        ("550 5.2.1", says("550 5.2.1 Account disabled"), "risky disabled"),
+        ("550 5.7.1 block list", says("550 5.7.1 Blocked using zen.spamhaus.org"), "unknown"),
+        ("552", says("552 Mailbox full"), "risky full_inbox"),
+        ("452 4.2.2", says("452 4.2.2 Over quota"), "risky full_inbox"),
+        ("451 greylist", says("451 4.7.1 Greylisted, try again later"), "later"),
+        ("421 at RCPT", says("421 4.3.2 Closing"), "unknown"),
+        ("sender refused", mail_server(ada(EVERYTHING, to_sender="550 5.1.8 Bad sender")), "unknown"),
+        ("sender greylisted", mail_server(ada(EVERYTHING, to_sender="450 4.7.1 Later")), "later"),
+        ("accept everything", mail_server(Mailboxes(otherwise=EVERYTHING)), "accept_all"),
+        ("tarpit", raw_server(dripping(b"")), "unknown"),
+        ("tarpit after the banner", raw_server(dripping(b"220 hello\r\n")), "unknown"),
+        ("endless banner", raw_server(flooding), "unknown"),
+        ("drop", raw_server(saying(b"")), "unknown"),
+        ("drop at RCPT", raw_server(scripted("220 hi", "250 hi", "250 OK")), "unknown"),
+        ("drop at the second RCPT", raw_server(scripted("220 hi", "250 hi", "250 OK", "250 OK")), "unknown"),
+        ("bad banner", raw_server(saying(b"HTTP/1.1 400 Bad Request\r\n\r\n")), "unknown"),
+        ("banner 421", raw_server(saying(b"421 4.3.2 Too busy\r\n")), "unknown"),
+        ("banner 554", raw_server(saying(b"554 5.7.1 Go away\r\n")), "unknown"),
+        ("no hello", raw_server(scripted("220 hi", "500 what", "500 what")), "unknown"),
+    ]
+    return [pytest.param(*row, id=row[0]) for row in rows]
+
+
+@pytest.mark.parametrize(("case", "server", "verdict"), table())
+def test_what_a_mail_server_does_makes_the_verdict(  # noqa: PLR0917 -- three of them are the case
+    stack: ExitStack,
+    names_port: int,
+    record_property: Callable[[str, object], None],
+    case: str,
+    server: AbstractContextManager[int],
+    verdict: str,
+) -> None:
+    provider = mx(settings(stack.enter_context(server), names_port))
+    started = time.monotonic()
+
+    reply = ask(provider, seconds=1)
+
+    record_property("verification", (case, told(reply)))
+    assert told(reply) == verdict
+    assert time.monotonic() - started < 1.5
+
+
+NAMES = [
+    ("MX", Names(ZONE), "valid"),
+    ("no MX, but A", Names({("acme.com", "A"): (A(HERE),)}), "valid"),
+    ("no MX, no A", Names({("acme.com", "TXT"): NOTHING}), "invalid no_mx"),
+    ("null MX", Names({("acme.com", "MX"): (MX(".", 0),)}), "invalid no_mx"),
+    ("NXDOMAIN", Names({}), "invalid no_mx"),
+    ("SERVFAIL", Names(ZONE, rcode="SERVFAIL"), "unknown"),
+    ("REFUSED", Names(ZONE, rcode="REFUSED"), "unknown"),
+    ("MX without address", Names({("acme.com", "MX"): MAIL}), "unknown"),
+    ("MX at a special-use name", Names({("acme.com", "MX"): (MX("mail.local", 1),)}), "unknown"),
+    ("DNS timeout", None, "unknown"),
+]
+
+
+@pytest.mark.parametrize(("case", "names", "verdict"), NAMES, ids=[case for case, *_rest in NAMES])
+def test_what_a_name_server_says_makes_the_verdict(
+    stack: ExitStack,
+    record_property: Callable[[str, object], None],
+    case: str,
+    names: Names | None,
+    verdict: str,
+) -> None:
+    port = stack.enter_context(says("250 OK"))
+    names_port = stack.enter_context(name_server(names) if names else silent_name_server())
+
+    reply = ask(mx(settings(port, names_port)))
+
+    record_property("verification", (case, told(reply)))
+    assert told(reply) == verdict
+
+
+def test_a_name_server_that_never_answers_makes_no_verdict(stack: ExitStack) -> None:
+    provider = mx(settings(free_port(), stack.enter_context(silent_name_server())))
+    started = time.monotonic()
+
+    reply = ask(provider)
+
+    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("domain", ["acme.example", "acme.test", "acme.invalid", "a.localhost", "x.onion"])
+def test_no_server_is_asked_about_special_use_domains(stack: ExitStack, domain: str) -> None:
+    names = Names({})
+    provider = mx(settings(free_port(), stack.enter_context(name_server(names))))
+
+    reply = ask(provider, f"ada@{domain}")
+
+    assert told(reply) == "unknown"
+    assert names.asked == []
+
+
+def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, names_port: int) -> None:
+    mailboxes = Mailboxes()
+    port = stack.enter_context(mail_server(mailboxes))
+    provider = mx(settings(port, names_port, smtp=False))
+
+    reply = ask(provider)
+
+    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert provider.terms is FREE
+    assert (mailboxes.hellos, mailboxes.asked) == ([], [])
+
+
+def test_with_smtp_off_a_domain_without_mail_is_still_found_out(stack: ExitStack) -> None:
+    names_port = stack.enter_context(name_server(Names({})))
+
+    reply = ask(mx(settings(free_port(), names_port, smtp=False)), "info@acme.com")
+
+    assert told(reply) == "invalid no_mx role"
+
+
+@pytest.mark.parametrize(
+    ("mailboxes", "verdict"),
+    [
+        (ada("250 OK"), "risky disposable"),
+        (ada("550 5.1.1 No"), "invalid disposable"),
+        (ada("552 5.2.2 Full"), "risky full_inbox disposable"),
+    ],
+)
+def test_a_disposable_address_is_at_best_risky(stack: ExitStack, mailboxes: Mailboxes, verdict: str) -> None:
+    port = stack.enter_context(mail_server(mailboxes))
+    zone = ZONE | {("mailinator.com", "MX"): MAIL}
+    names_port = stack.enter_context(name_server(Names(zone)))
+
+    assert told(ask(mx(settings(port, names_port)), "ada@mailinator.com")) == verdict
+
+
+def test_that_an_address_is_disposable_is_known_without_any_server(stack: ExitStack) -> None:
+    zone = {("mailinator.com", "MX"): MAIL}
+    names_port = stack.enter_context(name_server(Names(zone)))
+
+    reply = ask(mx(settings(free_port(), names_port, smtp=False)), "ada@mailinator.com")
+
+    assert told(reply) == "risky disposable"
+
+
+def test_a_verdict_says_when_and_by_whom_and_costs_nothing(stack: ExitStack, names_port: int) -> None:
+    port = stack.enter_context(says("250 OK"))
+
+    reply = ask(mx(settings(port, names_port)))
+
+    assert isinstance(reply, Reply)
+    [found] = reply.emails
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
+    assert (found.email, found.type, found.source.provider) == ("ada@acme.com", "work", "mx")
+    assert found.verified_at == found.source.at
+
+
+def test_greylisting_is_waited_out(stack: ExitStack, names_port: int) -> None:
+    mailboxes = Mailboxes({"ada": ["451 4.7.1 Greylisted", "250 OK"]})
+    provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
+
+    first = ask(provider)
+    assert isinstance(first, Pending)
+    second = ask(provider, ticket=first.ticket)
+
+    assert first.after == SECONDS_BETWEEN_TRIES
+    assert told(second) == "valid"
+
+
+def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobody_has(
+    stack: ExitStack, names_port: int
+) -> None:
+    """A new name each time would be greylisted each time."""
+    mailboxes = ada("451 Greylisted", otherwise="451 Greylisted")
+    mail = settings(stack.enter_context(mail_server(mailboxes)), names_port)
+
+    first = ask(mx(mail))
+    assert isinstance(first, Pending)
+    ask(mx(mail), ticket=first.ticket)
+
+    assert mailboxes.asked[:2] == mailboxes.asked[2:]
+
+
+def test_a_mailbox_taken_where_nobody_else_is_told_of_is_asked_again(
+    stack: ExitStack, names_port: int
+) -> None:
+    port = stack.enter_context(mail_server(ada("250 OK", otherwise="451 Greylisted")))
+
+    assert told(ask(mx(settings(port, names_port)))) == "later"
+
+
+def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> None:
+    port = stack.enter_context(says("451 4.3.2 Later"))
+    provider = mx(settings(port, names_port))
+    replies = [ask(provider)]
+
+    for _ in range(MOST_TRIES - 1):
+        replies.append(ask(provider, ticket=getattr(replies[-1], "ticket", None)))
+
+    assert [told(reply) for reply in replies] == ["later", "later", "unknown"]
+
+
+def test_the_tries_fit_into_the_patience(names_port: int) -> None:
+    provider = mx(settings(free_port(), names_port))
+
+    assert provider.terms.patience > (MOST_TRIES - 1) * SECONDS_BETWEEN_TRIES
+
+
+def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, names_port: int) -> None:
+    heard: list[bytes] = []
+    provider = mx(settings(stack.enter_context(raw_server(recording(heard))), names_port))
+
+    ask(provider)
+
+    verbs = [line.split(b":")[0].split()[0].upper() for line in heard]
+    assert verbs == [b"EHLO", b"MAIL", b"RCPT", b"RCPT", b"RSET", b"QUIT"]
+    assert heard[:3] == [
+        b"ehlo verifier.com\r\n",
+        b"mail FROM:<probe@verifier.com>\r\n",
+        b"rcpt TO:<ada@acme.com>\r\n",
+    ]
+
+
+def test_nothing_is_handed_to_the_server_as_data(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
+
+    ask(provider)
+
+    assert (mailboxes.hellos, mailboxes.senders) == (["verifier.com"], ["probe@verifier.com"])
+    assert mailboxes.data == []
+
+
+def test_a_domain_is_asked_once_whether_it_takes_everything(stack: ExitStack, names_port: int) -> None:
+    mailboxes = Mailboxes(otherwise=EVERYTHING)
+    provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
+
+    verdicts = [told(ask(provider, email)) for email in ("ada@acme.com", "bob@acme.com", "cy@acme.com")]
+
+    local_parts = [address.partition("@")[0] for address in mailboxes.asked]
+    assert verdicts == ["accept_all"] * 3
+    assert len(local_parts) == 4
+    assert [one for one in local_parts if one not in {"ada", "bob", "cy"}] == [local_parts[1]]
+
+
+def test_a_mailbox_that_is_not_there_asks_nothing_more(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("550 5.1.1 No")
+    provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
+
+    ask(provider)
+
+    assert mailboxes.asked == ["ada@acme.com"]
+
+
+def test_starttls_is_used_whoever_signed_the_certificate(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes, tls_context=server_tls()))
+
+    reply = ask(mx(settings(port, names_port)))
+
+    assert (told(reply), mailboxes.encrypted) == ("valid", [True])
+
+
+def test_starttls_can_be_switched_off(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes, tls_context=server_tls()))
+
+    reply = ask(mx(settings(port, names_port, starttls=False)))
+
+    assert (told(reply), mailboxes.encrypted) == ("valid", [False])
+
+
+@pytest.mark.parametrize(
+    ("answer", "hang_up"),
+    [
+        (b"220 go ahead\r\nthis is no TLS at all\r\n", True),
+        (b"220 go ahead\r\n", True),
+        (b"", True),
+        (b"454 4.7.0 TLS not available\r\n", False),
+    ],
+)
+def test_where_starttls_is_broken_it_is_done_without(
+    stack: ExitStack, names_port: int, answer: bytes, *, hang_up: bool
+) -> None:
+    port = stack.enter_context(raw_server(offering_starttls(answer, hang_up=hang_up)))
+
+    assert told(ask(mx(settings(port, names_port)))) == "valid"
+
+
+def test_starttls_that_never_begins_costs_no_more_than_the_time_there_is(
+    stack: ExitStack, names_port: int
+) -> None:
+    port = stack.enter_context(raw_server(silent_in_tls))
+    started = time.monotonic()
+
+    reply = ask(mx(settings(port, names_port)), seconds=0.5)
+
+    assert told(reply) == "unknown"
+    assert time.monotonic() - started < 1
+
+
+def test_a_server_that_never_comes_to_an_end_is_not_heard_out(stack: ExitStack, names_port: int) -> None:
+    provider = mx(settings(stack.enter_context(raw_server(flooding)), names_port))
+    started = time.monotonic()
+
+    reply = ask(provider, seconds=8)
+
+    assert told(reply) == "unknown"
+    assert time.monotonic() - started < 3
+
+
+def test_the_next_host_is_asked_if_the_first_cannot_be_reached(stack: ExitStack) -> None:
+    zone = ZONE | {
+        ("acme.com", "MX"): (MX("mail.acme.com", 20), MX("dead.acme.com", 10), MX("gone.acme.com", 5)),
+        ("dead.acme.com", "AAAA"): (AAAA("::1"),),
+    }
+    names_port = stack.enter_context(name_server(Names(zone)))
+    port = stack.enter_context(says("250 OK"))
+    provider = Mx(Access(), settings(port, names_port), allowed={HERE, "::1"}.__contains__)
+
+    assert told(ask(provider)) == "valid"
+
+
+def test_a_host_at_a_private_address_is_not_called(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes))
+    provider = Mx(Access(), settings(port, names_port))
+
+    reply = ask(provider)
+
+    assert told(reply) == "unknown"
+    assert mailboxes.hellos == []
+
+
+def test_the_source_address_of_the_settings_is_used(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes))
+
+    ask(mx(settings(port, names_port, source="127.0.0.7")))
+
+    assert mailboxes.peers == ["127.0.0.7"]
+
+
+def test_two_conversations_with_one_host_lie_apart(stack: ExitStack, names_port: int) -> None:
+    port = stack.enter_context(says("250 OK"))
+    provider = mx(settings(port, names_port, pause_seconds=0.3))
+    ask(provider)
+    started = time.monotonic()
+
+    reply = ask(provider)
+
+    assert told(reply) == "valid"
+    assert 0.2 < time.monotonic() - started < 2
+
+
+def test_whoever_would_wait_too_long_for_a_host_comes_later(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes))
+    provider = mx(settings(port, names_port, pause_seconds=60.0))
+    ask(provider)
+    started = time.monotonic()
+
+    reply = ask(provider, ticket="1.nobody", seconds=3)
+
+    assert isinstance(reply, Pending)
+    assert reply.ticket == "1.nobody"
+    assert 50 < reply.after <= 60
+    assert time.monotonic() - started < 1
+    assert len(mailboxes.hellos) == 1
+
+
+def test_many_at_once_talk_to_one_host_one_after_the_other(stack: ExitStack, names_port: int) -> None:
+    mailboxes = ada("250 OK")
+    port = stack.enter_context(mail_server(mailboxes))
+    provider = mx(settings(port, names_port, pause_seconds=0.05))
+    started = time.monotonic()
+
+    with ThreadPoolExecutor(6) as threads:
+        replies = list(threads.map(lambda _number: ask(provider), range(6)))
+
+    assert {told(reply) for reply in replies} == {"valid"}
+    assert time.monotonic() - started > 0.25
+
+
+def test_while_somebody_talks_to_a_host_for_long_others_come_later(stack: ExitStack, names_port: int) -> None:
+    port = stack.enter_context(raw_server(dripping(b"")))
+    provider = mx(settings(port, names_port, pause_seconds=0.1))
+
+    with ThreadPoolExecutor(2) as threads:
+        replies = list(threads.map(lambda _number: ask(provider, seconds=1), range(2)))
+
+    assert sorted(told(reply) for reply in replies) == ["later", "unknown"]
+
+
+def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack, names_port: int) -> None:
+    mailboxes = Mailboxes({"adá": ["250 OK"]})
+    able = stack.enter_context(mail_server(mailboxes, enable_SMTPUTF8=True))
+    unable = stack.enter_context(mail_server(Mailboxes({"adá": ["250 OK"]}), enable_SMTPUTF8=False))
+
+    verdicts = [told(ask(mx(settings(port, names_port)), "adá@acme.com")) for port in (able, unable)]
+
+    assert verdicts == ["valid", "unknown"]
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com")),
+        Ask(field=Field.VERIFICATION, subject=Subject(full_name="Ada")),
+    ],
+)
+def test_without_an_address_to_verify_it_is_not_eligible(asked: Ask) -> None:
+    assert Mx(Access(), MailSettings()).refusal(asked) is TraceOutcome.INELIGIBLE
+
+
+def test_with_an_address_it_is_eligible() -> None:
+    asked = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+
+    assert Mx(Access(), MailSettings()).refusal(asked) is None
+
+
+def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, names_port: int) -> None:
+    port = stack.enter_context(says("451 Later"))
+
+    reply = ask(mx(settings(port, names_port)), ticket="req_123")
+
+    assert isinstance(reply, Pending)
+    assert reply.ticket.startswith("1.")

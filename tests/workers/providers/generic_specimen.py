@@ -1,0 +1,101 @@
+"""The providers of docs/providers.example.toml in every case, so that the example is known to work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from specimens import Said, Specimen
+
+from app.domain.findings import EmailStatus
+from app.domain.subjects import Subject
+from workers.providers import generic
+from workers.providers.base import Ask, Field
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "providers.example.toml"
+CRM, WAREHOUSE = generic.read(str(EXAMPLE), {})
+ADA = Subject(
+    full_name="Ada Lovelace",
+    email="ada@acme.com",
+    company_domain="acme.com",
+    linkedin_url="https://www.linkedin.com/in/ada-lovelace",
+)
+NOBODY = Subject(company_name="Acme")
+STATEMENTS = "/api/statements"
+
+
+def _contact(email: str | None) -> dict[str, Any]:
+    check = {"result": "Deliverable", "score": 0.9, "checked_at": "2026-10-01T08:00:00Z"}
+    return {"work_email": email, "email_kind": "business", "email_check": check, "opted_out": False}
+
+
+def _refusals() -> dict[str, Any]:
+    return {
+        "bad_key": [Said(status=401, body={"error": "unauthorized"})],
+        "no_credits": [Said(status=402, body={"error": "quota"})],
+        "rate_limited": [Said(status=429, body={"error": "slow down"})],
+        "suppressed": [Said(status=451, body={"error": "opted out"})],
+    }
+
+
+SPECIMENS: tuple[Specimen, ...] = (
+    Specimen(
+        vendor=CRM,
+        ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+        value="ada@acme.com",
+        status=EmailStatus.VALID,
+        path="/contacts",
+        sent={"name": "Ada Lovelace", "domain": "acme.com", "profile": ADA.linkedin_url, "limit": "3"},
+        hit=[Said(body={"total": 1, "contacts": [_contact("ada@acme.com")]})],
+        cost=0,
+        miss=[Said(body={"total": 0, "contacts": []})],
+        unexpected=[Said(body={"result": "ok"})],
+        masked=[Said(body={"total": 1, "contacts": [_contact("a••@acme.com")]})],
+        ineligible=Ask(field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace", company_name="Acme")),
+        **_refusals(),
+    ),
+    Specimen(
+        vendor=CRM,
+        ask=Ask(field=Field.PHONE, subject=ADA),
+        value="+12025550123",
+        status="unknown",  # type: ignore[arg-type] -- a phone's
+        path="/contacts/by-email/ada@acme.com",
+        sent={},
+        hit=[Said(body={"phones": [{"number": "(202) 555-0123", "kind": "cell", "country_code": "US"}]})],
+        cost=0,
+        miss=[Said(status=404, body={"error": "no such contact"})],
+        unexpected=[Said(body={"phones": "none"})],
+        masked=[Said(body={"phones": [{"number": "+1202555****", "kind": "cell"}]})],
+        ineligible=Ask(field=Field.PHONE, subject=NOBODY),
+        **_refusals(),
+    ),
+    Specimen(
+        vendor=WAREHOUSE,
+        ask=Ask(field=Field.PERSON, subject=ADA),
+        value="Ada Lovelace",
+        path=STATEMENTS,
+        sent={"parameters": {"email": "ada@acme.com", "profile": ADA.linkedin_url}},
+        hit=[
+            Said(body={"rows": [{"given_name": "Ada", "family_name": "Lovelace"}], "usage": {"credits": 1}})
+        ],
+        cost=1,
+        miss=[Said(body={"rows": [], "usage": {"credits": 0.1}})],
+        miss_cost=0.1,
+        unexpected=[Said(body={"rows": [{"given_name": {"text": "Ada"}}]})],
+        ineligible=Ask(field=Field.PERSON, subject=NOBODY),
+        **_refusals(),
+    ),
+    Specimen(
+        vendor=WAREHOUSE,
+        ask=Ask(field=Field.COMPANY, subject=ADA),
+        value="acme.com",
+        path=STATEMENTS,
+        sent={"parameters": {"domain": "acme.com"}},
+        hit=[Said(body={"rows": [{"name": "Acme", "domain": "https://www.acme.com", "headcount": 120}]})],
+        cost=1,
+        miss=[Said(body={"rows": []})],
+        unexpected=[Said(body={"rows": {"name": "Acme"}})],
+        ineligible=Ask(field=Field.COMPANY, subject=NOBODY),
+        **_refusals(),
+    ),
+)

@@ -1,0 +1,141 @@
+"""What LeadMagic answers, from its OpenAPI document 1.4.35, with people who do not exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specimens import Said, Specimen
+
+from app.domain.findings import EmailStatus
+from app.domain.subjects import Subject
+from workers.providers.base import Ask, Field
+from workers.providers.leadmagic import LeadMagic
+
+
+def error(status: int, code: str, title: str, **context: float) -> Said:
+    problem = {
+        "type": f"https://api.leadmagic.io/errors/{code}",
+        "title": title,
+        "status": status,
+        "code": code,
+        "docs": "https://leadmagic.io/docs/v1/making-api-calls#error-handling",
+        "context": context,
+    }
+    meta = {"request_id": "ea6e3248-f4d2-437d-bca3-20881b529129", "timestamp": "2026-02-01T12:00:00.000Z"}
+    body = {"success": False, "errors": [problem], "meta": meta}
+    return Said(status=status, body=body, content_type="application/problem+json")
+
+
+COMPANY: dict[str, Any] = {
+    "mx_record": "mx1.acme.com",
+    "mx_provider": "Example Mail",
+    "mx_security_gateway": False,
+    "company_name": "Acme",
+    "company_industry": "Machinery",
+    "company_size": "51-200",
+    "company_founded": 1949,
+    "company_type": "private",
+    "company_location": {"name": "lyon, france", "locality": "lyon", "country": "france"},
+    "company_profile_url": "acme",
+}
+FINDER: dict[str, Any] = COMPANY | {
+    "email": "ada.lovelace@acme.com",
+    "status": "valid",
+    "credits_consumed": 1,
+    "message": "Valid email found.",
+    "first_name": "Ada",
+    "last_name": "Lovelace",
+    "domain": "acme.com",
+    "has_mx": True,
+    "employment_verified": True,
+}
+NO_EMAIL: dict[str, Any] = {
+    "email": None,
+    "status": None,
+    "credits_consumed": 0,
+    "message": "No email found for this person at this company.",
+}
+MOBILE: dict[str, Any] = {
+    "profile_url": "ada-lovelace",
+    "email": None,
+    "mobile_number": "12025550143",
+    "credits_consumed": 5,
+    "message": "Mobile number found.",
+}
+NO_MOBILE: dict[str, Any] = {
+    "profile_url": "ada-lovelace",
+    "mobile_number": None,
+    "credits_consumed": 0,
+    "message": "No mobile number found for this contact.",
+}
+VALIDATION: dict[str, Any] = COMPANY | {
+    "email": "ada@acme.com",
+    "email_status": "valid",
+    "credits_consumed": 0.25,
+    "message": "Email is valid.",
+}
+UNKNOWN: dict[str, Any] = {
+    "email": "ada@acme.com",
+    "email_status": "unknown",
+    "credits_consumed": 0,
+    "message": "Unable to determine email validity.",
+}
+USED_UP = error(402, "insufficient_credits", "Insufficient credits: need 5, have 2.50.", credits_needed=2.5)
+BAD_KEY = error(401, "invalid_api_key", "Invalid API key. The key does not exist or is incorrect.")
+TOO_FAST = error(429, "rate_limit_exceeded", "Rate limit exceeded: 600 requests per 1 minute.")
+UNEXPECTED = Said(body={"success": True, "data": {"email": "ada.lovelace@acme.com"}})
+PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
+NAMED = Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com", company_name="Acme")
+
+SPECIMENS: tuple[Specimen, ...] = (
+    Specimen(
+        vendor=LeadMagic,
+        ask=Ask(field=Field.EMAIL, subject=NAMED, types=("work",)),
+        value="ada.lovelace@acme.com",
+        status=EmailStatus.VALID,
+        path="/v1/people/email-finder",
+        sent={"first_name": "Ada", "last_name": "Lovelace", "domain": "acme.com"},
+        hit=[Said(body=FINDER)],
+        cost=1,
+        miss=[Said(body=NO_EMAIL)],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=Ask(field=Field.EMAIL, subject=PROFILE, types=("work",)),
+        masked=[Said(body=FINDER | {"email": "a***@acme.com"})],
+    ),
+    Specimen(
+        vendor=LeadMagic,
+        ask=Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")),
+        value="+12025550143",
+        status=EmailStatus.UNKNOWN,
+        path="/v1/people/mobile-finder",
+        sent={"profile_url": "https://www.linkedin.com/in/ada-lovelace"},
+        hit=[Said(body=MOBILE)],
+        cost=5,
+        miss=[Said(body=NO_MOBILE)],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=Ask(field=Field.PHONE, subject=NAMED, types=("mobile",)),
+        masked=[Said(body=MOBILE | {"mobile_number": "1202555****"})],
+    ),
+    Specimen(
+        vendor=LeadMagic,
+        ask=Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        value="ada@acme.com",
+        status=EmailStatus.VALID,
+        path="/v1/people/email-validation",
+        sent={"email": "ada@acme.com"},
+        hit=[Said(body=VALIDATION)],
+        cost=0.25,
+        miss=[Said(body=UNKNOWN)],
+        no_credits=[USED_UP],
+        bad_key=[BAD_KEY],
+        rate_limited=[TOO_FAST],
+        unexpected=[UNEXPECTED],
+        ineligible=Ask(field=Field.VERIFICATION, subject=PROFILE),
+    ),
+)

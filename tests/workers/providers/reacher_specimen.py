@@ -1,0 +1,54 @@
+"""What Reacher answers, from its own OpenAPI document, about people who do not exist."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from specimens import Said, Specimen
+
+from app.domain.findings import EmailStatus
+from app.domain.subjects import Subject
+from workers.providers.base import Ask, Field
+from workers.providers.reacher import Reacher
+
+VERDICT: dict[str, Any] = {
+    "input": "ada@acme.com",
+    "is_reachable": "safe",
+    "misc": {"is_disposable": False, "is_role_account": False, "is_b2c": False, "gravatar_url": None},
+    "mx": {"accepts_mail": True, "records": ["mx.acme.com."]},
+    "smtp": {
+        "can_connect_smtp": True,
+        "has_full_inbox": False,
+        "is_catch_all": False,
+        "is_deliverable": True,
+        "is_disabled": False,
+    },
+    "syntax": {"domain": "acme.com", "is_valid_syntax": True, "username": "ada"},
+    "debug": {"start_time": "2026-11-20T10:00:00Z", "end_time": "2026-11-20T10:00:02Z"},
+}
+UNKNOWN: dict[str, Any] = VERDICT | {
+    "is_reachable": "unknown",
+    "smtp": {"type": "SmtpError", "message": "timeout"},
+}
+WRONG_SECRET = Said(
+    status=400, body='Invalid request header "x-reacher-secret"', content_type="text/plain; charset=utf-8"
+)
+
+SPECIMENS: tuple[Specimen, ...] = (
+    Specimen(
+        vendor=Reacher,
+        ask=Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        value="ada@acme.com",
+        status=EmailStatus.VALID,
+        path="/v0/check_email",
+        sent={"to_email": "ada@acme.com"},
+        hit=[Said(body=VERDICT)],
+        cost=0,
+        miss=[Said(body=UNKNOWN)],
+        no_credits=None,
+        bad_key=[WRONG_SECRET],
+        rate_limited=[Said(status=429, body={"error": "Too many requests"})],
+        unexpected=[Said(body={"reachable": True})],
+        ineligible=Ask(field=Field.VERIFICATION, subject=Subject(full_name="Ada Lovelace")),
+    ),
+)

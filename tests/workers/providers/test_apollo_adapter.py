@@ -1,0 +1,449 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from apollo_specimen import (
+    ADA,
+    NUMBER,
+    ORGANIZATION,
+    PENDING,
+    PERSON,
+    REQUEST_ID,
+    matched,
+    result,
+)
+from pytest_httpserver import HTTPServer
+from specimens import Said
+
+from app.domain.findings import EmailStatus, FoundPhone
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers.apollo import Apollo
+from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+
+EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+PHONE = Ask(field=Field.PHONE, subject=ADA)
+MATCH = "/people/match"
+TICKET = str(REQUEST_ID)
+RESULT = f"/webhook_result/{TICKET}"
+
+
+@pytest.fixture
+def apollo(httpserver: HTTPServer) -> Apollo:
+    return Apollo(Access(api_key="the-key", base_url=httpserver.url_for("/")))
+
+
+def comes(server: HTTPServer, said: Said, path: str = MATCH) -> None:
+    server.expect_request(path).respond_with_json(said.body, said.status, said.headers)
+
+
+def asked(apollo: Apollo, ask: Ask = EMAIL) -> Reply:
+    reply = apollo.ask(ask, seconds=3)
+    assert isinstance(reply, Reply)
+    return reply
+
+
+def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
+    comes(server, result(NUMBER | changes, credits_consumed=9), RESULT)
+    (found,) = asked(apollo, replace(PHONE, ticket=TICKET)).phones
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ask", "switches"),
+    [
+        (EMAIL, {}),
+        (replace(EMAIL, types=("personal",)), {"reveal_personal_emails": "true"}),
+        (replace(EMAIL, types=("work", "personal")), {"reveal_personal_emails": "true"}),
+        (PHONE, {"reveal_phone_number": "true", "webhook_url": "https://apollo.invalid/"}),
+        (Ask(field=Field.PERSON, subject=ADA), {}),
+    ],
+)
+def test_the_question_travels_in_the_query_with_only_the_switch_that_is_wanted(
+    httpserver: HTTPServer, apollo: Apollo, ask: Ask, switches: dict[str, str]
+) -> None:
+    httpserver.expect_request(MATCH, "POST").respond_with_json(matched().body)
+
+    apollo.ask(ask, seconds=3)
+
+    request, _response = httpserver.log[0]
+    assert request.headers["x-api-key"] == "the-key"
+    assert request.get_data() == b""
+    assert request.args.to_dict() == switches | {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "domain": "acme.com",
+        "linkedin_url": "https://www.linkedin.com/in/ada-lovelace",
+    }
+
+
+def test_a_whole_name_an_address_and_a_company_name_are_sent_as_they_are(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    comes(httpserver, matched())
+    subject = Subject(full_name="Ada Lovelace", email="ada@acme.com", company_name="Acme")
+
+    apollo.ask(replace(EMAIL, subject=subject), seconds=3)
+
+    assert httpserver.log[0][0].args.to_dict() == {
+        "name": "Ada Lovelace",
+        "email": "ada@acme.com",
+        "organization_name": "Acme",
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "reasons", "is_verified"),
+    [
+        ("verified", EmailStatus.VALID, (), True),
+        ("unverified", EmailStatus.RISKY, (), False),
+        ("extrapolated", EmailStatus.RISKY, ("guessed",), False),
+        ("guessed", EmailStatus.RISKY, ("guessed",), False),
+        ("bounced", EmailStatus.INVALID, (), True),
+        ("pending", EmailStatus.UNKNOWN, (), False),
+        ("something_new", EmailStatus.UNKNOWN, (), False),
+        (None, EmailStatus.UNKNOWN, (), False),
+    ],
+)
+def test_every_status_has_its_own(
+    *,
+    httpserver: HTTPServer,
+    apollo: Apollo,
+    said: str | None,
+    status: EmailStatus,
+    reasons: tuple[str, ...],
+    is_verified: bool,
+) -> None:
+    comes(httpserver, matched(email_status=said))
+
+    (email,) = asked(apollo).emails
+
+    assert (email.status, email.reasons) == (status, reasons)
+    assert (email.verified_at is not None) is is_verified
+
+
+def test_an_address_at_a_domain_that_takes_everything_is_no_more_than_that(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    comes(httpserver, matched(email_domain_catchall=True))
+
+    assert asked(apollo).emails[0].status is EmailStatus.ACCEPT_ALL
+
+
+@pytest.mark.parametrize(("told", "confidence"), [(0.82, 0.82), (None, None), (82, None)])
+def test_the_confidence_of_an_extrapolated_address_is_kept(
+    httpserver: HTTPServer, apollo: Apollo, told: float | None, confidence: float | None
+) -> None:
+    comes(httpserver, matched(email_status="extrapolated", extrapolated_email_confidence=told))
+
+    assert asked(apollo).emails[0].confidence == confidence
+
+
+def test_private_addresses_are_unverified_and_the_work_one_is_left_out(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    comes(httpserver, matched(personal_emails=["ada@northwind.example"]))
+
+    reply = asked(apollo, replace(EMAIL, types=("personal",)))
+
+    assert [(one.email, one.type, one.status, one.verified_at) for one in reply.emails] == [
+        ("ada@northwind.example", "personal", EmailStatus.UNKNOWN, None)
+    ]
+
+
+def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    comes(httpserver, matched(email=None, email_status=None))
+
+    assert asked(apollo) == Reply(outcome=TraceOutcome.MISS, cost=1)
+
+
+@pytest.mark.parametrize(
+    "body", [{"person": None}, {"person": PERSON, "match_confidence": "none"}, {"match_confidence": "none"}]
+)
+@pytest.mark.parametrize("ask", [EMAIL, PHONE, replace(PHONE, field=Field.PERSON)])
+def test_nobody_matched_is_a_miss_at_once_for_nothing(
+    httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], ask: Ask
+) -> None:
+    comes(httpserver, Said(body=body | {"request_id": REQUEST_ID}))
+
+    assert apollo.ask(ask, seconds=3) == Reply(outcome=TraceOutcome.MISS)
+
+
+def test_a_person_comes_with_their_company_and_without_addresses(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    comes(httpserver, matched())
+
+    reply = asked(apollo, Ask(field=Field.PERSON, subject=ADA))
+
+    contact = reply.contact
+    assert contact is not None
+    assert contact.company is not None
+    assert (contact.full_name, contact.title, contact.seniority) == (
+        "Ada Lovelace",
+        "Chief Technology Officer",
+        "c_suite",
+    )
+    assert (contact.city, contact.country) == ("Lyon", "FR")
+    assert (contact.company.domain, contact.company.headcount) == ("acme.com", "51-200")
+    assert (reply.emails, reply.phones, contact.emails, contact.phones) == ((), (), (), ())
+
+
+@pytest.mark.parametrize("request_id", [REQUEST_ID, TICKET, -REQUEST_ID])
+def test_the_id_of_a_request_is_kept_to_the_last_digit(
+    httpserver: HTTPServer, apollo: Apollo, request_id: int | str
+) -> None:
+    comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
+
+    assert apollo.ask(PHONE, seconds=3) == Pending(str(request_id), 10)
+
+
+@pytest.mark.parametrize("request_id", [None, "", True, 1.5])
+def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
+    httpserver: HTTPServer, apollo: Apollo, request_id: Any
+) -> None:
+    comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
+
+    with pytest.raises(UnexpectedAnswer):
+        apollo.ask(PHONE, seconds=3)
+
+
+@pytest.mark.parametrize(
+    ("said", "after"),
+    [
+        (PENDING, 12),
+        (Said(status=404, body={"error_code": "result_pending"}), 10),
+        (Said(status=404, body={"error_details": {"code": "result_pending"}, "retry_after_seconds": 3}), 3),
+        (Said(status=429, body={"message": "…"}, headers={"Retry-After": "40"}), 40),
+        (Said(status=502, body={}), 10),
+    ],
+)
+def test_a_result_that_is_pending_is_asked_for_again_when_told(
+    httpserver: HTTPServer, apollo: Apollo, said: Said, after: float
+) -> None:
+    comes(httpserver, said, RESULT)
+
+    assert apollo.ask(replace(PHONE, ticket=TICKET), seconds=3) == Pending(TICKET, after)
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(404, "request_id_unknown"), (410, "request_id_expired"), (400, "invalid_request_id")],
+)
+def test_a_result_that_will_never_come_is_an_error_and_no_miss(
+    httpserver: HTTPServer, apollo: Apollo, status: int, code: str
+) -> None:
+    comes(httpserver, Said(status=status, body={"error_code": code}), RESULT)
+
+    assert asked(apollo, replace(PHONE, ticket=TICKET)) == Reply(outcome=TraceOutcome.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("type_cd", "kind"),
+    [
+        ("mobile", "mobile"),
+        ("work_direct", "direct"),
+        ("work_direct_phone", "direct"),
+        ("work_hq", "hq"),
+        ("work", "work"),
+        ("home", "other"),
+        ("something_new", "other"),
+        (None, "other"),
+    ],
+)
+def test_every_type_of_phone_is_told(
+    httpserver: HTTPServer, apollo: Apollo, type_cd: str | None, kind: str
+) -> None:
+    assert number(apollo, httpserver, type_cd=type_cd).type == kind
+
+
+@pytest.mark.parametrize(
+    ("status_cd", "status", "is_verified"),
+    [
+        ("valid_number", "valid", True),
+        ("invalid_number", "invalid", True),
+        ("no_status", "unknown", False),
+        (None, "unknown", False),
+    ],
+)
+def test_every_status_of_a_phone_is_told(
+    *,
+    httpserver: HTTPServer,
+    apollo: Apollo,
+    status_cd: str | None,
+    status: str,
+    is_verified: bool,
+) -> None:
+    found = number(apollo, httpserver, status_cd=status_cd)
+
+    assert found.status == status
+    assert (found.verified_at is not None) is is_verified
+
+
+@pytest.mark.parametrize(
+    ("changes", "do_not_call"),
+    [
+        ({"dnc_status_cd": "not_found"}, False),
+        ({"dnc_status_cd": "found"}, True),
+        ({"dnc_status_cd": "something_new"}, True),
+        ({"dnc_status_cd": None, "dnc_status": "found"}, True),
+        ({"dnc_status_cd": None}, None),
+        ({"dnc_status_cd": "no_status"}, None),
+    ],
+)
+def test_a_do_not_call_entry_is_told_with_the_day_of_its_look_up(
+    *, httpserver: HTTPServer, apollo: Apollo, changes: dict[str, Any], do_not_call: bool | None
+) -> None:
+    found = number(apollo, httpserver, **changes)
+
+    day = None if do_not_call is None else datetime(2026, 9, 1, 8, tzinfo=UTC)
+    assert (found.do_not_call, found.do_not_call_at) == (do_not_call, day)
+
+
+@pytest.mark.parametrize(("told", "confidence"), [("high", 0.9), ("medium", 0.6), ("low", 0.3), (None, None)])
+def test_confidence_in_a_phone_is_a_figure(
+    httpserver: HTTPServer, apollo: Apollo, told: str | None, confidence: float | None
+) -> None:
+    assert number(apollo, httpserver, confidence_cd=told).confidence == confidence
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told", "outcome", "cost"),
+    [
+        ([NUMBER], 9, TraceOutcome.HIT, 9),
+        ([NUMBER], None, TraceOutcome.HIT, 9),
+        ([NUMBER | {"type_cd": "work_hq"}], None, TraceOutcome.HIT, 1),
+        ([], 0, TraceOutcome.MISS, 0),
+        ([], None, TraceOutcome.MISS, 1),
+    ],
+)
+def test_phones_cost_what_is_told_or_else_what_is_documented(
+    *,
+    httpserver: HTTPServer,
+    apollo: Apollo,
+    numbers: list[dict[str, Any]],
+    told: int | None,
+    outcome: TraceOutcome,
+    cost: float,
+) -> None:
+    comes(httpserver, result(*numbers, credits_consumed=told), RESULT)
+
+    reply = asked(apollo, replace(PHONE, ticket=TICKET))
+
+    assert (reply.outcome, reply.cost) == (outcome, cost)
+
+
+def test_a_result_that_could_not_be_delivered_is_read_all_the_same(
+    httpserver: HTTPServer, apollo: Apollo
+) -> None:
+    said = result(NUMBER, credits_consumed=9)
+    comes(httpserver, Said(body=said.body | {"webhook_status": "failed", "failure_reason": "405"}), RESULT)
+
+    reply = asked(apollo, replace(PHONE, ticket=TICKET))
+
+    assert [one.e164 for one in reply.phones] == ["+33639980001"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "sent"),
+    [
+        (Subject(company_domain="acme.com", company_name="Acme"), {"domain": "acme.com"}),
+        (Subject(company_name="Acme"), {"name": "Acme"}),
+    ],
+)
+def test_a_company_is_enriched_by_its_domain_rather_than_its_name(
+    httpserver: HTTPServer, apollo: Apollo, subject: Subject, sent: dict[str, str]
+) -> None:
+    httpserver.expect_request("/organizations/enrich", "GET", query_string=sent).respond_with_json(
+        {"organization": ORGANIZATION}
+    )
+
+    reply = asked(apollo, Ask(field=Field.COMPANY, subject=subject))
+
+    assert reply.company is not None
+    assert (reply.company.name, reply.company.domain, reply.company.country) == ("Acme", "acme.com", "FR")
+    assert reply.cost == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (401, {"error_details": {"code": "AUTH.AUTHENTICATION.API_KEY_INVALID"}}, TraceOutcome.UNCONFIGURED),
+        (403, {"error_details": {"code": "AUTH.AUTHORIZATION.FORBIDDEN"}}, TraceOutcome.UNCONFIGURED),
+        (403, {"error": "…", "error_code": "API_INACCESSIBLE"}, TraceOutcome.UNCONFIGURED),
+        (403, {"error": "…"}, TraceOutcome.UNCONFIGURED),
+        (
+            422,
+            {"error_details": {"code": "USAGE.RATE_LIMIT.API_RATE_LIMIT_EXCEEDED"}},
+            TraceOutcome.RATE_LIMITED,
+        ),
+        (429, {"message": "The maximum number of api calls …"}, TraceOutcome.RATE_LIMITED),
+        (402, {"error": "Payment required"}, TraceOutcome.NO_CREDITS),
+        (422, {"error": "You have insufficient credits."}, TraceOutcome.NO_CREDITS),
+        (422, {"error_details": {"message": "Out of credits"}}, TraceOutcome.NO_CREDITS),
+        (403, {"error_details": {"code": "USAGE.CREDITS.EXHAUSTED"}}, TraceOutcome.NO_CREDITS),
+        (422, {"error": "Required parameter 'domain' missing"}, TraceOutcome.ERROR),
+        (500, {"error": "The credit service is down"}, TraceOutcome.ERROR),
+        (400, {"error_details": "…"}, TraceOutcome.ERROR),
+    ],
+)
+def test_every_refusal_has_its_outcome_by_its_code_first(
+    httpserver: HTTPServer, apollo: Apollo, status: int, body: dict[str, Any], outcome: TraceOutcome
+) -> None:
+    comes(httpserver, Said(status=status, body=body))
+
+    assert asked(apollo) == Reply(outcome=outcome)
+
+
+def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apollo) -> None:
+    httpserver.expect_request(MATCH).respond_with_data("Invalid access credentials.", 401)
+
+    assert asked(apollo).outcome is TraceOutcome.UNCONFIGURED
+
+
+@pytest.mark.parametrize(
+    ("health", "usage", "check"),
+    [
+        (
+            Said(body={"healthy": True, "is_logged_in": True}),
+            Said(
+                body={
+                    "credit_usage_stats": {
+                        "lead_credit": {"limit": 19290, "consumed": 1668, "left_over": 17622},
+                        "direct_dial_credit": {"limit": 160, "consumed": 0, "left_over": 160},
+                        "note": "…",
+                    },
+                    "current_credit_cycle": {},
+                }
+            ),
+            Check(outcome=TraceOutcome.HIT, left={"lead_credit": 17622, "direct_dial_credit": 160}),
+        ),
+        (
+            Said(body={"healthy": True, "is_logged_in": True}),
+            Said(status=403, body={"error_code": "API_INACCESSIBLE"}),
+            Check(outcome=TraceOutcome.HIT),
+        ),
+        (
+            Said(body={"healthy": True, "is_logged_in": False}),
+            Said(body={}),
+            Check(outcome=TraceOutcome.UNCONFIGURED),
+        ),
+        (Said(status=401, body={"error": "…"}), Said(body={}), Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (Said(status=503, body={"error": "…"}), Said(body={}), Check(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_the_check_tells_whether_the_key_works_and_what_is_left_if_it_may_know(
+    httpserver: HTTPServer, apollo: Apollo, health: Said, usage: Said, check: Check
+) -> None:
+    httpserver.expect_request("/auth/health", "GET").respond_with_json(health.body, health.status)
+    httpserver.expect_request("/usage_stats/credit_usage_stats", "POST").respond_with_json(
+        usage.body, usage.status
+    )
+
+    assert apollo.check(seconds=3) == check

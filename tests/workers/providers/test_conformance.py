@@ -1,0 +1,338 @@
+"""Every adapter through every case that a vendor can put it into; the run ends with a table."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import apollo_specimen
+import dropcontact_specimen
+import fullenrich_specimen
+import generic_specimen
+import hunter_specimen
+import leadmagic_specimen
+import pdl_specimen
+import prospeo_specimen
+import pytest
+import reacher_specimen
+import rocketreach_specimen
+from pytest_httpserver import HTTPServer
+from specimens import CASES, Said, Specimen
+from werkzeug import Request, Response
+
+from app.domain.kinds import TraceOutcome
+from app.settings import Access
+from workers.providers.base import Ask, Pending, ProviderTimeout, Reply, UnexpectedAnswer
+from workers.providers.registry import PROVIDERS
+from workers.providers.web import Vendor
+
+MODULES = (
+    hunter_specimen,
+    prospeo_specimen,
+    leadmagic_specimen,
+    pdl_specimen,
+    apollo_specimen,
+    dropcontact_specimen,
+    rocketreach_specimen,
+    fullenrich_specimen,
+    generic_specimen,
+    reacher_specimen,
+)
+SPECIMENS: tuple[Specimen, ...] = tuple(chain.from_iterable(module.SPECIMENS for module in MODULES))
+KEY = "key-that-nobody-may-see"
+SECONDS = 3.0
+MOST_TURNS = 8
+RETRY_AFTER = 7
+PAGE = Said(body="<!doctype html><title>Just a moment</title>", content_type="text/html")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One cell of the table."""
+
+    name: str
+    specimen: Specimen
+
+    @property
+    def line(self) -> str:
+        return f"{self.specimen.vendor.name}/{self.specimen.ask.field}"
+
+
+def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
+    """Run a test for every specimen, or for those that have such answers."""
+    assert name in CASES
+    cases = [Case(name, one) for one in SPECIMENS if having is None or getattr(one, having) is not None]
+    return pytest.mark.parametrize("case", [pytest.param(case, id=case.line) for case in cases])
+
+
+@pytest.fixture(autouse=True)
+def _column(request: pytest.FixtureRequest) -> None:
+    """Tell the table whose cell this is."""
+    if "case" in request.fixturenames:
+        case: Case = request.getfixturevalue("case")
+        request.node.user_properties.append(("conformance", [case.line, case.name]))
+
+
+@dataclass(frozen=True)
+class World:
+    """The vendor's API on loopback, which gives the answers in turn, the last one for ever."""
+
+    server: HTTPServer
+
+    def says(self, answers: Sequence[Said], *, slowly: float = 0) -> None:
+        turns: Iterator[Said] = chain(answers, iter(lambda: answers[-1], None))
+
+        def answer(request: Request) -> Response:
+            request.get_data()  # to be looked at later
+            time.sleep(slowly)
+            return _response(next(turns))
+
+        self.server.expect_request(re.compile(".*")).respond_with_handler(answer)
+
+    def adapter(self, specimen: Specimen) -> Vendor:
+        return specimen.vendor(Access(api_key=KEY, base_url=self.server.url_for("/")))
+
+    def reply(self, specimen: Specimen, answers: Sequence[Said]) -> Reply:
+        """Ask until it is over."""
+        self.says(answers)
+        return _over(self.adapter(specimen), specimen.ask)
+
+    @property
+    def requests(self) -> list[Request]:
+        return [request for request, _response in self.server.log]
+
+
+@pytest.fixture
+def world(httpserver: HTTPServer) -> World:
+    return World(httpserver)
+
+
+@each("hit")
+def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.hit)
+
+    assert (reply.outcome, _brought(reply), reply.cost) == (
+        TraceOutcome.HIT,
+        _expected(case.specimen),
+        case.specimen.cost,
+    )
+    assert reply.cost <= case.specimen.vendor.usual_terms.prices[case.specimen.ask.field]
+
+
+@each("sent")
+def test_what_is_sent_is_the_question_and_the_key_never_in_the_address(case: Case, world: World) -> None:
+    world.reply(case.specimen, case.specimen.hit)
+
+    first = world.requests[0]
+    assert first.path == case.specimen.path
+    assert _holds(_sent(first), case.specimen.sent)
+    assert all(KEY not in request.url for request in world.requests)
+    assert all(KEY in str(request.headers) for request in world.requests)
+
+
+@each("miss")
+def test_nothing_found_is_a_miss_and_no_error(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.miss)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, case.specimen.miss_cost)
+    assert (reply.emails, reply.phones) == ((), ())
+
+
+@each("ineligible", having="ineligible")
+def test_a_question_with_too_little_to_go_by_is_refused(case: Case, world: World) -> None:
+    adapter = world.adapter(case.specimen)
+
+    assert adapter.refusal(case.specimen.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
+    assert adapter.refusal(case.specimen.ask) is None
+
+
+@each("unconfigured")
+def test_without_its_setting_nobody_is_asked(case: Case) -> None:
+    adapter = case.specimen.vendor(Access())
+
+    assert adapter.refusal(case.specimen.ask) is TraceOutcome.UNCONFIGURED
+
+
+@each("bad_key")
+def test_a_key_that_is_refused_counts_as_none(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.bad_key)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.UNCONFIGURED, 0)
+
+
+@each("no_credits", having="no_credits")
+def test_used_up_credits_are_told_apart_from_a_rate_limit(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.no_credits or ())
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.NO_CREDITS, 0)
+
+
+@each("rate_limited")
+def test_too_many_questions_are_a_rate_limit(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.rate_limited)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.RATE_LIMITED, 0)
+
+
+@each("retry_after")
+def test_a_rate_limit_says_when_to_come_again(case: Case, world: World) -> None:
+    *before, limited = case.specimen.rate_limited
+    told = replace(limited, headers={**limited.headers, "Retry-After": str(RETRY_AFTER)})
+
+    reply = world.reply(case.specimen, [*before, told])
+
+    assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, RETRY_AFTER)
+
+
+@each("suppressed", having="suppressed")
+def test_somebody_who_has_opted_out_is_suppressed(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.suppressed or ())
+
+    assert reply.outcome is TraceOutcome.SUPPRESSED
+    assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
+
+
+@each("slow")
+def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, world: World) -> None:
+    world.says(case.specimen.hit, slowly=0.2)
+
+    reply = _over(world.adapter(case.specimen), case.specimen.ask)
+
+    assert reply.outcome is TraceOutcome.HIT
+
+
+@each("hanging")
+def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        base_url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        adapter = case.specimen.vendor(Access(api_key=KEY, base_url=base_url))
+        started = time.monotonic()
+
+        with pytest.raises(ProviderTimeout):
+            adapter.ask(case.specimen.ask, seconds=0.2)
+
+    assert time.monotonic() - started < 2
+
+
+@each("html_200")
+def test_a_page_instead_of_json_is_an_error_that_costs_nothing(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, [PAGE])
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
+
+
+@each("html_500")
+def test_a_page_that_says_500_is_an_error_that_costs_nothing(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, [replace(PAGE, status=500)])
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
+
+
+@each("unexpected")
+def test_json_that_the_vendor_does_not_document_is_an_error(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.unexpected)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
+
+
+@each("masked", having="masked")
+def test_a_masked_value_is_never_kept(case: Case, world: World) -> None:
+    reply = world.reply(case.specimen, case.specimen.masked or ())
+
+    assert reply.outcome is TraceOutcome.MISS
+    assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
+
+
+@each("never_ready", having="never_ready")
+def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(case: Case, world: World) -> None:
+    world.says(case.specimen.never_ready or ())
+
+    waits = list(_waits(world.adapter(case.specimen), case.specimen.ask))
+
+    assert len(waits) == MOST_TURNS
+    assert all(0 < pending.after <= case.specimen.vendor.usual_terms.patience for pending in waits)
+    assert all(str(told) not in pending.ticket for pending in waits for told in _personal(case.specimen.ask))
+
+
+def test_every_field_of_every_vendor_is_in_the_suite() -> None:
+    vendors = {vendor for vendor in PROVIDERS if isinstance(vendor, type) and issubclass(vendor, Vendor)}
+    vendors |= {specimen.vendor for specimen in SPECIMENS}
+
+    wanted = {(vendor.name, field) for vendor in vendors for field in vendor.fields}
+
+    assert {(specimen.vendor.name, specimen.ask.field) for specimen in SPECIMENS} == wanted
+
+
+def _response(said: Said) -> Response:
+    if isinstance(said.body, str):
+        return Response(said.body, said.status, said.headers, content_type=said.content_type)
+    body = b"" if said.body is None else _json(said.body)
+    return Response(body, said.status, said.headers, content_type=said.content_type)
+
+
+def _json(body: Any) -> bytes:
+    return json.dumps(body).encode()
+
+
+def _over(adapter: Vendor, ask: Ask) -> Reply:
+    """Ask until it is no longer pending; what raises becomes the outcome that the waterfall makes of it."""
+    for _turn in range(MOST_TURNS):
+        try:
+            reply = adapter.ask(ask, seconds=SECONDS)
+        except UnexpectedAnswer:
+            return Reply(outcome=TraceOutcome.ERROR)
+        if isinstance(reply, Reply):
+            return reply
+        ask = replace(ask, ticket=reply.ticket)
+    raise AssertionError("It is still pending.")
+
+
+def _waits(adapter: Vendor, ask: Ask) -> Iterator[Pending]:
+    for _turn in range(MOST_TURNS):
+        reply = adapter.ask(ask, seconds=SECONDS)
+        assert isinstance(reply, Pending)
+        yield reply
+        ask = replace(ask, ticket=reply.ticket)
+
+
+def _brought(reply: Reply) -> tuple[str | None, ...]:
+    """Give what a hit brought, and by whom, and for an address its status."""
+    for found in (*reply.emails, *reply.phones):
+        value = getattr(found, "email", None) or getattr(found, "e164", None)
+        return (value, found.source.provider, found.status)
+    if reply.company:
+        return (reply.company.domain, reply.company.source.provider, None)
+    if reply.contact:
+        return (reply.contact.full_name, reply.contact.source.provider, None)
+    return ()
+
+
+def _expected(specimen: Specimen) -> tuple[str | None, ...]:
+    status = specimen.status
+    return (specimen.value, specimen.vendor.name, status)
+
+
+def _sent(request: Request) -> dict[str, Any]:
+    """Give what a request said, in its query or its body."""
+    return {**request.args.to_dict(), **(json.loads(request.get_data() or b"{}"))}
+
+
+def _holds(sent: Any, wanted: Any) -> bool:
+    """Tell whether everything wanted was sent, at any depth."""
+    if isinstance(wanted, Mapping):
+        return isinstance(sent, Mapping) and all(
+            name in sent and _holds(sent[name], value) for name, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return isinstance(sent, list) and all(map(_holds, sent, wanted)) and len(sent) == len(wanted)
+    return bool(sent == wanted)
+
+
+def _personal(ask: Ask) -> list[str]:
+    return list(ask.subject.as_dict().values())

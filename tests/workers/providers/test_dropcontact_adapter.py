@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from dropcontact_specimen import ADA, ECHO, NOT_READY, RECORD, SUBMITTED, TICKET, fetched, marked
+from pytest_httpserver import HTTPServer
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from workers.providers.dropcontact import Dropcontact
+
+EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+READY = replace(EMAIL, ticket=TICKET)
+BY_ADDRESS = Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com"))
+
+
+@pytest.fixture
+def dropcontact(httpserver: HTTPServer) -> Dropcontact:
+    return Dropcontact(Access(api_key="the-token", base_url=httpserver.url_for("/")))
+
+
+def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request("/enrich/all", "POST").respond_with_json(SUBMITTED.body)
+
+    pending = dropcontact.ask(EMAIL, seconds=3)
+
+    request, _response = httpserver.log[0]
+    assert pending == Pending(TICKET, 5)
+    assert request.headers["X-Access-Token"] == "the-token"
+    assert json.loads(request.get_data()) == {
+        "data": [{"first_name": "Ada", "last_name": "Lovelace", "company": "Acme", "website": "acme.com"}],
+        "language": "en",
+    }
+
+
+def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}", "GET").respond_with_json(fetched(RECORD).body)
+
+    reply = dropcontact.ask(READY, seconds=3)
+
+    assert isinstance(reply, Reply)
+    assert reply.outcome is TraceOutcome.HIT
+
+
+def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+    httpserver.expect_request("/enrich/all/../../account/credits").respond_with_json(NOT_READY.body)
+
+    pending = dropcontact.ask(replace(EMAIL, ticket="../../account/credits"), seconds=3)
+
+    assert pending == Pending("../../account/credits", 10)
+    assert "%2F" in httpserver.log[0][0].environ["RAW_URI"]
+
+
+def test_not_ready_comes_with_200_and_means_later(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(NOT_READY.body)
+
+    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, 10)
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "after"), [(429, {"Retry-After": "7"}, 7), (429, {}, 10), (502, {}, 10)]
+)
+def test_what_is_handed_in_is_not_given_up_for_a_passing_fault(
+    httpserver: HTTPServer, dropcontact: Dropcontact, status: int, headers: dict[str, str], after: float
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_data("Bad gateway", status, headers)
+
+    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, after)
+
+
+@pytest.mark.parametrize(
+    ("qualification", "status", "reasons", "kind", "is_verified"),
+    [
+        ("nominative@pro", EmailStatus.VALID, (), "work", True),
+        ("nominative@perso", EmailStatus.VALID, (), "personal", True),
+        ("nominative@school", EmailStatus.VALID, (), "work", True),
+        ("catch_all@pro", EmailStatus.ACCEPT_ALL, (), "work", True),
+        ("catch-all@pro", EmailStatus.ACCEPT_ALL, (), "work", True),
+        ("Catch All@Pro", EmailStatus.ACCEPT_ALL, (), "work", True),
+        ("generic@pro", EmailStatus.RISKY, ("role",), "work", True),
+        ("Générique@pro", EmailStatus.RISKY, ("role",), "work", True),
+        ("non_validated@pro", EmailStatus.RISKY, (), "work", False),
+        ("random@pro", EmailStatus.RISKY, (), "work", False),
+        ("invalid@pro", EmailStatus.INVALID, (), "work", True),
+        ("nominative@invalid domain", EmailStatus.INVALID, (), "work", True),
+        ("nominative@disposable", EmailStatus.RISKY, ("disposable",), "work", True),
+        ("invalid@disposable", EmailStatus.INVALID, ("disposable",), "work", True),
+        ("something_new@pro", EmailStatus.UNKNOWN, (), "work", False),
+        ("", EmailStatus.UNKNOWN, (), "work", False),
+    ],
+)
+def test_every_qualification_has_its_status(
+    *,
+    httpserver: HTTPServer,
+    dropcontact: Dropcontact,
+    qualification: str,
+    status: EmailStatus,
+    reasons: tuple[str, ...],
+    kind: str,
+    is_verified: bool,
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(marked(qualification)).body)
+
+    reply = dropcontact.ask(replace(READY, types=()), seconds=3)
+
+    assert isinstance(reply, Reply)
+    (email,) = reply.emails
+    assert (email.status, email.reasons, email.type) == (status, reasons, kind)
+    assert (email.verified_at is not None) is is_verified
+
+
+@pytest.mark.parametrize(
+    "qualification", ["Do_Not_Contact@pro", "do-not-contact@perso", "DO NOT CONTACT@pro"]
+)
+def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
+    httpserver: HTTPServer, dropcontact: Dropcontact, qualification: str
+) -> None:
+    record = RECORD | {"email": [*RECORD["email"], {"email": "a@acme.com", "qualification": qualification}]}
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
+
+    reply = dropcontact.ask(Ask(field=Field.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+
+    assert reply == Reply(outcome=TraceOutcome.SUPPRESSED)
+
+
+def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_paid(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(
+        fetched(marked("nominative@perso")).body
+    )
+
+    assert dropcontact.ask(READY, seconds=3) == Reply(outcome=TraceOutcome.MISS, cost=1)
+
+
+def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(ECHO).body)
+
+    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+
+    assert reply == Reply(outcome=TraceOutcome.MISS)
+
+
+def test_a_person_comes_with_their_company_and_without_addresses(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
+
+    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+
+    assert isinstance(reply, Reply)
+    contact = reply.contact
+    assert contact is not None
+    assert contact.company is not None
+    assert (contact.title, contact.seniority, contact.department) == (
+        "Chief Technology Officer",
+        "c_suite",
+        "engineering",
+    )
+    assert contact.linkedin_url == "https://www.linkedin.com/in/ada-lovelace"
+    assert (contact.company.domain, contact.company.headcount) == ("acme.com", "51-200")
+    assert (reply.emails, reply.phones, contact.emails, contact.phones) == ((), (), (), ())
+
+
+def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    record = RECORD | {"phone": "04 72 00 01 02"}
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
+
+    reply = dropcontact.ask(Ask(field=Field.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+
+    assert isinstance(reply, Reply)
+    assert [(one.e164, one.type) for one in reply.phones] == [
+        ("+33639980001", "mobile"),
+        ("+33472000102", "work"),
+    ]
+
+
+def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whatever_comes(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request("/enrich/all").respond_with_json(SUBMITTED.body)
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched({}).body)
+    known = replace(ADA, email="ada@acme.com")
+
+    dropcontact.ask(BY_ADDRESS, seconds=3)
+    dropcontact.ask(replace(BY_ADDRESS, subject=known), seconds=3)
+    reply = dropcontact.ask(replace(BY_ADDRESS, ticket=TICKET), seconds=3)
+
+    sent = [json.loads(request.get_data())["data"][0] for request, _response in httpserver.log[:2]]
+    assert sent[0] == {"email": "ada@acme.com"}
+    assert "email" not in sent[1]
+    assert reply == Reply(outcome=TraceOutcome.MISS, cost=1)
+
+
+def test_it_is_not_asked_for_private_addresses() -> None:
+    dropcontact = Dropcontact(Access(api_key="k"))
+
+    assert dropcontact.refusal(replace(EMAIL, types=("personal",))) is TraceOutcome.INELIGIBLE
+    assert dropcontact.refusal(replace(EMAIL, types=("personal", "work"))) is None
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "outcome"),
+    [
+        (403, {"error": True, "reason": "Not enough credits left for this API key"}, TraceOutcome.NO_CREDITS),
+        (403, {"error": True, "reason": "Forbidden"}, TraceOutcome.NO_CREDITS),
+        (403, {"error": True, "reason": "Invalid access token"}, TraceOutcome.UNCONFIGURED),
+        (400, {"error": True, "reason": "Missing data in JSON", "success": False}, TraceOutcome.ERROR),
+        (404, {"detail": "Not Found"}, TraceOutcome.ERROR),
+        (422, {"detail": "Unprocessable"}, TraceOutcome.ERROR),
+        (200, {"error": True, "reason": "Something else", "success": False}, TraceOutcome.ERROR),
+    ],
+)
+def test_every_refusal_has_its_outcome(
+    httpserver: HTTPServer, dropcontact: Dropcontact, status: int, body: dict[str, Any], outcome: TraceOutcome
+) -> None:
+    httpserver.expect_request("/enrich/all").respond_with_json(body, status)
+
+    assert dropcontact.ask(EMAIL, seconds=3) == Reply(outcome=outcome)
+
+
+@pytest.mark.parametrize("body", [{"success": True, "error": False}, {"success": True, "data": []}])
+def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
+    httpserver: HTTPServer, dropcontact: Dropcontact, body: dict[str, Any]
+) -> None:
+    httpserver.expect_request("/enrich/all").respond_with_json(body)
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(body)
+
+    with pytest.raises(UnexpectedAnswer):
+        dropcontact.ask(EMAIL, seconds=3)
+    with pytest.raises(UnexpectedAnswer):
+        dropcontact.ask(READY, seconds=3)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "check"),
+    [
+        (200, {"credits": 15277}, Check(outcome=TraceOutcome.HIT, left={"credits": 15277})),
+        (200, {}, Check(outcome=TraceOutcome.HIT)),
+        (401, {"detail": "Unauthorized"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (403, {"detail": "Forbidden"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (500, {"detail": "Oops"}, Check(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_the_check_tells_what_is_left(
+    httpserver: HTTPServer, dropcontact: Dropcontact, status: int, body: dict[str, Any], check: Check
+) -> None:
+    httpserver.expect_request("/account/credits", "GET").respond_with_json(body, status)
+
+    assert dropcontact.check(seconds=3) == check
+
+
+def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
+    before = datetime.now(UTC)
+
+    reply = dropcontact.ask(READY, seconds=3)
+
+    assert isinstance(reply, Reply)
+    verified_at = reply.emails[0].verified_at
+    assert verified_at is not None
+    assert before <= verified_at <= datetime.now(UTC)

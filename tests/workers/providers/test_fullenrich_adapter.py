@@ -1,0 +1,334 @@
+from __future__ import annotations
+
+import copy
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fullenrich_specimen import ADA, IN_PROGRESS, ORDERED, OWN, TICKET, WORK, result
+from pytest_httpserver import HTTPServer
+from specimens import Said
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from workers.providers.fullenrich import FullEnrich
+
+EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+PHONE = Ask(field=Field.PHONE, subject=ADA)
+ORDER = "/contact/enrich/bulk"
+RESULT = f"{ORDER}/{TICKET}"
+NUMBER = {"number": "+33 6 39 98 00 01", "region": "FR"}
+
+
+@pytest.fixture
+def fullenrich(httpserver: HTTPServer) -> FullEnrich:
+    return FullEnrich(Access(api_key="the-key", base_url=httpserver.url_for("/")))
+
+
+def comes(server: HTTPServer, said: Said) -> None:
+    server.expect_request(RESULT, "GET").respond_with_json(said.body, said.status, said.headers)
+
+
+def fetch(fullenrich: FullEnrich, ask: Ask = EMAIL) -> Reply | Pending:
+    return fullenrich.ask(replace(ask, ticket=TICKET), seconds=3)
+
+
+@pytest.mark.parametrize(
+    ("ask", "fields"),
+    [
+        (EMAIL, ["contact.work_emails"]),
+        (replace(EMAIL, types=()), ["contact.work_emails"]),
+        (replace(EMAIL, types=("personal",)), ["contact.personal_emails"]),
+        (replace(EMAIL, types=("personal", "work")), ["contact.work_emails", "contact.personal_emails"]),
+        (PHONE, ["contact.phones"]),
+        (replace(PHONE, types=("direct", "mobile")), ["contact.phones"]),
+    ],
+)
+def test_only_what_is_wanted_is_ordered(
+    httpserver: HTTPServer, fullenrich: FullEnrich, ask: Ask, fields: list[str]
+) -> None:
+    httpserver.expect_request(ORDER, "POST").respond_with_json(ORDERED.body)
+
+    pending = fullenrich.ask(ask, seconds=3)
+
+    request, _response = httpserver.log[0]
+    assert pending == Pending(TICKET, 30)
+    assert request.headers["Authorization"] == "Bearer the-key"
+    assert json.loads(request.get_data()) == {
+        "name": "contact lookup",
+        "data": [
+            {
+                "first_name": "Ada",
+                "last_name": "Lovelace",
+                "domain": "acme.com",
+                "linkedin_url": "https://www.linkedin.com/in/ada-lovelace",
+                "enrich_fields": fields,
+            }
+        ],
+    }
+
+
+@pytest.mark.parametrize(
+    ("ask", "refusal"),
+    [
+        (EMAIL, None),
+        (replace(PHONE, types=("direct", "hq")), TraceOutcome.INELIGIBLE),
+        (replace(EMAIL, subject=Subject(linkedin_url=ADA.linkedin_url)), None),
+        (replace(EMAIL, subject=Subject(full_name="Ada Lovelace", company_name="Acme")), None),
+        (replace(EMAIL, subject=Subject(full_name="Ada Lovelace")), TraceOutcome.INELIGIBLE),
+        (replace(EMAIL, subject=Subject(full_name="Ada", company_name="Acme")), TraceOutcome.INELIGIBLE),
+        (replace(EMAIL, subject=Subject(full_name="…", company_name="Acme")), TraceOutcome.INELIGIBLE),
+    ],
+)
+def test_it_takes_a_profile_or_both_names_and_a_company_and_sells_no_landlines(
+    ask: Ask, refusal: TraceOutcome | None
+) -> None:
+    assert FullEnrich(Access(api_key="k")).refusal(ask) is refusal
+
+
+def test_in_progress_comes_with_400_and_means_later(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
+    comes(httpserver, IN_PROGRESS)
+
+    assert fetch(fullenrich) == Pending(TICKET, 30)
+
+
+@pytest.mark.parametrize("state", ["CREATED", "IN_PROGRESS", "UNKNOWN"])
+def test_an_order_that_is_not_finished_is_waited_for(
+    httpserver: HTTPServer, fullenrich: FullEnrich, state: str
+) -> None:
+    comes(httpserver, result({}, credits_spent=0, state=state))
+
+    assert fetch(fullenrich) == Pending(TICKET, 30)
+
+
+@pytest.mark.parametrize(
+    ("said", "after"),
+    [
+        (Said(status=429, body={"code": "error.rate.limit", "message": "Try again in 1m"}), 60),
+        (Said(status=429, body={}, headers={"Retry-After": "9"}), 9),
+        (Said(status=503, body={}), 30),
+    ],
+)
+def test_what_is_ordered_is_not_given_up_for_a_passing_fault(
+    httpserver: HTTPServer, fullenrich: FullEnrich, said: Said, after: float
+) -> None:
+    comes(httpserver, said)
+
+    assert fetch(fullenrich) == Pending(TICKET, after)
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "is_verified"),
+    [
+        ("DELIVERABLE", EmailStatus.VALID, True),
+        ("CATCH_ALL", EmailStatus.ACCEPT_ALL, True),
+        ("HIGH_PROBABILITY", EmailStatus.RISKY, False),
+        ("INVALID", EmailStatus.INVALID, True),
+        ("INVALID_DOMAIN", EmailStatus.INVALID, True),
+        ("SOMETHING_NEW", EmailStatus.UNKNOWN, False),
+        (None, EmailStatus.UNKNOWN, False),
+    ],
+)
+def test_every_status_has_its_own(
+    *,
+    httpserver: HTTPServer,
+    fullenrich: FullEnrich,
+    said: str | None,
+    status: EmailStatus,
+    is_verified: bool,
+) -> None:
+    comes(httpserver, result({"work_emails": [WORK | {"status": said}]}, credits_spent=1))
+
+    reply = fetch(fullenrich)
+
+    assert isinstance(reply, Reply)
+    assert reply.emails[0].status is status
+    assert (reply.emails[0].verified_at is not None) is is_verified
+
+
+def test_the_most_probable_address_comes_first_and_once(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    other = {"email": "ada@acme.com", "status": "CATCH_ALL"}
+    comes(
+        httpserver,
+        result({"most_probable_work_email": WORK, "work_emails": [other, WORK]}, credits_spent=1),
+    )
+
+    reply = fetch(fullenrich)
+
+    assert isinstance(reply, Reply)
+    assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com", "ada@acme.com"]
+
+
+def test_an_address_is_of_the_type_that_was_ordered(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
+    comes(httpserver, result({"work_emails": [WORK], "personal_emails": [OWN]}, credits_spent=3))
+
+    reply = fetch(fullenrich, replace(EMAIL, types=("personal",)))
+
+    assert isinstance(reply, Reply)
+    assert [(one.email, one.type) for one in reply.emails] == [("ada@northwind.example", "personal")]
+
+
+def test_numbers_are_mobiles_and_the_profile_fills_gaps(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    comes(httpserver, result({"phones": [NUMBER]}, credits_spent=10))
+
+    reply = fetch(fullenrich, PHONE)
+
+    assert isinstance(reply, Reply)
+    assert [(one.e164, one.type) for one in reply.phones] == [("+33639980001", "mobile")]
+    contact = reply.contact
+    assert contact is not None
+    assert contact.company is not None
+    assert (contact.full_name, contact.title, contact.city, contact.country) == (
+        "Ada Lovelace",
+        "Chief Technology Officer",
+        "Lyon",
+        "FR",
+    )
+    assert contact.linkedin_url == "https://www.linkedin.com/in/ada-lovelace"
+    assert (contact.company.domain, contact.company.headcount, contact.company.industry) == (
+        "acme.com",
+        "51-200",
+        "Machinery",
+    )
+    assert contact.company.linkedin_url == "https://www.linkedin.com/company/acme"
+
+
+def test_a_known_number_of_employees_is_taken_before_the_range(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    said = copy.deepcopy(result({"work_emails": [WORK]}, credits_spent=1))
+    said.body["data"][0]["profile"]["employment"]["current"]["company"]["headcount"] = 250
+    comes(httpserver, said)
+
+    reply = fetch(fullenrich)
+
+    assert isinstance(reply, Reply)
+    assert reply.contact is not None
+    assert reply.contact.company is not None
+    assert reply.contact.company.headcount == "201-500"
+
+
+@pytest.mark.parametrize(
+    ("ask", "found", "cost"),
+    [
+        (EMAIL, {"work_emails": [WORK]}, 1),
+        (replace(EMAIL, types=("personal", "work")), {"work_emails": [WORK], "personal_emails": [OWN]}, 4),
+        (PHONE, {"phones": [NUMBER]}, 10),
+        (EMAIL, {}, 0),
+    ],
+)
+def test_without_a_word_on_the_cost_it_is_the_documented_one(
+    httpserver: HTTPServer, fullenrich: FullEnrich, ask: Ask, found: dict[str, Any], cost: float
+) -> None:
+    comes(httpserver, result(found, credits_spent=None))
+
+    reply = fetch(fullenrich, ask)
+
+    assert isinstance(reply, Reply)
+    assert reply.cost == cost
+
+
+def test_a_repeated_enrichment_that_was_free_counts_as_free(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    comes(httpserver, result({"work_emails": [WORK]}, credits_spent=0))
+
+    reply = fetch(fullenrich)
+
+    assert isinstance(reply, Reply)
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
+
+
+@pytest.mark.parametrize(
+    ("state", "outcome"),
+    [
+        ("FINISHED", TraceOutcome.MISS),
+        ("CREDITS_INSUFFICIENT", TraceOutcome.NO_CREDITS),
+        ("RATE_LIMIT", TraceOutcome.RATE_LIMITED),
+        ("CANCELED", TraceOutcome.ERROR),
+    ],
+)
+def test_every_end_without_a_value_has_its_outcome(
+    httpserver: HTTPServer, fullenrich: FullEnrich, state: str, outcome: TraceOutcome
+) -> None:
+    comes(httpserver, result({}, credits_spent=0, state=state))
+
+    assert fetch(fullenrich) == Reply(outcome=outcome)
+
+
+def test_what_was_found_before_the_credits_ran_out_is_kept(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    comes(
+        httpserver,
+        result({"work_emails": [WORK]}, credits_spent=1, state="CREDITS_INSUFFICIENT", status=402),
+    )
+
+    reply = fetch(fullenrich)
+
+    assert isinstance(reply, Reply)
+    assert (reply.outcome, reply.emails[0].email) == (TraceOutcome.HIT, "ada.lovelace@acme.com")
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "reply"),
+    [
+        (401, "error.api.key", Reply(outcome=TraceOutcome.UNCONFIGURED)),
+        (400, "error.api.key", Reply(outcome=TraceOutcome.UNCONFIGURED)),
+        (401, "error.authorization.not_set", Reply(outcome=TraceOutcome.UNCONFIGURED)),
+        (401, "error.authorization.not_bearer", Reply(outcome=TraceOutcome.UNCONFIGURED)),
+        (402, "", Reply(outcome=TraceOutcome.NO_CREDITS)),
+        (429, "error.rate.limit", Reply(outcome=TraceOutcome.RATE_LIMITED, retry_after=60)),
+        (400, "error.enrichment.first_name.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.last_name.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.domain.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.name.empty", Reply(outcome=TraceOutcome.ERROR)),
+        (404, "error.enrichment.not_found", Reply(outcome=TraceOutcome.ERROR)),
+        (500, "", Reply(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_every_error_code_has_its_outcome(
+    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, code: str, reply: Reply
+) -> None:
+    httpserver.expect_request(ORDER).respond_with_json({"code": code, "message": "…"}, status)
+
+    assert fullenrich.ask(EMAIL, seconds=3) == reply
+
+
+def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
+    comes(httpserver, Said(status=404, body={"code": "error.enrichment.not_found", "message": "…"}))
+
+    assert fetch(fullenrich) == Reply(outcome=TraceOutcome.ERROR)
+
+
+def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
+    comes(httpserver, result({"work_emails": [WORK]}, credits_spent=1, state="SOMETHING_NEW"))
+
+    with pytest.raises(UnexpectedAnswer):
+        fetch(fullenrich)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "check"),
+    [
+        (200, {"balance": 4999.5}, Check(outcome=TraceOutcome.HIT, left={"credits": 4999.5})),
+        (401, {"code": "error.api.key", "message": "…"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (404, {"code": "…", "message": "Workspace ID not found"}, Check(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_the_check_tells_what_is_left(
+    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, body: dict[str, Any], check: Check
+) -> None:
+    httpserver.expect_request("/account/credits", "GET").respond_with_json(body, status)
+
+    assert fullenrich.check(seconds=3) == check

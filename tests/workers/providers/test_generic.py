@@ -1,0 +1,440 @@
+from __future__ import annotations
+
+import json
+import re
+import socket
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from generic_specimen import ADA, SPECIMENS
+from pytest_httpserver import HTTPServer
+from specimens import Said, Specimen
+from werkzeug import Request, Response
+
+from app.domain.findings import EmailStatus, FoundPhone
+from app.domain.kinds import TraceOutcome
+from app.domain.rates import Rate
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers import generic
+from workers.providers.base import Ask, Field, ProviderTimeout, Reply, UnexpectedAnswer
+from workers.providers.generic import Generic, GenericWithCheck
+
+ANY_PATH = re.compile(".*")
+HEAD = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Token = "${CRM_API_KEY}" }\n'
+EMAIL = '[crm.email]\npath = "/people"\nquery.email = "{email}"\n'
+READ = 'read.email = "email"\n'
+WORK = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+OF_EACH = pytest.mark.parametrize(
+    "specimen", [pytest.param(one, id=f"{one.vendor.name}-{one.ask.field}") for one in SPECIMENS]
+)
+
+
+@dataclass(frozen=True)
+class Crm:
+    """A service on loopback, and the provider that a table describes."""
+
+    server: HTTPServer
+    folder: Path
+
+    def described(self, text: str, **variables: str) -> type[Generic]:
+        path = self.folder / "providers.toml"
+        path.write_text(text, encoding="utf-8")
+        [made] = generic.read(str(path), variables)
+        return made
+
+    def provider(self, table: str) -> Generic:
+        return self.described(HEAD + table)(Access(api_key="k", base_url=self.server.url_for("/")))
+
+    def says(self, said: Said) -> None:
+        content = said.body if isinstance(said.body, str) else json.dumps(said.body)
+        response = Response(content, said.status, said.headers, content_type=said.content_type)
+        self.server.expect_request(ANY_PATH).respond_with_response(response)
+
+    def reply(self, table: str, body: Any, ask: Ask = WORK) -> Reply:
+        self.says(Said(body=body))
+        return self.provider(table).ask(ask, seconds=3)
+
+    def reply_to(self, specimen: Specimen, said: Said) -> Reply:
+        self.says(said)
+        made = specimen.vendor(Access(api_key="k", base_url=self.server.url_for("/")))
+        reply = made.ask(specimen.ask, seconds=3)
+        assert isinstance(reply, Reply)
+        return reply
+
+    @property
+    def sent(self) -> Request:
+        [(request, _response)] = self.server.log
+        return request
+
+
+@pytest.fixture
+def crm(httpserver: HTTPServer, tmp_path: Path) -> Crm:
+    return Crm(httpserver, tmp_path)
+
+
+@OF_EACH
+def test_the_example_finds_what_is_there(specimen: Specimen, crm: Crm) -> None:
+    reply = crm.reply_to(specimen, specimen.hit[0])
+
+    found = [one.email for one in reply.emails] + [one.e164 for one in reply.phones]
+    found += [reply.contact.full_name or ""] if reply.contact else []
+    found += [reply.company.domain or ""] if reply.company else []
+    assert (reply.outcome, found, reply.cost) == (TraceOutcome.HIT, [specimen.value], specimen.cost)
+    assert crm.sent.path == specimen.path
+
+
+@OF_EACH
+def test_nothing_found_is_a_miss(specimen: Specimen, crm: Crm) -> None:
+    reply = crm.reply_to(specimen, specimen.miss[0])
+
+    assert reply == Reply(outcome=TraceOutcome.MISS, cost=specimen.miss_cost)
+
+
+@OF_EACH
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [
+        (401, TraceOutcome.UNCONFIGURED),
+        (402, TraceOutcome.NO_CREDITS),
+        (404, TraceOutcome.MISS),
+        (429, TraceOutcome.RATE_LIMITED),
+        (451, TraceOutcome.SUPPRESSED),
+        (400, TraceOutcome.ERROR),
+        (500, TraceOutcome.ERROR),
+        (503, TraceOutcome.ERROR),
+    ],
+)
+def test_a_status_means_here_what_it_means_with_most(
+    specimen: Specimen, crm: Crm, status: int, outcome: TraceOutcome
+) -> None:
+    reply = crm.reply_to(specimen, Said(status=status, body={"error": "no"}))
+
+    assert reply == Reply(outcome=outcome)
+
+
+@OF_EACH
+@pytest.mark.parametrize("status", [200, 404, 500])
+def test_a_page_is_an_error_whatever_its_status(specimen: Specimen, crm: Crm, status: int) -> None:
+    page = Said(status=status, body="<!doctype html>", content_type="text/html")
+
+    assert crm.reply_to(specimen, page) == Reply(outcome=TraceOutcome.ERROR)
+
+
+@OF_EACH
+def test_json_of_another_shape_is_an_unexpected_answer(specimen: Specimen, crm: Crm) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        crm.reply_to(specimen, specimen.unexpected[0])
+
+
+@OF_EACH
+def test_one_that_hangs_has_timed_out(specimen: Specimen) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as nobody:
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
+        provider = specimen.vendor(Access(api_key="k", base_url=url))
+
+        with pytest.raises(ProviderTimeout):
+            provider.ask(specimen.ask, seconds=0.1)
+
+
+@OF_EACH
+def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) -> None:
+    without, having = specimen.vendor(Access()), specimen.vendor(Access(api_key="k"))
+    assert specimen.ineligible is not None
+
+    refusals = (
+        without.refusal(specimen.ask),
+        having.refusal(specimen.ineligible),
+        having.refusal(specimen.ask),
+    )
+
+    assert refusals == (TraceOutcome.UNCONFIGURED, TraceOutcome.INELIGIBLE, None)
+
+
+def test_no_content_is_a_miss(crm: Crm) -> None:
+    crm.says(Said(status=204, body=""))
+
+    assert crm.provider(EMAIL + READ).ask(WORK, seconds=3) == Reply(outcome=TraceOutcome.MISS)
+
+
+def test_a_reply_may_be_a_list(crm: Crm) -> None:
+    reply = crm.reply(EMAIL + 'list = "@"\n' + READ, [{"email": "ada@acme.com"}, {"email": "al@acme.com"}])
+
+    assert [found.email for found in reply.emails] == ["ada@acme.com", "al@acme.com"]
+
+
+def test_an_empty_list_is_a_miss(crm: Crm) -> None:
+    assert crm.reply(EMAIL + 'list = "@"\n' + READ, []) == Reply(outcome=TraceOutcome.MISS)
+
+
+def test_an_item_may_be_a_text(crm: Crm) -> None:
+    reply = crm.reply(EMAIL + 'list = "emails"\nread.email = "@"\n', {"emails": ["ada@acme.com"]})
+
+    assert [found.email for found in reply.emails] == ["ada@acme.com"]
+
+
+@pytest.mark.parametrize("body", ["3", '"ada@acme.com"', "null"])
+def test_what_is_neither_object_nor_list_is_an_error(crm: Crm, body: str) -> None:
+    assert crm.reply(EMAIL + READ, body) == Reply(outcome=TraceOutcome.ERROR)
+
+
+def test_a_get_sends_its_parameters_and_the_headers(crm: Crm) -> None:
+    table = (
+        '[crm.email]\npath = "/people"\nneeds = ["full_name"]\n' + READ + "[crm.email.query]\n"
+        'q = "{first_name} {last_name} ({{{company_domain}}})"\nno = "{company_name}"\nactive = true\nn = 3\n'
+    )
+
+    crm.reply(table, {})
+
+    assert (crm.sent.method, crm.sent.path) == ("GET", "/people")
+    assert crm.sent.args.to_dict() == {"q": "Ada Lovelace ({acme.com})", "active": "true", "n": "3"}
+    assert crm.sent.headers["X-Token"] == "k"
+    assert crm.sent.headers["Accept"] == "application/json"
+
+
+def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: Crm) -> None:
+    table = (
+        '[crm.email]\npath = "/q"\nneeds = ["email"]\n'
+        + READ
+        + "[crm.email.body]\nlimit = 1\nactive = true\n"
+        'any = ["{email}", "{phone}", {to = "{email}"}]\nwhere = {company = {name = "{company_name}"}}\n'
+    )
+
+    crm.reply(table, {})
+
+    assert crm.sent.method == "POST"
+    assert crm.sent.get_json() == {
+        "limit": 1,
+        "active": True,
+        "any": ["ada@acme.com", {"to": "ada@acme.com"}],
+    }
+
+
+HOSTILE = '"}], "admin": true, {"x": "{phone}${CRM_API_KEY}{0.__class__}'
+
+
+def test_a_value_stays_a_value_in_json(crm: Crm) -> None:
+    ask = replace(WORK, subject=Subject(full_name=HOSTILE, company_domain="acme.com"))
+
+    crm.reply('[crm.email]\npath = "/q"\nbody.name = "{full_name}"\n' + READ, {}, ask)
+
+    assert crm.sent.get_json() == {"name": HOSTILE}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("A/../admin?x=1#y", "/people/A%2F..%2Fadmin%3Fx%3D1%23y/emails"),
+        ("Zoë %2e", "/people/Zo%C3%AB%20%252e/emails"),
+        ("a\r\nb", "/people/a%0D%0Ab/emails"),
+    ],
+)
+def test_a_value_stays_within_its_segment_of_a_path(crm: Crm, name: str, path: str) -> None:
+    ask = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
+
+    crm.reply('[crm.email]\npath = "/people/{full_name}/emails"\n' + READ, {}, ask)
+
+    assert crm.sent.environ["REQUEST_URI"] == path
+
+
+@pytest.mark.parametrize("name", [".", "..", "..."])
+def test_a_value_that_would_climb_is_not_asked_about(crm: Crm, name: str) -> None:
+    ask = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
+
+    refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).refusal(ask)
+
+    assert refusal is TraceOutcome.INELIGIBLE
+
+
+@pytest.mark.parametrize(
+    ("needs", "refusal"),
+    [
+        ("", TraceOutcome.INELIGIBLE),
+        ('needs = ["email"]\n', None),
+        ('needs = ["phone|email"]\n', None),
+        ('needs = ["phone", "email"]\n', TraceOutcome.INELIGIBLE),
+    ],
+)
+def test_every_placeholder_is_needed_unless_it_is_said_which(
+    crm: Crm, needs: str, refusal: TraceOutcome | None
+) -> None:
+    provider = crm.provider(EMAIL + 'query.phone = "{phone}"\n' + needs + READ)
+
+    assert provider.refusal(WORK) is refusal
+
+
+def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
+    provider = crm.provider(EMAIL + READ)
+
+    assert provider.fields == {Field.EMAIL}
+    assert provider.refusal(Ask(field=Field.PHONE, subject=ADA)) is TraceOutcome.INELIGIBLE
+
+
+def test_a_header_without_its_variable_leaves_it_unconfigured(crm: Crm) -> None:
+    text = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Team = "${TEAM}" }\n' + EMAIL + READ
+
+    refusals = [
+        crm.described(text, **known)(Access()).refusal(WORK) for known in ({}, {"TEAM": ""}, {"TEAM": "a"})
+    ]
+
+    assert refusals == [TraceOutcome.UNCONFIGURED, TraceOutcome.UNCONFIGURED, None]
+
+
+@pytest.mark.parametrize(
+    ("said", "told", "status"),
+    [
+        ("deliverable", 'statuses = { Deliverable = "valid" }\n', EmailStatus.VALID),
+        (True, 'statuses = { true = "valid", false = "invalid" }\n', EmailStatus.VALID),
+        (False, 'statuses = { true = "valid", false = "invalid" }\n', EmailStatus.INVALID),
+        ("valid", 'statuses = { deliverable = "valid" }\n', EmailStatus.UNKNOWN),
+        ("accept_all", "", EmailStatus.ACCEPT_ALL),
+        ("sure", "", EmailStatus.UNKNOWN),
+        (None, "", EmailStatus.UNKNOWN),
+    ],
+)
+def test_its_words_for_a_status_are_translated(
+    crm: Crm, said: object, told: str, status: EmailStatus
+) -> None:
+    reply = crm.reply(
+        EMAIL + told + READ + 'read.status = "state"\n', {"email": "ada@acme.com", "state": said}
+    )
+
+    assert [(found.status, found.verified_at) for found in reply.emails] == [(status, None)]
+
+
+def test_an_address_without_a_status_is_not_verified(crm: Crm) -> None:
+    [found] = crm.reply(EMAIL + READ, {"email": "Ada@ACME.com"}).emails
+
+    assert (found.email, found.type, found.status) == ("ada@acme.com", "work", EmailStatus.UNKNOWN)
+    assert (found.source.provider, found.confidence, found.verified_at) == ("crm", None, None)
+
+
+def test_a_confidence_has_a_scale_and_a_verification_its_date(crm: Crm) -> None:
+    table = EMAIL + "confidence_scale = 100\n" + READ + 'read.confidence = "score"\nread.status = "state"\n'
+    table += 'read.verified_at = "checked"\n'
+
+    body = {"email": "ada@acme.com", "score": "87", "state": "valid", "checked": "2026-10-01"}
+    [found] = crm.reply(table, body).emails
+
+    assert found.confidence == 0.87
+    assert found.verified_at is not None
+    assert found.verified_at.date().isoformat() == "2026-10-01"
+
+
+def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: Crm) -> None:
+    table = EMAIL + 'list = "lines"\ntypes = { private = "personal" }\n' + READ + 'read.type = "kind"\n'
+    lines = [{"email": "ada@acme.com", "kind": "private"}, {"email": "a.l@acme.com", "kind": None}]
+
+    reply = crm.reply(table, {"lines": lines})
+
+    assert [found.email for found in reply.emails] == ["a.l@acme.com"]
+
+
+def test_a_masked_address_is_never_kept(crm: Crm) -> None:
+    reply = crm.reply(EMAIL + 'miss = "none"\n' + READ, {"email": "a***@acme.com"})
+
+    assert reply == Reply(outcome=TraceOutcome.MISS)
+
+
+def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: Crm) -> None:
+    reply = crm.reply(
+        EMAIL + 'suppressed = "opted_out"\n' + READ, {"email": "ada@acme.com", "opted_out": True}
+    )
+
+    assert reply == Reply(outcome=TraceOutcome.SUPPRESSED)
+
+
+def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: Crm) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        crm.reply(EMAIL + 'miss = "total == `0`"\n' + READ, {"data": "none"})
+
+
+def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(crm: Crm) -> None:
+    with pytest.raises(UnexpectedAnswer) as caught:
+        crm.reply(EMAIL + 'read.email = "max(scores)"\n', {"scores": ["ada@acme.com", 3]})
+
+    assert str(caught.value) == "max(scores)"
+
+
+def test_a_number_of_a_phone_may_be_one_of_json(crm: Crm) -> None:
+    table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
+    table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
+    ask = Ask(field=Field.PHONE, subject=ADA, country="US")
+    lines = [{"no": 2025550123, "kind": 1, "sure": 7, "dnc": True}, {"no": "2025550124", "dnc": "?"}]
+
+    reply = crm.reply(table, {"n": lines}, ask)
+
+    assert list(map(_told, reply.phones)) == [
+        ("+12025550123", "mobile", 1.0, True),
+        ("+12025550124", "other", None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "statuses"),
+    [
+        ("ok", TraceOutcome.HIT, [EmailStatus.VALID]),
+        ("bad", TraceOutcome.HIT, [EmailStatus.INVALID]),
+        ("perhaps", TraceOutcome.MISS, []),
+    ],
+)
+def test_a_verifier_gives_a_verdict_or_none(
+    crm: Crm, said: str, outcome: TraceOutcome, statuses: list[EmailStatus]
+) -> None:
+    table = '[crm.verification]\npath = "/check"\nbody.address = "{email}"\nread.status = "verdict"\n'
+    table += 'statuses = { ok = "valid", bad = "invalid" }\n'
+
+    reply = crm.reply(table, {"verdict": said}, Ask(field=Field.VERIFICATION, subject=ADA))
+
+    assert (reply.outcome, [one.status for one in reply.emails]) == (outcome, statuses)
+    assert {one.email for one in reply.emails if one.verified_at} == {"ada@acme.com" for _one in statuses}
+
+
+@pytest.mark.parametrize(
+    ("body", "cost"),
+    [
+        ({"email": "ada@acme.com"}, 2),
+        ({"email": "ada@acme.com", "paid": 1}, 1),
+        ({"paid": 0.5}, 0.5),
+        ({}, 0),
+    ],
+)
+def test_it_costs_what_it_says_or_its_price_for_a_hit(crm: Crm, body: dict[str, Any], cost: float) -> None:
+    assert crm.reply(EMAIL + 'price = 2\ncost = "paid"\n' + READ, body).cost == cost
+
+
+def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm: Crm) -> None:
+    text = HEAD + 'rates = "5/second"\nmiss_days = 2\ncredit_price = 0.1\ndaily_budget = 9\n'
+    made = crm.described(text + EMAIL + "price = 2\n" + READ)
+
+    usual, other = made(Access()).terms, made(Access(miss_days=3, rates=(Rate(1, 60),))).terms
+
+    assert (usual.rates, usual.miss_days, usual.credit_price, usual.daily_budget) == (
+        (Rate(5, 1),),
+        2,
+        0.1,
+        9,
+    )
+    assert usual.prices == {Field.EMAIL: 2}
+    assert (other.rates, other.miss_days) == ((Rate(1, 60),), 3)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(200, TraceOutcome.HIT), (401, TraceOutcome.UNCONFIGURED)])
+def test_one_with_a_path_for_it_can_be_checked(crm: Crm, status: int, outcome: TraceOutcome) -> None:
+    provider = crm.provider('check = "/me"\n' + EMAIL + READ)
+    crm.says(Said(status=status, body={}))
+    assert isinstance(provider, GenericWithCheck)
+
+    check = provider.check(seconds=3)
+
+    assert (check.outcome, crm.sent.path) == (outcome, "/me")
+
+
+def test_one_without_such_a_path_cannot_be_checked(crm: Crm) -> None:
+    assert not hasattr(crm.provider(EMAIL + READ), "check")
+
+
+def _told(phone: FoundPhone) -> tuple[str, str, float | None, bool | None]:
+    return phone.e164, phone.type, phone.confidence, phone.do_not_call

@@ -1,0 +1,316 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from leadmagic_specimen import (
+    BAD_KEY,
+    FINDER,
+    MOBILE,
+    NO_EMAIL,
+    NO_MOBILE,
+    TOO_FAST,
+    USED_UP,
+    VALIDATION,
+    error,
+)
+from pytest_httpserver import HTTPServer
+from specimens import Said
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Reply
+from workers.providers.leadmagic import LeadMagic
+
+NAMED = Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Acme")
+PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
+FOR_EMAIL = Ask(field=Field.EMAIL, subject=NAMED, types=("work",))
+FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
+FOR_VERIFICATION = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+PATHS = ("/v1/people/email-finder", "/v1/people/mobile-finder", "/v1/people/email-validation")
+
+
+@pytest.fixture
+def leadmagic(httpserver: HTTPServer) -> LeadMagic:
+    return LeadMagic(Access(api_key="k", base_url=httpserver.url_for("")))
+
+
+def ask(httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+    for path in PATHS:
+        server = httpserver.expect_request(path, method="POST", headers={"X-API-Key": "k"})
+        server.respond_with_json(said.body, said.status, said.headers)
+    return leadmagic.ask(question, seconds=3)
+
+
+def sent(httpserver: HTTPServer) -> dict[str, Any]:
+    request, _response = httpserver.log[0]
+    body: dict[str, Any] = json.loads(request.get_data())
+    return body
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (NAMED, {"full_name": "Ada Lovelace", "domain": "acme.com"}),
+        (
+            Subject(full_name="Ada Lovelace", company_name="Acme"),
+            {"full_name": "Ada Lovelace", "company_name": "Acme"},
+        ),
+        (
+            Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com"),
+            {"first_name": "Ada", "last_name": "Lovelace", "domain": "acme.com"},
+        ),
+    ],
+)
+def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
+    httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
+) -> None:
+    ask(httpserver, leadmagic, Said(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
+
+    assert sent(httpserver) == expected
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (PROFILE, {"profile_url": "https://www.linkedin.com/in/ada-lovelace"}),
+        (Subject(email="ada@acme.com"), {"work_email": "ada@acme.com"}),
+        (Subject(email="ada.l@gmail.com"), {"personal_email": "ada.l@gmail.com"}),
+        (
+            dataclasses.replace(PROFILE, email="ada@acme.com", full_name="Ada Lovelace"),
+            {"profile_url": "https://www.linkedin.com/in/ada-lovelace", "work_email": "ada@acme.com"},
+        ),
+    ],
+)
+def test_a_mobile_is_asked_for_by_profile_and_address(
+    httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
+) -> None:
+    ask(httpserver, leadmagic, Said(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
+
+    assert sent(httpserver) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "refusal"),
+    [
+        (dataclasses.replace(FOR_EMAIL, types=("personal",)), TraceOutcome.INELIGIBLE),
+        (dataclasses.replace(FOR_EMAIL, types=()), None),
+        (dataclasses.replace(FOR_EMAIL, subject=PROFILE), TraceOutcome.INELIGIBLE),
+        (dataclasses.replace(FOR_PHONE, types=("hq",)), TraceOutcome.INELIGIBLE),
+        (dataclasses.replace(FOR_PHONE, types=()), None),
+        (dataclasses.replace(FOR_PHONE, subject=NAMED), TraceOutcome.INELIGIBLE),
+        (Ask(field=Field.PERSON, subject=PROFILE), TraceOutcome.INELIGIBLE),
+    ],
+)
+def test_it_is_asked_for_what_it_sells(
+    leadmagic: LeadMagic, question: Ask, refusal: TraceOutcome | None
+) -> None:
+    assert leadmagic.refusal(question) is refusal
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "is_verified"),
+    [
+        ("valid", EmailStatus.VALID, True),
+        ("valid_catch_all", EmailStatus.ACCEPT_ALL, True),
+        ("catch_all", EmailStatus.ACCEPT_ALL, True),
+        ("invalid", EmailStatus.INVALID, True),
+        ("unknown", EmailStatus.UNKNOWN, False),
+        (None, EmailStatus.UNKNOWN, False),
+        ("something_new", EmailStatus.UNKNOWN, False),
+    ],
+)
+def test_each_status_of_a_found_address(
+    httpserver: HTTPServer, leadmagic: LeadMagic, *, word: str | None, status: EmailStatus, is_verified: bool
+) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"status": word}))
+
+    (found,) = reply.emails
+    assert (found.email, found.status, found.type) == ("ada.lovelace@acme.com", status, "work")
+    assert (found.verified_at is not None) is is_verified
+
+
+@pytest.mark.parametrize("word", ["not_found", None])
+def test_no_address_is_a_miss_that_costs_nothing(
+    httpserver: HTTPServer, leadmagic: LeadMagic, word: str | None
+) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=NO_EMAIL | {"status": word}))
+
+    assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
+
+
+def test_an_address_at_a_mail_provider_is_a_miss_with_its_price(
+    httpserver: HTTPServer, leadmagic: LeadMagic
+) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"email": "ada.l@gmail.com"}))
+
+    assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "consumed"),
+    [
+        ("valid", EmailStatus.VALID, 0.25),
+        ("VALID", EmailStatus.VALID, 0.25),
+        ("valid_catch_all", EmailStatus.ACCEPT_ALL, 0.25),
+        ("catch_all", EmailStatus.ACCEPT_ALL, 0),
+        ("invalid", EmailStatus.INVALID, 0.25),
+    ],
+)
+@pytest.mark.parametrize("is_told", [True, False])
+def test_each_verdict_and_its_price(
+    httpserver: HTTPServer,
+    leadmagic: LeadMagic,
+    *,
+    word: str,
+    status: EmailStatus,
+    consumed: float,
+    is_told: bool,
+) -> None:
+    body = VALIDATION | {"email_status": word, "credits_consumed": consumed if is_told else None}
+
+    reply = ask(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+
+    (verdict,) = reply.emails
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, consumed)
+    assert (verdict.email, verdict.status) == ("ada@acme.com", status)
+    assert verdict.verified_at == verdict.source.at
+
+
+@pytest.mark.parametrize("word", ["unknown", "something_new"])
+def test_a_verifier_that_does_not_know_is_a_miss(
+    httpserver: HTTPServer, leadmagic: LeadMagic, word: str
+) -> None:
+    body = VALIDATION | {"email_status": word, "credits_consumed": 0}
+
+    reply = ask(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+
+    assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "country", "e164"),
+    [
+        ("12025550143", None, "+12025550143"),
+        ("12025550143", "DE", "+12025550143"),
+        ("+1-202-555-0143", None, "+12025550143"),
+        ("4915123456789", None, "+4915123456789"),
+        ("2025550143", "US", "+12025550143"),
+        ("01512 3456789", "DE", "+4915123456789"),
+    ],
+)
+def test_digits_alone_begin_with_the_country_code(
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: str, country: str | None, e164: str
+) -> None:
+    question = dataclasses.replace(FOR_PHONE, country=country)
+
+    reply = ask(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": said}), question)
+
+    (found,) = reply.phones
+    assert (found.e164, found.type, found.status, reply.cost) == (e164, "mobile", "unknown", 5)
+
+
+def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE)
+
+    assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 5)
+
+
+@pytest.mark.parametrize("consumed", [0, None])
+def test_no_mobile_is_a_miss_that_costs_nothing(
+    httpserver: HTTPServer, leadmagic: LeadMagic, consumed: int | None
+) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE)
+
+    assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 0)
+
+
+@pytest.mark.parametrize(("consumed", "cost"), [(0, 0), (2, 2), ("1", 1), (None, 1), (-1, 1)])
+def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
+    httpserver: HTTPServer, leadmagic: LeadMagic, consumed: object, cost: float
+) -> None:
+    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"credits_consumed": consumed}))
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (USED_UP, TraceOutcome.NO_CREDITS),
+        (BAD_KEY, TraceOutcome.UNCONFIGURED),
+        (error(401, "missing_authentication", "Authentication required."), TraceOutcome.UNCONFIGURED),
+        (error(403, "insufficient_permissions", "Access denied."), TraceOutcome.UNCONFIGURED),
+        (error(404, "profile_not_found", "Profile not found."), TraceOutcome.MISS),
+        (error(400, "validation_error", "Email format is invalid."), TraceOutcome.INELIGIBLE),
+        (error(400, "missing_required_field", "Missing required field: email."), TraceOutcome.ERROR),
+        (error(400, "invalid_json", "Invalid JSON in request body."), TraceOutcome.ERROR),
+        (error(409, "conflict", "Resource conflict detected."), TraceOutcome.ERROR),
+        (error(500, "INTERNAL_ERROR", "Something went wrong on our end."), TraceOutcome.ERROR),
+        (error(502, "external_service_error", "Please try again."), TraceOutcome.ERROR),
+        (Said(status=400, body={"message": "Bad request"}), TraceOutcome.ERROR),
+        (Said(status=402, body={"message": "Insufficient credits"}), TraceOutcome.NO_CREDITS),
+        (Said(status=403, body={"errors": ["Forbidden"]}), TraceOutcome.UNCONFIGURED),
+    ],
+)
+def test_each_documented_error(
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, outcome: TraceOutcome
+) -> None:
+    reply = ask(httpserver, leadmagic, said)
+
+    assert (reply.outcome, reply.cost, reply.retry_after) == (outcome, 0, None)
+
+
+def test_a_page_that_forbids_is_not_about_the_key(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
+    httpserver.expect_request(PATHS[0]).respond_with_data("<h1>Forbidden</h1>", 403)
+
+    assert leadmagic.ask(FOR_EMAIL, seconds=3).outcome is TraceOutcome.ERROR
+
+
+@pytest.mark.parametrize(
+    ("headers", "context", "wait"),
+    [
+        ({}, {"retry_after_seconds": 42}, 42),
+        ({"Retry-After": "7"}, {"retry_after_seconds": 42}, 7),
+        ({}, {}, None),
+    ],
+)
+def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
+    httpserver: HTTPServer,
+    leadmagic: LeadMagic,
+    headers: dict[str, str],
+    context: dict[str, float],
+    wait: float | None,
+) -> None:
+    limited = error(429, "rate_limit_exceeded", "Rate limit exceeded.", **context)
+
+    reply = ask(httpserver, leadmagic, dataclasses.replace(limited, headers=headers))
+
+    assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, wait)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (Said(body={"credits": 2200}), Check(outcome=TraceOutcome.HIT, left={"credits": 2200})),
+        (
+            Said(body={"credits": 2200, "is_frozen": True, "credits_frozen": 2000, "credits_liquid": 200}),
+            Check(outcome=TraceOutcome.HIT, left={"credits": 200}),
+        ),
+        (Said(body={}), Check(outcome=TraceOutcome.HIT)),
+        (BAD_KEY, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (TOO_FAST, Check(outcome=TraceOutcome.RATE_LIMITED)),
+        (error(404, "resource_not_found", "Resource not found."), Check(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_the_balance_tells_whether_the_key_works(
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, expected: Check
+) -> None:
+    server = httpserver.expect_request("/v1/credits", method="GET", headers={"X-API-Key": "k"})
+    server.respond_with_json(said.body, said.status)
+
+    assert leadmagic.check(seconds=3) == expected

@@ -1,0 +1,343 @@
+from __future__ import annotations
+
+import dataclasses
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pdl_specimen import BAD_KEY, COMPANY, HEADERS, NO_ONE, PERSON, TOO_FAST, USED_UP, error, record
+from pytest_httpserver import HTTPServer
+from specimens import Said
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.infra import clock
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Reply
+from workers.providers.pdl import PeopleDataLabs
+
+PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
+FOR_EMAIL = Ask(field=Field.EMAIL, subject=PROFILE, types=("work",))
+FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
+FOR_PERSON = Ask(field=Field.PERSON, subject=PROFILE)
+FOR_COMPANY = Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com"))
+NOTHING_SOUGHT = error(400, "invalid_request_error", "Request contained either missing or invalid parameters")
+
+
+@pytest.fixture
+def pdl(httpserver: HTTPServer) -> PeopleDataLabs:
+    return PeopleDataLabs(Access(api_key="k", base_url=httpserver.url_for("/v5")))
+
+
+def ask(httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+    for path in ("/v5/person/enrich", "/v5/company/enrich"):
+        httpserver.expect_request(path).respond_with_json(said.body, said.status, said.headers)
+    return pdl.ask(question, seconds=3)
+
+
+def sent(httpserver: HTTPServer) -> dict[str, str]:
+    request, _response = httpserver.log[0]
+    return request.args.to_dict()
+
+
+def test_the_request_is_a_get_with_the_key_in_its_header(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    ask(httpserver, pdl, record())
+
+    request, _response = httpserver.log[0]
+    assert (request.method, request.path, request.get_data()) == ("GET", "/v5/person/enrich", b"")
+    assert request.headers["X-Api-Key"] == "k"
+
+
+@pytest.mark.parametrize(
+    ("types", "required"),
+    [
+        (("work",), "work_email"),
+        (("personal",), "personal_emails"),
+        (("work", "personal"), "work_email OR personal_emails"),
+        ((), "work_email OR personal_emails"),
+    ],
+)
+def test_a_record_without_an_address_of_the_type_is_not_paid_for(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], required: str
+) -> None:
+    ask(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
+
+    assert sent(httpserver) == {
+        "profile": "https://www.linkedin.com/in/ada-lovelace",
+        "required": required,
+        "min_likelihood": "6",
+        "titlecase": "true",
+    }
+
+
+def test_a_record_without_a_mobile_is_not_paid_for(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    ask(httpserver, pdl, record(), FOR_PHONE)
+
+    assert sent(httpserver)["required"] == "mobile_phone"
+
+
+def test_a_person_is_asked_for_without_any_field_required(
+    httpserver: HTTPServer, pdl: PeopleDataLabs
+) -> None:
+    ask(httpserver, pdl, record(), FOR_PERSON)
+
+    assert "required" not in sent(httpserver)
+
+
+def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    known = Subject(
+        email="ada@acme.com",
+        phone="+12025550143",
+        first_name="Ada",
+        last_name="Lovelace",
+        company_name="Acme",
+        contact_id="c1",
+    )
+
+    ask(httpserver, pdl, record(), dataclasses.replace(FOR_PERSON, subject=known))
+
+    assert sent(httpserver) == {
+        "email": "ada@acme.com",
+        "phone": "+12025550143",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "company": "Acme",
+        "min_likelihood": "6",
+        "titlecase": "true",
+    }
+
+
+@pytest.mark.parametrize(
+    ("field", "subject", "refusal"),
+    [
+        (Field.EMAIL, Subject(email="ada@acme.com"), None),
+        (Field.EMAIL, Subject(phone="+12025550143"), None),
+        (Field.EMAIL, Subject(full_name="Ada Lovelace", company_name="Acme"), None),
+        (Field.EMAIL, Subject(first_name="Ada", company_name="Acme"), TraceOutcome.INELIGIBLE),
+        (Field.PERSON, Subject(contact_id="c1"), TraceOutcome.INELIGIBLE),
+        (Field.COMPANY, Subject(company_name="Acme"), None),
+        (Field.VERIFICATION, Subject(email="ada@acme.com"), TraceOutcome.INELIGIBLE),
+    ],
+)
+def test_it_is_asked_whom_it_can_know(
+    pdl: PeopleDataLabs, field: Field, subject: Subject, refusal: TraceOutcome | None
+) -> None:
+    assert pdl.refusal(Ask(field=field, subject=subject)) is refusal
+
+
+def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleDataLabs) -> None:
+    assert pdl.refusal(dataclasses.replace(FOR_PHONE, types=("direct", "hq"))) is TraceOutcome.INELIGIBLE
+    assert pdl.refusal(dataclasses.replace(FOR_PHONE, types=("mobile",))) is None
+
+
+@pytest.mark.parametrize(
+    ("types", "expected"),
+    [
+        (("work",), [("ada.lovelace@acme.com", "work")]),
+        (("personal",), [("ada@home.example", "personal"), ("countess@lovelace.example", "personal")]),
+    ],
+)
+def test_addresses_are_of_the_type_asked_for_and_never_verified(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], expected: list[tuple[str, str]]
+) -> None:
+    reply = ask(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
+
+    assert [(found.email, found.type) for found in reply.emails] == expected
+    assert {(found.status, found.verified_at) for found in reply.emails} == {(EmailStatus.UNKNOWN, None)}
+    assert {found.confidence for found in reply.emails} == {0.9}
+
+
+def test_addresses_of_former_jobs_are_left_alone(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    reply = ask(httpserver, pdl, record(work_email=None))
+
+    assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
+
+
+def test_a_work_address_at_a_mail_provider_is_a_personal_one(
+    httpserver: HTTPServer, pdl: PeopleDataLabs
+) -> None:
+    reply = ask(httpserver, pdl, record(work_email="ada.l@gmail.com"))
+
+    assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
+
+
+def test_the_mobile_comes_first_and_every_number_once(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    reply = ask(httpserver, pdl, record(), FOR_PHONE)
+
+    assert [(found.e164, found.type) for found in reply.phones] == [
+        ("+12025550143", "mobile"),
+        ("+12025550187", "other"),
+    ]
+    assert (reply.emails, reply.cost) == ((), 1)
+
+
+@pytest.mark.parametrize("said", [True, False])
+@pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE])
+def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: Ask, said: bool
+) -> None:
+    free = record(work_email=said, personal_emails=said, mobile_phone=said, phone_numbers=said)
+
+    reply = ask(httpserver, pdl, free, question)
+
+    assert (reply.outcome, reply.emails, reply.phones, reply.cost) == (TraceOutcome.MISS, (), (), 1)
+
+
+@pytest.mark.parametrize(
+    ("headers", "cost"),
+    [({"x-call-credits-spent": "0"}, 0), ({"x-call-credits-spent": "1.5"}, 1.5), ({}, 1)],
+)
+def test_the_cost_is_what_the_header_says(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, headers: dict[str, str], cost: float
+) -> None:
+    reply = ask(httpserver, pdl, dataclasses.replace(record(), headers=headers))
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
+
+
+def test_a_miss_that_is_charged_all_the_same_says_so(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    charged = dataclasses.replace(NO_ONE, headers={"x-call-credits-spent": "1"})
+
+    reply = ask(httpserver, pdl, charged)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (NO_ONE, TraceOutcome.MISS),
+        (USED_UP, TraceOutcome.NO_CREDITS),
+        (BAD_KEY, TraceOutcome.UNCONFIGURED),
+        (TOO_FAST, TraceOutcome.RATE_LIMITED),
+        (NOTHING_SOUGHT, TraceOutcome.ERROR),
+        (error(405, "invalid_request_error", "Request method is not allowed"), TraceOutcome.ERROR),
+        (error(500, "api_error", "The server encountered an unexpected condition"), TraceOutcome.ERROR),
+    ],
+)
+def test_each_documented_error(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, outcome: TraceOutcome
+) -> None:
+    reply = ask(httpserver, pdl, said)
+
+    assert (reply.outcome, reply.cost) == (outcome, 0)
+
+
+def test_a_rate_limit_lasts_until_the_reset_that_a_header_tells(
+    httpserver: HTTPServer, pdl: PeopleDataLabs
+) -> None:
+    reset = (clock.now() + timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    reply = ask(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
+
+    assert reply.retry_after == pytest.approx(40, abs=5)
+
+
+@pytest.mark.parametrize("reset", ["2020-01-01T00:00:00Z", "soon"])
+def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, reset: str
+) -> None:
+    reply = ask(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
+
+    assert not reply.retry_after
+
+
+@pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
+def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, question: Ask
+) -> None:
+    contact = ask(httpserver, pdl, record(), question).contact
+
+    assert contact is not None
+    assert contact.company is not None
+    assert {contact.source.at, contact.company.source.at} == {datetime(2026, 5, 12, tzinfo=UTC)}
+
+
+def test_a_person_without_such_a_date_is_known_as_of_now(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    before = clock.now()
+
+    contact = ask(httpserver, pdl, record(job_last_updated=None), FOR_PERSON).contact
+
+    assert contact is not None
+    assert contact.source.at >= before
+
+
+def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    contact = ask(httpserver, pdl, record(), FOR_PERSON).contact
+
+    assert contact is not None
+    assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
+    assert (contact.title, contact.seniority) == ("Chief Technology Officer", "c_suite")
+    assert (contact.department, contact.city, contact.country) == ("engineering", "Lyon", "FR")
+    assert contact.linkedin_url == "https://www.linkedin.com/in/ada-lovelace"
+    assert (contact.emails, contact.phones) == ((), ())
+    assert contact.company is not None
+    assert (contact.company.domain, contact.company.headcount) == ("acme.com", "51-200")
+    assert contact.company.linkedin_url == "https://www.linkedin.com/company/acme"
+
+
+def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    nobody = Said(body={"status": 200, "likelihood": None, "data": dict.fromkeys(PERSON)}, headers=HEADERS)
+
+    reply = ask(httpserver, pdl, nobody, FOR_PERSON)
+
+    assert (reply.outcome, reply.contact, reply.cost) == (TraceOutcome.MISS, None, 1)
+
+
+def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+    company = ask(httpserver, pdl, Said(body=COMPANY), FOR_COMPANY).company
+
+    assert company is not None
+    assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "machinery")
+    assert (company.headcount, company.country) == ("51-200", "FR")
+    assert company.linkedin_url == "https://www.linkedin.com/company/acme"
+
+
+@pytest.mark.parametrize(
+    ("subject", "expected"),
+    [
+        (Subject(company_domain="acme.com"), {"website": "acme.com"}),
+        (Subject(company_name="Acme"), {"name": "Acme", "min_likelihood": "6"}),
+        (
+            Subject(company_domain="acme.com", company_name="Acme"),
+            {"website": "acme.com", "name": "Acme"},
+        ),
+    ],
+)
+def test_a_company_known_by_its_name_alone_must_be_likely(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, subject: Subject, expected: dict[str, str]
+) -> None:
+    ask(httpserver, pdl, Said(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
+
+    assert sent(httpserver) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (
+            dataclasses.replace(NOTHING_SOUGHT, headers=HEADERS),
+            Check(outcome=TraceOutcome.HIT, left={"enrich": 1342}),
+        ),
+        (NOTHING_SOUGHT, Check(outcome=TraceOutcome.HIT)),
+        (BAD_KEY, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (USED_UP, Check(outcome=TraceOutcome.NO_CREDITS)),
+        (TOO_FAST, Check(outcome=TraceOutcome.RATE_LIMITED)),
+        (error(500, "api_error", "Oh"), Check(outcome=TraceOutcome.ERROR)),
+    ],
+)
+def test_asking_for_nobody_tells_whether_the_key_works(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, expected: Check
+) -> None:
+    server = httpserver.expect_request("/v5/person/enrich", query_string="")
+    server.respond_with_json(said.body, said.status, said.headers)
+
+    assert pdl.check(seconds=3) == expected
+
+
+def test_a_complaint_that_is_a_page_says_nothing_of_the_key(
+    httpserver: HTTPServer, pdl: PeopleDataLabs
+) -> None:
+    httpserver.expect_request("/v5/person/enrich").respond_with_data("<h1>Bad Request</h1>", 400)
+
+    assert pdl.check(seconds=3) == Check(outcome=TraceOutcome.ERROR)

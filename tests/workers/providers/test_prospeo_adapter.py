@@ -1,0 +1,365 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from prospeo_specimen import COMPANY, EMAIL, MOBILE, NO_MATCH, PERSON, error, record
+from pytest_httpserver import HTTPServer
+from specimens import Said
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.settings import Access
+from workers.providers.base import Ask, Check, Field, Reply, UnexpectedAnswer
+from workers.providers.prospeo import Prospeo
+
+PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
+FOR_EMAIL = Ask(field=Field.EMAIL, subject=PROFILE, types=("work",))
+FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
+FOR_PERSON = Ask(field=Field.PERSON, subject=PROFILE)
+FOR_COMPANY = Ask(field=Field.COMPANY, subject=Subject(company_name="Acme"))
+ACCOUNT = {
+    "error": False,
+    "response": {
+        "current_plan": "STARTER",
+        "current_team_members": 1,
+        "remaining_credits": 99,
+        "used_credits": 1,
+        "next_quota_renewal_days": 25,
+        "next_quota_renewal_date": "2026-12-18 20:52:28+00:00",
+    },
+}
+
+
+@pytest.fixture
+def prospeo(httpserver: HTTPServer) -> Prospeo:
+    return Prospeo(Access(api_key="k", base_url=httpserver.url_for("/")))
+
+
+def say(httpserver: HTTPServer, said: Said) -> None:
+    server = httpserver.expect_request("/enrich-person")
+    server.respond_with_json(said.body, said.status, said.headers)
+    server = httpserver.expect_request("/enrich-company")
+    server.respond_with_json(said.body, said.status, said.headers)
+
+
+def ask(httpserver: HTTPServer, prospeo: Prospeo, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+    say(httpserver, said)
+    return prospeo.ask(question, seconds=3)
+
+
+def sent(httpserver: HTTPServer) -> dict[str, Any]:
+    request, _response = httpserver.log[0]
+    body: dict[str, Any] = json.loads(request.get_data())
+    return body
+
+
+def test_the_request_is_a_post_of_json_with_the_key_in_its_header(
+    httpserver: HTTPServer, prospeo: Prospeo
+) -> None:
+    ask(httpserver, prospeo, record())
+
+    request, _response = httpserver.log[0]
+    assert (request.method, request.path, request.query_string) == ("POST", "/enrich-person", b"")
+    assert (request.headers["X-KEY"], request.content_type) == ("k", "application/json")
+
+
+@pytest.mark.parametrize(
+    ("question", "verified_email", "mobile"),
+    [(FOR_EMAIL, True, False), (FOR_PHONE, False, True), (FOR_PERSON, False, False)],
+)
+def test_only_the_value_in_question_is_asked_and_paid_for(
+    httpserver: HTTPServer, prospeo: Prospeo, *, question: Ask, verified_email: bool, mobile: bool
+) -> None:
+    ask(httpserver, prospeo, record(), question)
+
+    assert sent(httpserver) == {
+        "only_verified_email": verified_email,
+        "enrich_mobile": mobile,
+        "only_verified_mobile": mobile,
+        "data": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"},
+    }
+
+
+def test_everything_known_is_sent_and_nothing_else(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    known = Subject(
+        linkedin_url="https://www.linkedin.com/in/ada-lovelace",
+        email="ada@acme.com",
+        first_name="Ada",
+        last_name="Lovelace",
+        company_domain="acme.com",
+        company_name="Acme",
+        phone="+12025550143",
+    )
+
+    ask(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=known))
+
+    assert sent(httpserver)["data"] == {
+        "linkedin_url": "https://www.linkedin.com/in/ada-lovelace",
+        "email": "ada@acme.com",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "company_website": "acme.com",
+        "company_name": "Acme",
+    }
+
+
+def test_a_name_in_one_part_is_sent_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    named = Subject(full_name="Ada Lovelace", company_name="Acme")
+
+    ask(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=named))
+
+    assert sent(httpserver)["data"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
+
+
+def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
+    private = Ask(field=Field.PERSON, subject=Subject(email="ada@gmail.com"))
+    at_work = Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com"))
+
+    assert prospeo.refusal(private) is TraceOutcome.INELIGIBLE
+    assert prospeo.refusal(at_work) is None
+
+
+@pytest.mark.parametrize(
+    ("field", "types", "refusal"),
+    [
+        (Field.EMAIL, ("personal",), TraceOutcome.INELIGIBLE),
+        (Field.EMAIL, ("work", "personal"), None),
+        (Field.EMAIL, (), None),
+        (Field.PHONE, ("direct", "hq"), TraceOutcome.INELIGIBLE),
+        (Field.PHONE, ("mobile",), None),
+        (Field.VERIFICATION, (), TraceOutcome.INELIGIBLE),
+    ],
+)
+def test_it_is_asked_only_for_the_types_it_sells(
+    prospeo: Prospeo, field: Field, types: tuple[str, ...], refusal: TraceOutcome | None
+) -> None:
+    assert prospeo.refusal(Ask(field=field, subject=PROFILE, types=types)) is refusal
+
+
+@pytest.mark.parametrize(
+    ("word", "status", "is_verified"),
+    [
+        ("VERIFIED", EmailStatus.VALID, True),
+        ("UNVERIFIED", EmailStatus.RISKY, False),
+        (None, EmailStatus.UNKNOWN, False),
+        ("SOMETHING_NEW", EmailStatus.UNKNOWN, False),
+    ],
+)
+def test_each_status_of_an_address(
+    httpserver: HTTPServer, prospeo: Prospeo, *, word: str | None, status: EmailStatus, is_verified: bool
+) -> None:
+    reply = ask(httpserver, prospeo, record(email=EMAIL | {"status": word}))
+
+    (found,) = reply.emails
+    assert (found.status, found.verified_at is not None, found.type) == (status, is_verified, "work")
+
+
+@pytest.mark.parametrize(("word", "status"), [("VERIFIED", "valid"), (None, "unknown")])
+def test_each_status_of_a_mobile(
+    httpserver: HTTPServer, prospeo: Prospeo, word: str | None, status: str
+) -> None:
+    reply = ask(httpserver, prospeo, record(mobile=MOBILE | {"status": word}), FOR_PHONE)
+
+    (found,) = reply.phones
+    assert (found.e164, found.type, found.status) == ("+12025550143", "mobile", status)
+    assert (found.verified_at is not None) is (word == "VERIFIED")
+
+
+def test_a_number_without_its_country_code_is_read_in_its_country(
+    httpserver: HTTPServer, prospeo: Prospeo
+) -> None:
+    national = MOBILE | {"mobile": "(202) 555-0143"}
+
+    reply = ask(httpserver, prospeo, record(mobile=national), FOR_PHONE)
+
+    assert [found.e164 for found in reply.phones] == ["+12025550143"]
+
+
+def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    reply = ask(httpserver, prospeo, record(mobile=MOBILE), FOR_PHONE)
+
+    assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.HIT, (), 10)
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (FOR_EMAIL, {"email": EMAIL | {"revealed": False}}),
+        (FOR_EMAIL, {"email": EMAIL | {"revealed": None, "email": "ada.*****@acme.com"}}),
+        (FOR_PHONE, {"mobile": MOBILE | {"revealed": False}}),
+        (FOR_PHONE, {"mobile": MOBILE | {"revealed": None, "mobile": "+1 202*****43"}}),
+    ],
+)
+def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
+    httpserver: HTTPServer, prospeo: Prospeo, question: Ask, parts: dict[str, Any]
+) -> None:
+    reply = ask(httpserver, prospeo, record(**parts), question)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, 1)
+    assert (reply.emails, reply.phones) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"), [(FOR_EMAIL, {"email": None}), (FOR_PHONE, {"mobile": None})]
+)
+def test_a_record_without_the_value_is_a_miss(
+    httpserver: HTTPServer, prospeo: Prospeo, question: Ask, missing: dict[str, None]
+) -> None:
+    reply = ask(httpserver, prospeo, record(**missing), question)
+
+    assert reply.outcome is TraceOutcome.MISS
+
+
+def test_an_address_at_a_mail_provider_is_not_one_at_work(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    reply = ask(httpserver, prospeo, record(email=EMAIL | {"email": "ada.l@gmail.com"}))
+
+    assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
+
+
+@pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
+def test_what_was_bought_before_is_free(httpserver: HTTPServer, prospeo: Prospeo, question: Ask) -> None:
+    bought = {
+        "error": False,
+        "free_enrichment": True,
+        "person": PERSON | {"mobile": MOBILE},
+        "company": COMPANY,
+    }
+
+    reply = ask(httpserver, prospeo, Said(body=bought), question)
+
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
+
+
+@pytest.mark.parametrize(
+    ("code", "outcome"),
+    [
+        ("NO_MATCH", TraceOutcome.MISS),
+        ("INVALID_DATAPOINTS", TraceOutcome.INELIGIBLE),
+        ("INSUFFICIENT_CREDITS", TraceOutcome.NO_CREDITS),
+        ("RATE_LIMITED", TraceOutcome.RATE_LIMITED),
+        ("INVALID_API_KEY", TraceOutcome.UNCONFIGURED),
+        ("ACCOUNT_RESTRICTED", TraceOutcome.UNCONFIGURED),
+        ("INVALID_REQUEST", TraceOutcome.ERROR),
+        ("INVALID_FILTERS", TraceOutcome.ERROR),
+        ("INTERNAL_ERROR", TraceOutcome.ERROR),
+        ("DEPRECATED", TraceOutcome.ERROR),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 400])
+def test_each_error_is_told_by_its_code(
+    httpserver: HTTPServer, prospeo: Prospeo, code: str, outcome: TraceOutcome, status: int
+) -> None:
+    reply = ask(httpserver, prospeo, error(status, code))
+
+    assert (reply.outcome, reply.cost) == (outcome, 0)
+
+
+@pytest.mark.parametrize(
+    ("status", "outcome"),
+    [(401, TraceOutcome.UNCONFIGURED), (429, TraceOutcome.RATE_LIMITED), (400, TraceOutcome.ERROR)],
+)
+def test_an_error_without_a_code_is_told_by_its_status(
+    httpserver: HTTPServer, prospeo: Prospeo, status: int, outcome: TraceOutcome
+) -> None:
+    reply = ask(httpserver, prospeo, Said(status=status, body={"error": True}))
+
+    assert reply.outcome is outcome
+
+
+@pytest.mark.parametrize(
+    ("left", "wait"),
+    [
+        ({"x-minute-request-left": "12", "x-daily-request-left": "800"}, 1),
+        ({"x-minute-request-left": "0", "x-daily-request-left": "800"}, 42),
+        ({"x-minute-request-left": "0", "x-daily-request-left": "0"}, 3600),
+        ({"x-minute-request-left": "0", "Retry-After": "7"}, 7),
+    ],
+)
+def test_a_rate_limit_lasts_as_long_as_the_window_that_is_used_up(
+    httpserver: HTTPServer, prospeo: Prospeo, left: dict[str, str], wait: float
+) -> None:
+    resets = {
+        "x-second-reset-seconds": "1",
+        "x-minute-reset-seconds": "42",
+        "x-daily-reset-seconds": "3600",
+    }
+    limited = dataclasses.replace(error(429, "RATE_LIMITED"), headers=resets | left)
+
+    reply = ask(httpserver, prospeo, limited)
+
+    assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, wait)
+
+
+def test_a_person_comes_with_the_job_they_have_now(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    contact = ask(httpserver, prospeo, record(), FOR_PERSON).contact
+
+    assert contact is not None
+    assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
+    assert (contact.title, contact.seniority) == ("Chief Technology Officer", "c_suite")
+    assert contact.linkedin_url == "https://www.linkedin.com/in/ada-lovelace"
+    assert (contact.city, contact.country, contact.emails, contact.phones) == ("Lyon", "FR", (), ())
+    assert contact.company is not None
+    assert (contact.company.name, contact.company.domain) == ("Acme", "acme.com")
+
+
+def test_an_address_comes_with_the_person_it_belongs_to(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    contact = ask(httpserver, prospeo, record()).contact
+
+    assert contact is not None
+    assert (contact.full_name, contact.emails) == ("Ada Lovelace", ())
+
+
+def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    company = ask(httpserver, prospeo, Said(body={"error": False, "company": COMPANY}), FOR_COMPANY).company
+
+    assert company is not None
+    assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "Machinery")
+    assert (company.headcount, company.city, company.country) == ("51-200", "Lyon", "FR")
+    assert company.linkedin_url == "https://www.linkedin.com/company/acme"
+
+
+@pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
+def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
+    httpserver: HTTPServer, prospeo: Prospeo, question: Ask
+) -> None:
+    said = Said(body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None})
+
+    reply = ask(httpserver, prospeo, said, question)
+
+    assert reply.outcome is TraceOutcome.MISS
+
+
+@pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
+def test_success_without_what_was_asked_for_makes_no_sense(
+    httpserver: HTTPServer, prospeo: Prospeo, question: Ask
+) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        ask(httpserver, prospeo, Said(body={"error": False}), question)
+
+
+def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+    server = httpserver.expect_request("/account-information", method="GET", headers={"X-KEY": "k"})
+    server.respond_with_json(ACCOUNT)
+
+    assert prospeo.check(seconds=3) == Check(outcome=TraceOutcome.HIT, left={"credits": 99})
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        (error(401, "INVALID_API_KEY"), TraceOutcome.UNCONFIGURED),
+        (error(429, "RATE_LIMITED"), TraceOutcome.RATE_LIMITED),
+        (error(400, "INTERNAL_ERROR"), TraceOutcome.ERROR),
+        (NO_MATCH, TraceOutcome.ERROR),
+    ],
+)
+def test_the_account_tells_why_the_key_does_not_work(
+    httpserver: HTTPServer, prospeo: Prospeo, said: Said, outcome: TraceOutcome
+) -> None:
+    httpserver.expect_request("/account-information").respond_with_json(said.body, said.status)
+
+    assert prospeo.check(seconds=3) == Check(outcome=outcome)

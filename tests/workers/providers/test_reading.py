@@ -1,0 +1,382 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail, FoundPhone, SourceKind
+from app.infra import clock
+from workers.providers import reading
+from workers.providers.base import UnexpectedAnswer
+
+SOURCE = reading.said_by("example", datetime(2026, 6, 10, tzinfo=UTC))
+
+
+def email(said: str, status: EmailStatus = EmailStatus.VALID, **options: Any) -> FoundEmail | None:
+    return reading.found_email(said, status, SOURCE, **options)
+
+
+def phone(said: str, **options: Any) -> FoundPhone | None:
+    return reading.found_phone(said, SOURCE, **options)
+
+
+def contact(**said: Any) -> FoundContact:
+    found = reading.found_contact(SOURCE, **said)
+    assert found is not None
+    return found
+
+
+def test_a_source_is_of_the_time_that_is_told() -> None:
+    assert (SOURCE.provider, SOURCE.kind, SOURCE.at) == (
+        "example",
+        SourceKind.PROVIDER,
+        datetime(2026, 6, 10, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize("at", [None, datetime(2999, 1, 1, tzinfo=UTC)])
+def test_a_source_is_never_of_the_future(at: datetime | None) -> None:
+    before = clock.now()
+
+    source = reading.said_by("example", at)
+
+    assert before <= source.at <= clock.now()
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ({"a": {"b": {"c": 1}}}, {"c": 1}),
+        ({"a": {"b": None}}, {}),
+        ({"a": None}, {}),
+        ({}, {}),
+    ],
+)
+def test_an_object_may_be_absent_or_null_anywhere_on_the_way(body: Any, found: Any) -> None:
+    assert reading.record(body, "a", "b") == found
+
+
+@pytest.mark.parametrize(
+    "body", [{"a": []}, {"a": "text"}, {"a": {"b": 1}}, {"a": {"b": [{}]}}, {"a": False}]
+)
+def test_something_else_than_an_object_is_unexpected(body: Any) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        reading.record(body, "a", "b")
+
+
+@pytest.mark.parametrize("body", [{}, {"a": None}, {"a": []}, {"a": "text"}])
+def test_an_object_that_must_be_there_is_missed(body: Any) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        reading.required(body, "a")
+
+
+def test_an_object_that_must_be_there_is_given() -> None:
+    assert reading.required({"a": {"b": 1}}, "a") == {"b": 1}
+
+
+@pytest.mark.parametrize(("body", "found"), [({}, []), ({"a": None}, []), ({"a": [{"b": 1}]}, [{"b": 1}])])
+def test_a_list_of_objects_may_be_absent_or_null(body: Any, found: Any) -> None:
+    assert reading.records(body, "a") == found
+
+
+@pytest.mark.parametrize("body", [{"a": {}}, {"a": "text"}, {"a": [1]}, {"a": [{}, None]}])
+def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
+    with pytest.raises(UnexpectedAnswer):
+        reading.records(body, "a")
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (" Ada \n", "Ada"),
+        ("", None),
+        ("  ", None),
+        (None, None),
+        (5, None),
+        (True, None),
+        (["Ada"], None),
+        ("A\0da", None),
+        ("Ada \ud83d", None),
+        ("Ada 🚀", "Ada 🚀"),
+        ("a" * 400, "a" * reading.LONGEST_TEXT),
+    ],
+)
+def test_a_text_is_trimmed_and_can_be_kept_or_is_none(said: Any, found: str | None) -> None:
+    assert reading.text({"a": said}, "a") == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [([" a ", "", None, 5, "b\0", "\udc00", "c"], ["a", "c"]), (None, []), ("a", []), ({"a": 1}, [])],
+)
+def test_of_a_list_the_texts_are_given(said: Any, found: list[str]) -> None:
+    assert reading.texts({"a": said}, "a") == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        (5, 5.0),
+        (0.5, 0.5),
+        ("97", 97.0),
+        ("n/a", None),
+        ("inf", None),
+        ("nan", None),
+        (10**400, None),
+        (True, None),
+        (None, None),
+        ([5], None),
+    ],
+)
+def test_a_figure_is_a_finite_number_or_none(said: Any, found: float | None) -> None:
+    assert reading.figure({"a": said}, "a") == found
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("2026-06-10", datetime(2026, 6, 10, tzinfo=UTC)),
+        ("2026-06-10T12:00:00+02:00", datetime(2026, 6, 10, 10, tzinfo=UTC)),
+        ("2026-06", datetime(2026, 6, 1, tzinfo=UTC)),
+        ("yesterday", None),
+        ("2026-02-31", None),
+        ("0001-01-01T00:00:00+23:00", None),
+        ("9999-12-31T23:59:59-23:00", None),
+        (None, None),
+    ],
+)
+def test_a_time_is_read_in_utc_or_not_at_all(said: Any, found: datetime | None) -> None:
+    assert reading.time({"a": said}, "a") == found
+
+
+def test_an_address_comes_in_normal_form_with_all_that_is_known_of_it() -> None:
+    at = clock.now() - timedelta(days=3)
+
+    found = email(
+        " Ada@Acme.com ", EmailStatus.RISKY, reasons=("role", "role"), confidence=0.5, verified_at=at
+    )
+
+    assert found == FoundEmail(
+        email="ada@acme.com",
+        type="work",
+        status=EmailStatus.RISKY,
+        source=SOURCE,
+        reasons=("role",),
+        confidence=0.5,
+        verified_at=at,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "told"),
+    [
+        ("ada@gmail.com", None, "personal"),
+        ("ada@acme.com", None, "work"),
+        ("ada@acme.com", "personal", "personal"),
+    ],
+)
+def test_an_address_is_of_the_type_told_or_of_that_of_its_domain(
+    said: str, kind: str | None, told: str
+) -> None:
+    found = email(said, kind=kind)
+
+    assert found is not None
+    assert found.type == told
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["", "a***@acme.com", "a•••••@acme.com", "a…@acme.com", "ada", "ada@", "ada@localhost", "ada@acme"],
+)
+def test_a_masked_address_or_none_is_left_out(said: str) -> None:
+    assert email(said) is None
+
+
+def test_a_number_comes_in_e164_with_all_that_is_known_of_it() -> None:
+    at = clock.now()
+
+    found = phone(
+        "06 12 34 56 78 ext. 5",
+        kind="mobile",
+        country="FR",
+        status="valid",
+        confidence=0.9,
+        do_not_call=True,
+        do_not_call_at=at,
+    )
+
+    assert found == FoundPhone(
+        e164="+33612345678",
+        source=SOURCE,
+        type="mobile",
+        status="valid",
+        extension="5",
+        confidence=0.9,
+        do_not_call=True,
+        do_not_call_at=at,
+    )
+
+
+def test_an_extension_that_is_told_apart_goes_before_the_one_in_the_number() -> None:
+    found = phone("+1 650 253 0000 x5", extension="7")
+
+    assert found is not None
+    assert (found.e164, found.extension) == ("+16502530000", "7")
+
+
+def test_a_type_that_the_contract_does_not_have_is_other() -> None:
+    found = phone("+16502530000", kind="fax")
+
+    assert found is not None
+    assert found.type == "other"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "+1 650 253 ****",
+        "+1 650 253 ••••",
+        "+1650253XXXX",
+        "+1 650 253 xx00",
+        "+49 170 12345__",
+        "+49 170 12345..",
+        "+49 170 12345##",
+        "+33 6 12 34 56 …",
+        "0612345678",
+        "unknown",
+    ],
+)
+def test_a_masked_number_or_none_is_left_out(said: str) -> None:
+    assert phone(said) is None
+
+
+def test_a_company_comes_in_normal_form() -> None:
+    found = reading.found_company(
+        SOURCE,
+        name="Acme",
+        domain="https://www.Acme.com/team",
+        linkedin_url="linkedin.com/company/Acme/",
+        industry="Machinery",
+        employees=120,
+        city="Lyon",
+        country="France",
+    )
+
+    assert found is not None
+    assert (found.domain, found.linkedin_url, found.headcount, found.country) == (
+        "acme.com",
+        "https://www.linkedin.com/company/acme",
+        "51-200",
+        "FR",
+    )
+    assert (found.name, found.industry, found.city, found.source) == ("Acme", "Machinery", "Lyon", SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("employees", "headcount"),
+    [
+        ("11-50", "11-50"),
+        (1, "1-10"),
+        (12_000.0, "10001+"),
+        (0, None),
+        (-3, None),
+        (None, None),
+        ("many", None),
+    ],
+)
+def test_a_headcount_is_a_range_and_nobody_is_not_known(employees: Any, headcount: str | None) -> None:
+    found = reading.found_company(SOURCE, name="Acme", employees=employees)
+
+    assert found is not None
+    assert found.headcount == headcount
+
+
+def test_a_company_that_nothing_names_is_none() -> None:
+    assert reading.found_company(SOURCE, domain="localhost", industry="Machinery", city="Lyon") is None
+
+
+def test_a_person_comes_in_normal_form() -> None:
+    company = reading.found_company(SOURCE, name="Acme")
+
+    found = contact(
+        full_name="Dr. Ada Lovelace",
+        title="CTO",
+        level="C-Level",
+        area="Engineering",
+        linkedin_url="http://fr.linkedin.com/in/Ada-Lovelace/?x=1",
+        city="Lyon",
+        country="fra",
+        company=company,
+    )
+
+    assert (found.full_name, found.first_name, found.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
+    assert (found.title, found.seniority, found.department) == ("CTO", "c_suite", "engineering")
+    assert (found.linkedin_url, found.city, found.country, found.company) == (
+        "https://www.linkedin.com/in/ada-lovelace",
+        "Lyon",
+        "FR",
+        company,
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ({"first_name": "Ada", "last_name": "Lovelace"}, ("Ada Lovelace", "Ada", "Lovelace")),
+        ({"full_name": "Ada Lovelace", "first_name": "Augusta"}, ("Ada Lovelace", "Augusta", "Lovelace")),
+        ({"last_name": "Lovelace"}, ("Lovelace", None, "Lovelace")),
+        ({"first_name": "Ada"}, ("Ada", "Ada", None)),
+    ],
+)
+def test_a_name_is_put_together_but_no_part_of_it_made_up(
+    said: dict[str, str], names: tuple[str | None, ...]
+) -> None:
+    found = contact(**said)
+
+    assert (found.full_name, found.first_name, found.last_name) == names
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"full_name": "Ada L*******"},
+        {"first_name": "Ada", "last_name": "L***"},
+        {"full_name": "Ada L***", "first_name": "Ada"},
+        {"full_name": "!!!"},
+        {"title": "CTO"},
+        {"linkedin_url": "https://example.com/ada"},
+        {},
+    ],
+)
+def test_a_person_whose_name_is_masked_or_not_told_is_none(said: dict[str, str]) -> None:
+    assert reading.found_contact(SOURCE, **said) is None
+
+
+def test_words_without_a_letter_say_nothing_of_a_job() -> None:
+    found = contact(full_name="Ada Lovelace", level="###", area="--", country="Narnia")
+
+    assert (found.seniority, found.department, found.country) == (None, None, None)
+
+
+def test_addresses_of_the_types_asked_for_are_kept_once_as_first_named() -> None:
+    first, again = email("ada@acme.com"), email("ada@acme.com", EmailStatus.INVALID)
+    home = email("ada@gmail.com")
+
+    assert reading.of_type([first, None, again, home], ("work",)) == (first,)
+    assert reading.of_type([first, None, again, home], ()) == (first, home)
+
+
+def test_numbers_are_kept_once_as_first_named() -> None:
+    first, again = phone("+16502530000", kind="mobile"), phone("+1 650 253 0000", kind="work")
+
+    assert reading.some([None, first, again]) == (first,)
+
+
+def test_a_person_can_be_of_the_time_that_is_told() -> None:
+    person = contact(full_name="Ada Lovelace")
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    assert reading.dated(person, at).source.at == at
+    assert reading.dated(person, None) is person

@@ -1,0 +1,100 @@
+"""Reacher, a verifier to host oneself: https://docs.reacher.email/advanced/openapi."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.settings import Access
+from workers.providers import reading
+from workers.providers.base import Ask, Check, Field, Reply, Terms, UnexpectedAnswer
+from workers.providers.web import Answer, Vendor
+
+PATH = "/v0/check_email"
+"""What every version answers; `/v1/check_email` needs a queue of its own behind it."""
+_STATUSES = {
+    "safe": EmailStatus.VALID,
+    "risky": EmailStatus.RISKY,
+    "invalid": EmailStatus.INVALID,
+    "unknown": EmailStatus.UNKNOWN,
+}
+_BAD_REQUEST, _FORBIDDEN = 400, 403
+
+
+class Reacher(Vendor):
+    """Asks mail servers whether there is such a mailbox, at no price; used if `REACHER_BASE_URL` is set."""
+
+    name: ClassVar[str] = "reacher"
+    base_url: ClassVar[str] = "http://127.0.0.1:8080"
+    fields: ClassVar[frozenset[Field]] = frozenset({Field.VERIFICATION})
+    needs_key: ClassVar[bool] = False
+    usual_terms: ClassVar[Terms] = Terms(prices=MappingProxyType({Field.VERIFICATION: 0}), miss_days=1)
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._is_there = bool(access.base_url)
+
+    def credentials(self, key: str) -> dict[str, str]:
+        """Give the header of the secret, which an instance may go without."""
+        return {"x-reacher-secret": key} if key else {}
+
+    def refusal(self, ask: Ask) -> TraceOutcome | None:
+        """Tell why this cannot be asked: nobody said where it is, or there is no address."""
+        return super().refusal(ask) if self._is_there else TraceOutcome.UNCONFIGURED
+
+    def takes(self, ask: Ask) -> bool:
+        """Tell whether there is an address."""
+        return ask.field is Field.VERIFICATION and bool(ask.subject.email)
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+        """Have the address verified now."""
+        answer = self.send("POST", PATH, body={"to_email": ask.subject.email}, seconds=seconds)
+        return _verdict(ask, answer.object) if answer.is_ok else self._refused(answer)
+
+    def check(self, *, seconds: float) -> Check:
+        """Ask for no address: a complaint in JSON says that it is there and takes the secret."""
+        answer = self.send("POST", PATH, body={"to_email": ""}, seconds=seconds)
+        if answer.body is not None and (answer.is_ok or answer.status == _BAD_REQUEST):
+            return Check(outcome=TraceOutcome.HIT)
+        outcome = self._refused(answer).outcome
+        return Check(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+
+    def _refused(self, answer: Answer) -> Reply:
+        """Read an answer that is none: a wrong secret is a 400 in plain text, all other errors are JSON."""
+        if answer.status == _FORBIDDEN or (answer.status == _BAD_REQUEST and answer.body is None):
+            return Reply(outcome=TraceOutcome.UNCONFIGURED)
+        return self.standard(answer)
+
+
+def _verdict(ask: Ask, body: Mapping[str, Any]) -> Reply:
+    """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
+    word = reading.text(body, "is_reachable")
+    if word is None:
+        raise UnexpectedAnswer("is_reachable")
+    source = reading.said_by(Reacher.name)
+    reasons = _reasons(body)
+    status = _STATUSES.get(word.lower(), EmailStatus.UNKNOWN)
+    takes_all = reading.record(body, "smtp").get("is_catch_all") is True
+    if status is EmailStatus.RISKY and takes_all and "full_inbox" not in reasons:
+        status = EmailStatus.ACCEPT_ALL
+    found = reading.found_email(ask.subject.email, status, source, reasons=reasons, verified_at=source.at)
+    if found is None or status is EmailStatus.UNKNOWN:
+        return Reply(outcome=TraceOutcome.MISS)
+    return Reply(outcome=TraceOutcome.HIT, emails=(found,))
+
+
+def _reasons(body: Mapping[str, Any]) -> list[str]:
+    """Give what to be wary of; each part may be an error instead, which tells nothing."""
+    misc, mx, smtp = (reading.record(body, part) for part in ("misc", "mx", "smtp"))
+    told = {
+        "role": misc.get("is_role_account") is True,
+        "disposable": misc.get("is_disposable") is True,
+        "webmail": misc.get("is_b2c") is True,
+        "no_mx": mx.get("accepts_mail") is False,
+        "full_inbox": smtp.get("has_full_inbox") is True,
+        "disabled": smtp.get("is_disabled") is True,
+    }
+    return [reason for reason, applies in told.items() if applies]
