@@ -11,7 +11,14 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.answer import ask, reply
 from app.api.auth import bearer, caller
-from app.api.card_schemas import CompanySchema, ContactSchema, EmailSchema, PhoneSchema
+from app.api.card_schemas import (
+    CompanySchema,
+    ConflictSchema,
+    ContactSchema,
+    EmailSchema,
+    PhoneSchema,
+    StampsSchema,
+)
 from app.api.errors import field_errors
 from app.api.fields import MAX_REFERENCE, MAX_URL, Flag, Strict, SubjectSchema, Text, company_url, website
 from app.api.job_answer import JobAnswerSchema
@@ -48,6 +55,16 @@ class EnrichmentRequest:
     max_credits: int | None
     dry_run: bool
     webhook_url: str | None
+
+
+def _check_webhook_url(url: str) -> None:
+    """Refuse what could never be called: https, and http only where the operator has receivers of their own.
+
+    Which address it leads to is looked at when it is called, as a name may lead elsewhere by then.
+    """
+    settings: Settings = current_app.extensions["machines"].settings
+    inside = bool(settings.webhook_networks)
+    validate.URL(schemes={"https", "http"} if inside else {"https"}, require_tld=not inside)(url)
 
 
 class NamedCompanySchema(Strict):
@@ -95,11 +112,11 @@ class EnrichmentSchema(Strict):
     )
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
     dry_run = Flag(load_default=False)
-    webhook_url = fields.Url(
-        schemes={"https"},
+    webhook_url = fields.String(
         allow_none=True,
-        validate=validate.Length(max=MAX_URL),
+        validate=[validate.Length(max=MAX_URL), _check_webhook_url],
         metadata={
+            "format": "url",
             "example": "https://hooks.acme.example/contact-lookup",
             "description": "Told `job.finished` as the Standard Webhooks specification has it.",
         },
@@ -128,6 +145,13 @@ class FilledItemSchema(Schema):
     company = fields.Nested(CompanySchema, allow_none=True)
     emails = fields.List(fields.Nested(EmailSchema))
     phones = fields.List(fields.Nested(PhoneSchema))
+    sources = fields.Nested(StampsSchema)
+    conflicts = fields.List(
+        fields.Nested(ConflictSchema),
+        metadata={
+            "description": "The value that stands is the latest; of one day, that of the most trusted source."
+        },
+    )
     credits_charged = fields.Integer(metadata={"example": 1})
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
 

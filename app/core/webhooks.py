@@ -1,6 +1,7 @@
 """Webhooks: who wants to be told when a job is over, and how far telling them has come.
 
 A row waits until its job is over, whatever ends it; so nothing that ends a job needs to know of webhooks.
+Then it is taken (a message is sent), begun (a worker posts it) and finished, or begun again.
 """
 
 from __future__ import annotations
@@ -8,30 +9,46 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select, text, update
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, case, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 from sqlalchemy.sql import ColumnElement
 
+from app.core import webhook_attempts
 from app.core.jobs import Job, shown
+from app.core.webhook_attempts import LEASE
 from app.domain.ids import new_id
 from app.infra.clock import rfc3339
 from app.infra.db import Base, insert
 from app.settings import load
 
-# Standard Webhooks specification, "Retries": over more than a day, then give up.
+# Standard Webhooks specification, "Deliverability and reliability": its example schedule, three days long,
+# with "some level of random jitter". A fifth either way spreads a crowd and keeps the schedule what it is.
 PAUSES = tuple(
     timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 )
+JITTER = 0.2
+LONGEST_RETRY_AFTER = 86_400.0  # seconds
+RESEND = timedelta(minutes=1)
+"""After this long, a message that no worker has taken up is taken for lost."""
 BATCH = 50
+
+OK = range(200, 300)
+GONE = 410
+THROTTLED = frozenset({429, 503})
 _WAITING = text("delivered_at IS NULL")
 
 
 class Webhook(Base):
-    """One address to be told of one job's end; `next_at` is when to try (again), null when given up."""
+    """One address to be told of one job's end; `next_at` is when to try (again), null when given up.
+
+    While a worker posts it, `next_at` is when another may. `published_at` is when the workers were last sent
+    a message about it, null when it is time for the next. `attempts` counts those of the present run.
+    """
 
     __tablename__ = "webhooks"
     __table_args__ = (
@@ -44,18 +61,31 @@ class Webhook(Base):
     url: Mapped[str]
     attempts: Mapped[int]
     next_at: Mapped[datetime | None]
+    published_at: Mapped[datetime | None]
     delivered_at: Mapped[datetime | None]
     created_at: Mapped[datetime]
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What to post, where, and the secret it is signed with."""
+    """What to post, where, and the secret it is signed with; `until` is when another worker may."""
 
     id: str
+    attempt_id: str
     url: str
     payload: dict[str, Any]
     secret: str
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How an attempt ended: the answer's status, or why there is none; `retry_after` is in seconds."""
+
+    status: int | None = None
+    error: str | None = None
+    retry_after: float | None = None
+    latency_ms: int
 
 
 def promise(session: Session, job: Job, url: str | None, *, now: datetime) -> None:
@@ -75,36 +105,64 @@ def any_due(session: Session, *, now: datetime) -> bool:
 
 
 def take_due(session: Session, *, now: datetime) -> list[str]:
-    """Take what is to be tried now, set when it is tried again should this try fail, and give the ids."""
+    """Mark what is due as sent to the workers, and give the ids."""
     query = select(Webhook).join(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
     taken = []
     for webhook in session.scalars(query.with_for_update(skip_locked=True, of=Webhook)):
-        webhook.next_at = now + PAUSES[webhook.attempts] if webhook.attempts < len(PAUSES) else None
-        webhook.attempts += 1
+        webhook.published_at = now
         taken.append(webhook.id)
     session.flush()
     return taken
 
 
-def delivery(session: Session, webhook_id: str) -> Delivery | None:
-    """Read what is to be posted; None if it has been, or is no more."""
+def begin(session: Session, webhook_id: str, *, now: datetime) -> Delivery | None:
+    """Begin an attempt, and give what is to be posted.
+
+    None if it is not due: taken by somebody, given up, or no more. So a message that comes twice, or late,
+    does no harm. The last attempt has none after it, even if its worker is lost.
+    """
+    until = now + LEASE
+    more = case((Webhook.attempts < len(PAUSES), until), else_=None)
     row = session.execute(
-        select(Webhook, Job).join(Job).where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None))
+        update(Webhook)
+        .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
+        .values(attempts=Webhook.attempts + 1, next_at=more, published_at=None)
+        .returning(Webhook.job_id, Webhook.url)
+        .execution_options(synchronize_session=False)
     ).one_or_none()
     if row is None:
         return None
-    webhook, job = row
+    job = session.get_one(Job, row.job_id)
     payload = {
         "type": "job.finished",
         "timestamp": rfc3339(job.finished_at),
         "data": {"job": shown(job)},
     }
-    return Delivery(webhook.id, webhook.url, payload, secret(job.workspace_id))
+    attempt_id = webhook_attempts.start(session, webhook_id, now=now)
+    return Delivery(webhook_id, attempt_id, row.url, payload, secret(job.workspace_id), until)
 
 
-def delivered(session: Session, webhook_id: str, *, now: datetime) -> None:
-    """Write down that the address took it."""
-    session.execute(update(Webhook).where(Webhook.id == webhook_id).values(delivered_at=now))
+def finish(session: Session, delivery: Delivery, ending: Ending, *, now: datetime) -> None:
+    """Write down how the attempt ended, and when the next is due, if any.
+
+    Whoever took longer than the lease allows may still say that it was delivered, but no more when to try.
+    """
+    delivered = ending.status in OK
+    error = ending.error or (None if delivered else "http_status")
+    webhook_attempts.complete(
+        session, delivery.attempt_id, status=ending.status, error=error, latency_ms=ending.latency_ms
+    )
+    query = select(Webhook).where(Webhook.id == delivery.id).with_for_update()
+    webhook = session.scalar(query.execution_options(populate_existing=True))
+    if webhook is None:
+        return
+    if delivered:
+        webhook.delivered_at = now
+        webhook.next_at = None
+    elif webhook.next_at == delivery.until:
+        pause = _pause(webhook.attempts, ending)
+        webhook.next_at = None if pause is None else now + pause
+    session.flush()
 
 
 def secret(workspace_id: str) -> str:
@@ -114,4 +172,18 @@ def secret(workspace_id: str) -> str:
 
 
 def _due(now: datetime) -> ColumnElement[bool]:
-    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & Job.finished_at.is_not(None)
+    unsent = Webhook.published_at.is_(None) | (Webhook.published_at <= now - RESEND)
+    return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & Job.finished_at.is_not(None)
+
+
+def _pause(attempts: int, ending: Ending) -> timedelta | None:
+    """Tell how long to wait after so many attempts; None to give up: they are spent, or it is gone for good.
+
+    A receiver that says when to come back (RFC 9110, section 10.2.3) is not asked earlier, within a day.
+    """
+    if ending.status == GONE or attempts > len(PAUSES):
+        return None
+    pause = PAUSES[attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- jitter
+    if ending.status not in THROTTLED or ending.retry_after is None:
+        return pause
+    return max(pause, timedelta(seconds=min(ending.retry_after, LONGEST_RETRY_AFTER)))

@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from ipaddress import ip_network
 from typing import Any
 
+import httpx2
 import pytest
 import redis
 from jobs_support import a_question, a_workspace, claim, submit
 from pytest_httpserver import HTTPServer
+from sqlalchemy import select
 from standardwebhooks import Webhook as Reference
+from structlog.testing import capture_logs
+from support import free_port
+from werkzeug import Response
 
-from app.core import leases, webhooks
+from app.core import leases, webhook_attempts, webhooks
 from app.core.leases import Answer
+from app.core.webhook_attempts import LEASE, WebhookAttempt
+from app.core.webhooks import Webhook
 from app.domain.kinds import Outcome, Queue
 from app.infra import clock
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.settings import Settings
+from workers import http
 from workers.base import Machines
-from workers.http import Door, Refused
-from workers.jobs.webhooks import deliver, post, send_due
+from workers.http import Door, Unreached
+from workers.jobs.upkeep import forget
+from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
 
-LOOPBACK = Door(allowed=lambda address: address == "127.0.0.1", scheme="http")
+LOOPBACK = Door((ip_network("127.0.0.1/32"),))
 
 
 class Silent:
@@ -30,89 +47,216 @@ class Silent:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, redis_url: str) -> Machines:
-    return Machines(settings, database, Sender(redis_url), Silent())  # type: ignore[arg-type]
+def machines(settings: Settings, database: Database, redis_url: str) -> Iterator[Machines]:
+    yield Machines(settings, database, Sender(redis_url), Silent())  # type: ignore[arg-type]
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+
+
+@pytest.fixture
+def url(httpserver: HTTPServer) -> str:
+    return f"http://127.0.0.1:{httpserver.port}/done"
 
 
 def over(database: Database, url: str) -> str:
-    """End a job whose webhook goes to the address, and take it; give the webhook's id."""
+    """End a job whose webhook goes to the address; give the webhook's id."""
     with database.transaction() as session:
         job = submit(session, a_question(a_workspace(session), webhook_url=url)).job
-        now = clock.now()
-        leases.settle(session, claim(session, job.id), Answer(outcome=Outcome.FOUND), now=now)
-        (webhook_id,) = webhooks.take_due(session, now=now)
-        return webhook_id
+        leases.settle(session, claim(session, job.id), Answer(outcome=Outcome.FOUND), now=clock.now())
+        return session.scalars(select(Webhook.id)).one()
+
+
+def row(database: Database, webhook_id: str) -> Webhook:
+    with database.reading() as session:
+        return session.get_one(Webhook, webhook_id)
+
+
+def attempts(database: Database, webhook_id: str) -> list[WebhookAttempt]:
+    with database.reading() as session:
+        return webhook_attempts.of_webhook(session, webhook_id)
+
+
+def reason(url: str, door: Door = LOOPBACK) -> str:
+    """Say why the door does not lead there."""
+    with pytest.raises(Unreached) as caught:
+        door.post(url, b"{}", {})
+    return caught.value.reason
+
+
+@contextmanager
+def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Be a receiver that answers its first caller so."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _address = server.accept()
+            with connection:
+                answer(connection)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        thread.join(10)
 
 
 def test_a_post_is_signed_so_that_the_reference_library_takes_it(
-    machines: Machines, database: Database, httpserver: HTTPServer
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_oneshot_request("/done", method="POST").respond_with_data("", status=204)
-    webhook_id = over(database, httpserver.url_for("/done").replace("localhost", "127.0.0.1"))
+    webhook_id = over(database, url)
 
     post(webhook_id, machines, LOOPBACK)
 
     request, _response = httpserver.log[0]
     with database.reading() as session:
-        left = webhooks.delivery(session, webhook_id)
         workspace = str(session.connection().exec_driver_sql("SELECT workspace_id FROM jobs").scalar())
     payload: dict[str, Any] = Reference(webhooks.secret(workspace)).verify(
         request.data, dict(request.headers)
     )
+    (attempt,) = attempts(database, webhook_id)
     assert payload["type"] == "job.finished"
     assert request.headers["Webhook-Id"] == webhook_id
-    assert left is None
+    assert request.headers["Host"] == f"127.0.0.1:{httpserver.port}"
+    assert row(database, webhook_id).delivered_at is not None
+    assert (attempt.status, attempt.error) == (204, None)
+    assert attempt.latency_ms is not None
 
 
-@pytest.mark.parametrize("status", [301, 404, 500])
+def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    seen: list[WebhookAttempt] = []
+    webhook_id = over(database, url)
+
+    def answer(_request: object) -> Response:
+        seen.extend(attempts(database, webhook_id))
+        return Response(status=204)
+
+    httpserver.expect_request("/done").respond_with_handler(answer)
+    post(webhook_id, machines, LOOPBACK)
+
+    assert [(one.status, one.error, one.latency_ms) for one in seen] == [(None, None, None)]
+
+
+@pytest.mark.parametrize("status", [301, 307, 404, 500])
 def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
-    machines: Machines, database: Database, httpserver: HTTPServer, status: int
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str, status: int
 ) -> None:
     httpserver.expect_request("/done").respond_with_data(
         "", status=status, headers={"Location": "/elsewhere"}
     )
-    webhook_id = over(database, httpserver.url_for("/done").replace("localhost", "127.0.0.1"))
+    webhook_id = over(database, url)
 
     post(webhook_id, machines, LOOPBACK)
 
-    with database.reading() as session:
-        assert webhooks.delivery(session, webhook_id) is not None
+    webhook = row(database, webhook_id)
+    (attempt,) = attempts(database, webhook_id)
+    assert (webhook.delivered_at, webhook.attempts) == (None, 1)
+    assert webhook.next_at is not None
+    assert (attempt.status, attempt.error) == (status, "http_status")
     assert [request.path for request, _response in httpserver.log] == ["/done"]
 
 
-def test_an_address_that_is_away_is_tried_again(machines: Machines, database: Database) -> None:
-    webhook_id = over(database, "http://127.0.0.1:1/done")
+def test_a_receiver_that_is_gone_is_left_in_peace(
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=410)
+    webhook_id = over(database, url)
 
     post(webhook_id, machines, LOOPBACK)
 
-    with database.reading() as session:
-        assert webhooks.delivery(session, webhook_id) is not None
+    assert (row(database, webhook_id).delivered_at, row(database, webhook_id).next_at) == (None, None)
+
+
+def test_a_receiver_that_says_when_to_come_back_is_obeyed(
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=429, headers={"Retry-After": "600"})
+    webhook_id = over(database, url)
+    before = clock.now()
+
+    post(webhook_id, machines, LOOPBACK)
+
+    next_at = row(database, webhook_id).next_at
+    assert next_at is not None
+    assert timedelta(minutes=10) <= next_at - before < timedelta(minutes=11)
+
+
+def test_a_second_message_for_the_same_webhook_posts_nothing(
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=500)
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, machines, LOOPBACK)
+
+    assert len(httpserver.log) == 1
+
+
+def test_an_address_that_is_away_is_tried_again(machines: Machines, database: Database) -> None:
+    webhook_id = over(database, f"http://127.0.0.1:{free_port()}/done")
+
+    post(webhook_id, machines, LOOPBACK)
+
+    (attempt,) = attempts(database, webhook_id)
+    assert (attempt.status, attempt.error) == (None, "connection")
+    assert row(database, webhook_id).next_at is not None
 
 
 def test_a_private_address_is_never_called(
-    machines: Machines, database: Database, httpserver: HTTPServer
+    machines: Machines, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
-    webhook_id = over(database, httpserver.url_for("/done"))
+    webhook_id = over(database, url)
 
-    post(webhook_id, machines, Door(scheme="http"))
+    post(webhook_id, machines, Door())
 
+    (attempt,) = attempts(database, webhook_id)
     assert httpserver.log == []
+    assert attempt.error == "refused"
 
 
 def test_what_is_no_more_is_left_alone(machines: Machines) -> None:
     post("whk_0", machines, LOOPBACK)
 
 
-def test_the_task_delivers_through_the_real_door(
-    machines: Machines, database: Database, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("networks", "status"), [((), None), (("10.0.0.0/8", "127.0.0.0/8"), 204)])
+def test_the_task_calls_a_network_of_ones_own_only_if_the_operator_said_so(
+    machines: Machines,
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    networks: tuple[str, ...],
+    status: int | None,
 ) -> None:
-    monkeypatch.setattr("workers.base.machines", lambda: machines)
-    webhook_id = over(database, "https://127.0.0.1:1/")
+    settings = dataclasses.replace(machines.settings, webhook_networks=networks)
+    opened = dataclasses.replace(machines, settings=settings)
+    monkeypatch.setattr("workers.base.machines", lambda: opened)
+    httpserver.expect_request("/done").respond_with_data("", status=204)
+    webhook_id = over(machines.database, f"http://127.0.0.1:{httpserver.port}/done")
 
     deliver(webhook_id)
 
-    with database.reading() as session:
-        assert webhooks.delivery(session, webhook_id) is not None
+    assert [one.status for one in attempts(machines.database, webhook_id)] == [status]
+
+
+def test_a_bug_leaves_the_webhook_to_the_next_worker_and_no_text_in_celerys_log(
+    machines: Machines, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise ValueError("ada@acme.example")
+
+    monkeypatch.setattr("workers.base.machines", lambda: machines)
+    monkeypatch.setattr(Door, "post", broken)
+    webhook_id = over(database, "https://hooks.example/")
+    before = clock.now()
+
+    with capture_logs() as logs:
+        deliver(webhook_id)
+
+    next_at = row(database, webhook_id).next_at
+    assert next_at is not None
+    assert LEASE <= next_at - before < LEASE + timedelta(seconds=5)
+    assert [line["event"] for line in logs] == ["webhook left behind"]
 
 
 @pytest.mark.parametrize(
@@ -126,42 +270,189 @@ def test_the_task_delivers_through_the_real_door(
         "https://2130706433/",
         "https://[::1]/",
         "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://10.0.0.1/",
         "https://169.254.169.254/latest",
         "https://localhost/",
-        "https://nowhere.invalid/",
         "https:///",
         "ftp://93.184.215.14/",
-        "https://[bad/",
+        "https://93.184.215.14:99999999/",
+        "https://93.184.215.14:https/",
     ],
 )
 def test_hostile_urls_are_refused(url: str) -> None:
-    with pytest.raises(Refused):
-        Door().post(url, b"{}", {})
+    assert reason(url, Door()) == "refused"
 
 
-def test_a_name_is_refused_if_any_of_its_addresses_is_private(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = [(2, 1, 6, "", (address, 443)) for address in ("93.184.215.14", "10.0.0.1")]
-    real = socket.getaddrinfo  # threads of other tests go on resolving
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.215.14/",  # public, so https
+        "http://127.0.0.2/",
+        "http://10.0.0.1/",
+        "https://10.0.0.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://user@127.0.0.1/",
+    ],
+)
+def test_a_door_open_to_one_network_is_closed_to_the_others(url: str) -> None:
+    assert reason(url) == "refused"
+
+
+@pytest.mark.parametrize("url", ["https://nowhere.invalid/", f"https://{'a' * 64}.example/"])
+def test_a_name_that_leads_nowhere_is_told_apart(url: str) -> None:
+    assert reason(url) == "unresolved"
+
+
+@pytest.mark.parametrize("door", [Door(), LOOPBACK])
+def test_a_name_is_refused_if_any_of_its_addresses_is_private(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve_to(monkeypatch, [["93.184.215.14", "10.0.0.1"]])
+
+    assert reason("https://two-faced.example/", door) == "refused"
+
+
+def test_a_name_that_is_private_a_moment_later_is_resolved_once_and_so_leads_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    called = []
+    asked = resolve_to(monkeypatch, [["93.184.215.14"], ["10.0.0.1"]])
+    monkeypatch.setattr(httpx2.Client, "stream", lambda _client, _method, url, **_rest: called.append(url))
+
+    with pytest.raises(TypeError):  # nobody answers
+        Door().post("https://two-faced.example/x", b"{}", {})
+
+    assert [str(url) for url in called] == ["https://93.184.215.14/x"]
+    assert len(asked) == 1
+
+
+def resolve_to(monkeypatch: pytest.MonkeyPatch, answers: list[list[str]]) -> list[str]:
+    """Let the name `two-faced.example` have one answer after the other; give whoever is asked for it."""
+    real, asked = socket.getaddrinfo, []  # threads of other tests go on resolving
 
     def resolve(host: str, *rest: Any, **options: Any) -> Any:
-        return found if host == "two-faced.example" else real(host, *rest, **options)
+        if host != "two-faced.example":
+            return real(host, *rest, **options)
+        asked.append(host)
+        return [(2, 1, 6, "", (address, 443)) for address in answers[len(asked) - 1]]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return asked
 
-    with pytest.raises(Refused):
-        Door().post("https://two-faced.example/", b"{}", {})
+
+def test_an_answer_that_drips_is_cut_off_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SECONDS", 0.5)
+    over_now = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        while not over_now.wait(0.05):
+            try:
+                connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            except OSError:
+                return
+
+    with listening(drip) as url:
+        started = time.monotonic()
+        why = reason(url)
+        took = time.monotonic() - started
+        over_now.set()
+
+    assert why == "timeout"
+    assert 0.4 < took < 3
+
+
+def test_a_receiver_that_says_nothing_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "SECONDS", 0.2)
+    over_now = threading.Event()
+
+    with listening(lambda _connection: over_now.wait(10)) as url:
+        why = reason(url)
+        over_now.set()
+
+    assert why == "timeout"
+
+
+@pytest.mark.parametrize("words", [b"", b"220 mail.acme.example ESMTP\r\n"])
+def test_a_receiver_that_hangs_up_or_speaks_another_protocol_is_a_broken_connection(words: bytes) -> None:
+    with listening(lambda connection: connection.sendall(words)) as url:
+        assert reason(url) == "connection"
+
+
+def test_a_name_that_took_all_the_time_is_not_called(
+    httpserver: HTTPServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http, "SECONDS", -1.0)
+
+    assert reason(url) == "timeout"
+    assert httpserver.log == []
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        (format_datetime(datetime(2000, 1, 1, tzinfo=UTC), usegmt=True), 0.0),
+        ("Sat, 01 Jan 2000 00:00:00", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("1.5", None),
+        ("Sat, 01 Jan 2000 00:00:00 +9999999999999999999", None),
+    ],
+)
+def test_when_to_come_back_is_read_as_seconds_or_a_date(said: str, seconds: float | None) -> None:
+    assert http.retry_after(said) == seconds
+
+
+def test_a_date_to_come_back_counts_from_now() -> None:
+    said = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
+
+    assert http.retry_after(said) == pytest.approx(3600, abs=5)
 
 
 def test_due_webhooks_are_sent_to_the_upkeep_queue(
     machines: Machines, database: Database, redis_url: str
 ) -> None:
-    with database.transaction() as session:
-        job = submit(session, a_question(a_workspace(session), webhook_url="https://a.example/")).job
-        leases.settle(session, claim(session, job.id), Answer(outcome=Outcome.FOUND), now=clock.now())
+    over(database, "https://a.example/")
 
     send_due(machines)
     send_due(machines)
 
     with redis.Redis.from_url(redis_url) as client:
         assert client.llen(Queue.UPKEEP.value) == 1
-        client.flushall()
+
+
+def test_a_full_queue_gets_no_fuller(machines: Machines, database: Database, redis_url: str) -> None:
+    webhook_id = over(database, "https://a.example/")
+    with redis.Redis.from_url(redis_url) as client:
+        client.lpush(Queue.UPKEEP.value, *["a message"] * (FULL_QUEUE + 1))
+
+        send_due(machines)
+
+        assert client.llen(Queue.UPKEEP.value) == FULL_QUEUE + 1
+    assert row(database, webhook_id).published_at is None
+
+
+def test_while_redis_is_away_webhooks_wait(machines: Machines, database: Database) -> None:
+    webhook_id = over(database, "https://a.example/")
+    without = dataclasses.replace(machines, sender=Sender(f"redis://127.0.0.1:{free_port()}/0"))
+
+    send_due(without)
+
+    assert row(database, webhook_id).published_at is None
+
+
+def test_upkeep_forgets_old_attempts(
+    machines: Machines, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook_id = over(database, "https://a.example/")
+    with database.transaction() as session:
+        webhook_attempts.start(session, webhook_id, now=clock.now() - webhook_attempts.KEPT)
+        kept = webhook_attempts.start(session, webhook_id, now=clock.now())
+    monkeypatch.setattr("workers.base.machines", lambda: machines)
+
+    forget()
+
+    assert [one.id for one in attempts(database, webhook_id)] == [kept]

@@ -3,33 +3,70 @@
 from __future__ import annotations
 
 import json
+import time
+from ipaddress import ip_network
 
-import httpx2
+from redis.exceptions import RedisError
 from standardwebhooks import Webhook
 
 from app.core import webhooks
+from app.core.webhooks import Delivery, Ending
 from app.domain.kinds import DELIVER, Queue
 from app.infra import clock, queue
+from app.infra.fuse import Blown
 from app.infra.log import log
 from workers import base
 from workers.base import Machines
-from workers.http import Door, Refused
+from workers.http import Door, Unreached
 
-OK = range(200, 300)
+FULL_QUEUE = 100
+"""Messages beyond which more would only make a long queue longer: receivers are slow, or workers few."""
 
 
 @queue.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
     """Try to deliver once; if that fails, the row says when to try again."""
-    post(webhook_id, base.machines(), Door())
+    machines = base.machines()
+    try:
+        post(webhook_id, machines, Door(tuple(map(ip_network, machines.settings.webhook_networks))))
+    except Exception as error:  # noqa: BLE001 -- the last net of the thread
+        # Celery would print the text of an exception, and texts quote values. When the attempt's lease has
+        # run out, the webhook is due again.
+        log.error("webhook left behind", webhook=webhook_id, exc_info=error)
 
 
 def post(webhook_id: str, machines: Machines, door: Door) -> None:
-    """Sign and post what the webhook is about, with no transaction open, and write down that it was taken."""
-    with machines.database.reading() as session:
-        delivery = webhooks.delivery(session, webhook_id)
+    """Post what the webhook is about, with no transaction open; write it down before and after."""
+    with machines.database.transaction() as session:
+        delivery = webhooks.begin(session, webhook_id, now=clock.now())
     if delivery is None:
         return
+    ending = _attempt(delivery, door)
+    with machines.database.transaction() as session:
+        webhooks.finish(session, delivery, ending, now=clock.now())
+    log.info(
+        "webhook posted",
+        webhook=webhook_id,
+        status=ending.status,
+        error=ending.error,
+        ms=ending.latency_ms,
+    )
+
+
+def send_due(machines: Machines) -> None:
+    """Hand the webhooks that are due to the workers."""
+    with machines.database.reading() as session:
+        if not webhooks.any_due(session, now=clock.now()):
+            return
+    if _is_full(machines):
+        return
+    with machines.database.transaction() as session:
+        taken = webhooks.take_due(session, now=clock.now())
+    machines.sender.push(DELIVER, Queue.UPKEEP, taken)
+
+
+def _attempt(delivery: Delivery, door: Door) -> Ending:
+    """Sign and post; the time that is signed is that of the attempt."""
     now = clock.now()
     body = json.dumps(delivery.payload)
     headers = {
@@ -38,22 +75,21 @@ def post(webhook_id: str, machines: Machines, door: Door) -> None:
         "Webhook-Timestamp": str(int(now.timestamp())),
         "Webhook-Signature": Webhook(delivery.secret).sign(delivery.id, now, body),
     }
+    started = time.monotonic()
     try:
-        status = door.post(delivery.url, body.encode(), headers)
-    except (Refused, httpx2.HTTPError) as error:
-        log.warning("webhook not delivered", webhook=webhook_id, error=type(error).__name__)
-        return
-    log.info("webhook posted", webhook=webhook_id, status=status)
-    if status in OK:
-        with machines.database.transaction() as session:
-            webhooks.delivered(session, webhook_id, now=clock.now())
+        answer = door.post(delivery.url, body.encode(), headers)
+    except Unreached as unreached:
+        return Ending(error=unreached.reason, latency_ms=_since(started))
+    return Ending(status=answer.status, retry_after=answer.retry_after, latency_ms=_since(started))
 
 
-def send_due(machines: Machines) -> None:
-    """Hand the webhooks that are due to the workers."""
-    with machines.database.reading() as session:
-        if not webhooks.any_due(session, now=clock.now()):
-            return
-    with machines.database.transaction() as session:
-        taken = webhooks.take_due(session, now=clock.now())
-    machines.sender.push(DELIVER, Queue.UPKEEP, taken)
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)
+
+
+def _is_full(machines: Machines) -> bool:
+    """Tell whether sending would not help: too much waits already, or Redis is away."""
+    try:
+        return machines.sender.waiting(Queue.UPKEEP) > FULL_QUEUE
+    except (RedisError, OSError, Blown):
+        return True

@@ -1,0 +1,100 @@
+"""Which addresses an enrichment may name to be told at, and what the operator has to say about it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from apiflask import APIFlask
+from members import Member, join
+
+from app import settings as app_settings
+from app.settings import SettingsError
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+@pytest.fixture
+def opened(app: APIFlask) -> Member:
+    """A member where the operator has receivers in a network of their own."""
+    machines = app.extensions["machines"]
+    settings = dataclasses.replace(machines.settings, webhook_networks=("10.20.0.0/16",))
+    app.extensions["machines"] = dataclasses.replace(machines, settings=settings)
+    return join(app)
+
+
+def status(member: Member, url: str | None) -> int:
+    """Ask for an estimate of an enrichment that names the address."""
+    body = {
+        "entity": "person",
+        "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}}],
+        "dry_run": True,
+        "webhook_url": url,
+    }
+    return member.client.post("/api/ext/enrichment-request", json=body, headers=member.headers).status_code
+
+
+@pytest.mark.parametrize("url", [None, "https://hooks.acme.example/done?x=1", "https://93.184.215.14:8443/"])
+def test_https_addresses_are_taken(member: Member, url: str | None) -> None:
+    assert status(member, url) == 200
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://hooks.acme.example/done",
+        "http://10.20.0.7/done",
+        "https://receiver/done",
+        "ftp://hooks.acme.example/",
+        "hooks.acme.example",
+        "",
+        f"https://hooks.acme.example/{'x' * 2048}",
+    ],
+)
+def test_others_are_refused(member: Member, url: str) -> None:
+    assert status(member, url) == 422
+
+
+@pytest.mark.parametrize(
+    "url", ["https://hooks.acme.example/done", "http://10.20.0.7:8080/done", "http://receiver:8080/done"]
+)
+def test_with_receivers_of_ones_own_http_and_short_names_are_taken(opened: Member, url: str) -> None:
+    assert status(opened, url) == 200
+
+
+@pytest.mark.parametrize("url", ["ftp://10.20.0.7/", "10.20.0.7"])
+def test_with_receivers_of_ones_own_other_schemes_are_still_refused(opened: Member, url: str) -> None:
+    assert status(opened, url) == 422
+
+
+@pytest.mark.parametrize(
+    ("said", "networks"),
+    [
+        ("", ()),
+        (" , ", ()),
+        ("10.20.0.0/16, fd12::/48,192.0.2.7", ("10.20.0.0/16", "fd12::/48", "192.0.2.7")),
+    ],
+)
+def test_the_operators_networks_are_read_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, said: str, networks: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("WEBHOOK_NETWORKS", said)
+
+    assert app_settings.load.__wrapped__().webhook_networks == networks
+
+
+def test_no_network_is_open_unless_the_operator_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEBHOOK_NETWORKS", raising=False)
+
+    assert app_settings.load.__wrapped__().webhook_networks == ()
+
+
+@pytest.mark.parametrize("said", ["10.20.0.1/16", "receiver", "10.20.0.0/33", "10.20.0.0/16;fd12::/48", "*"])
+def test_what_is_no_network_is_explained(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("WEBHOOK_NETWORKS", said)
+
+    with pytest.raises(SettingsError, match="WEBHOOK_NETWORKS has"):
+        app_settings.load.__wrapped__()

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
+
+from app.core import leases
+from app.core.jobs import JobItem
+from app.core.leases import Answer
+from app.domain.errors import InvalidValue, ProviderFailed, ValidationFailed
+from app.domain.kinds import Kind, Outcome
+from app.infra.db import Database
+
+Run = Callable[..., Result]
+STAMP = "2026-11-20T09:30:00.000Z"
+TRACE = [
+    {"provider": "pattern", "outcome": "miss", "latency_ms": 4, "cost": 0},
+    {
+        "provider": "hunter",
+        "field": "email",
+        "outcome": "hit",
+        "status": "valid",
+        "latency_ms": 412,
+        "cost": 0.5,
+        "at": STAMP,
+    },
+]
+RESULT = {"emails": [{"email": "ada@acme.example"}], "phones": [{"e164": "+12025550143"}]}
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Run:
+    runner = app.test_cli_runner()
+    return lambda *words: runner.invoke(args=["jobs", *words])
+
+
+@pytest.fixture
+def workspace_id(database: Database) -> str:
+    with database.transaction() as session:
+        return a_workspace(session)
+
+
+@pytest.fixture
+def found(database: Database, workspace_id: str) -> str:
+    """A job that held three credits and was charged one; its trace says more than it should."""
+    trace = [TRACE[0], {**TRACE[1], "email": "ada@acme.example"}]
+    with database.transaction() as session:
+        subject = {"subject": {"email": "ada@acme.example"}, "client_reference": "ada@acme.example"}
+        job_id = a_job(session, workspace_id, price=3, request=subject)
+        answer = Answer(outcome=Outcome.FOUND, result=RESULT, charge=1, trace=trace)
+        leases.settle(session, claim(session, job_id), answer, now=NOW)
+        return job_id
+
+
+def answer(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_a_receipt_says_who_was_asked_and_where_the_credits_are(
+    run: Run, found: str, workspace_id: str
+) -> None:
+    receipt = answer(run("show", found, "--json"))
+
+    assert receipt == {
+        "job": {
+            "id": found,
+            "workspace_id": workspace_id,
+            "kind": "reveal.email",
+            "status": "succeeded",
+            "outcome": "found",
+            "created_at": STAMP,
+            "finished_at": STAMP,
+            "attempts": 1,
+            "crashes": 0,
+            "error": None,
+        },
+        "credits": {"held": 3, "charged": 1, "refunded": 2, "reserved": 0, "already_owned": False},
+        "trace": TRACE,
+        "items": [],
+    }
+
+
+def test_a_receipt_for_people_is_a_table(run: Run, found: str) -> None:
+    lines = [line.split() for line in run("show", found).stdout.splitlines()]
+
+    assert ["id", found] in lines
+    assert ["refunded", "2"] in lines
+    assert ["pattern", "miss", "4", "0"] in lines
+    assert ["email", "hunter", "hit", "valid", "412", "0.5", STAMP] in lines
+
+
+def test_nobodys_email_or_phone_is_printed(run: Run, found: str) -> None:
+    printed = "".join(run("show", found, *option).stdout for option in ((), ("--json",)))
+    printed += "".join(run("list", *option).stdout for option in ((), ("--json",)))
+
+    assert found in printed
+    assert "ada" not in printed
+    assert "+1" not in printed
+
+
+def test_of_a_job_that_is_not_over_the_credits_are_reserved(
+    run: Run, database: Database, workspace_id: str
+) -> None:
+    with database.transaction() as session:
+        job_id = a_job(session, workspace_id, price=3)
+
+    receipt = answer(run("show", job_id, "--json"))
+
+    assert receipt["credits"] == {
+        "held": 3,
+        "charged": 0,
+        "refunded": 0,
+        "reserved": 3,
+        "already_owned": False,
+    }
+    assert receipt["job"]["finished_at"] is None
+    assert "Nobody was asked." in run("show", job_id).stdout
+
+
+def test_a_failed_job_says_why_and_gives_everything_back(
+    run: Run, database: Database, workspace_id: str
+) -> None:
+    problem = ProviderFailed()
+    with database.transaction() as session:
+        job_id = a_job(session, workspace_id, price=3)
+        leases.fail(session, claim(session, job_id), problem.as_dict(), trace=TRACE[:1], now=NOW)
+
+    receipt, page = answer(run("show", job_id, "--json")), run("show", job_id).stdout
+
+    assert receipt["job"]["error"] == {"code": "provider_failed", "title": problem.title}
+    assert receipt["credits"]["refunded"] == 3
+    assert "provider_failed" in page
+
+
+def test_an_enrichment_says_what_each_item_cost(run: Run, database: Database, workspace_id: str) -> None:
+    error = ValidationFailed(detail=str(InvalidValue("ada@acme is no e-mail"))).as_dict()
+    with database.transaction() as session:
+        question = a_question(
+            workspace_id,
+            kind=Kind.ENRICHMENT_REQUEST,
+            items=({"subject": {"email": "ada@acme.example"}}, {"error": error}),
+            hold_what_there_is=True,
+        )
+        job_id = submit(session, question).job.id
+        held = claim(session, job_id)
+        for item in (
+            JobItem(job_id=job_id, index=0, request={}, outcome="found", result=RESULT, charged=1),
+            JobItem(job_id=job_id, index=1, request={}, error=error, charged=0),
+        ):
+            leases.keep_item(session, held, item, charge=item.charged, lease_until=NOW)
+        trace = [{"item": 0, **TRACE[1]}]
+        leases.settle(session, held, Answer(outcome=Outcome.PARTIAL, trace=trace), now=NOW)
+
+    receipt, page = answer(run("show", job_id, "--json")), run("show", job_id).stdout
+
+    assert receipt["items"] == [
+        {"index": 0, "outcome": "found", "charged": 1, "error": None},
+        {
+            "index": 1,
+            "outcome": None,
+            "charged": 0,
+            "error": {"code": "validation_error", "title": error["title"]},
+        },
+    ]
+    assert receipt["trace"][0]["item"] == 0
+    assert "ada" not in page
+    assert ["1", "0", "validation_error"] in [line.split() for line in page.splitlines()]
+
+
+def test_jobs_are_listed_by_workspace_and_status(
+    run: Run, database: Database, found: str, workspace_id: str
+) -> None:
+    with database.transaction() as session:
+        other = a_workspace(session)
+        queued = a_job(session, other)
+
+    def listed(*words: str) -> list[tuple[str, int]]:
+        return [(job["id"], job["charged"]) for job in answer(run("list", "--json", *words))["jobs"]]
+
+    assert listed() == sorted([(queued, 0), (found, 1)], reverse=True)
+    assert listed("--workspace", workspace_id) == [(found, 1)]
+    assert listed("--status", "queued") == [(queued, 0)]
+    assert listed("--workspace", other, "--status", "succeeded") == []
+    assert len(listed("--limit", "1")) == 1
+    assert found in run("list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        (("show", "job_unknown"), 1, "There is no job 'job_unknown'"),
+        (("list", "--workspace", "nobody"), 1, "There is no workspace 'nobody'"),
+        (("list", "--status", "done"), 2, "--status"),
+        (("list", "--limit", "0"), 2, "--limit"),
+    ],
+)
+def test_what_is_not_known_is_explained(run: Run, words: tuple[str, ...], code: int, sentence: str) -> None:
+    result = run(*words)
+
+    assert result.exit_code == code
+    assert sentence in result.stderr
+
+
+def test_an_empty_list_is_a_sentence(run: Run) -> None:
+    assert run("list").stdout == "There are no such jobs.\n"
