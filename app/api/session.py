@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.api.answer import reply
 from app.api.auth import bearer, caller
 from app.api.limits import Policy, limited
-from app.core import sessions, workspaces
+from app.core import provider_gates, sessions, workspaces
 from app.core.accounts import Account, Role
 from app.core.workspaces import Workspace
 from app.domain.callers import Caller, Scope
@@ -80,7 +80,9 @@ class ProviderOut(Schema):
     """Somebody outside who is asked."""
 
     name = fields.String(required=True, metadata={"example": "sandbox"})
-    healthy = fields.Boolean(required=True)
+    healthy = fields.Boolean(
+        required=True, metadata={"description": "Whether asking it may help, as far as is known."}
+    )
 
 
 class ServerOut(Schema):
@@ -143,6 +145,7 @@ def describe(transaction: Session, who: Caller) -> dict[str, Any]:
     account = transaction.get_one(Account, who.account_id)
     workspace = transaction.get_one(Workspace, who.workspace_id)
     left = workspaces.balance(transaction, who.workspace_id)
+    health = provider_gates.health(transaction)
     return {
         "account": {
             "id": account.id,
@@ -156,7 +159,7 @@ def describe(transaction: Session, who: Caller) -> dict[str, Any]:
         "credits": {"balance": left.available, "reserved": left.held},
         "prices": settings.prices,
         "hash_lookup": {"algorithm": "sha256", "prefix_length": settings.prefix_length},
-        "providers": [{"name": name, "healthy": _healthy(name)} for name in _providers(settings)],
+        "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
         "server": {"version": current_app.version, "api_version": API_VERSION},  # type: ignore[attr-defined]
     }
 
@@ -170,8 +173,3 @@ def _providers(settings: Settings) -> list[str]:
         *settings.providers_company,
     )
     return list(dict.fromkeys(asked))
-
-
-def _healthy(_provider: str) -> bool:
-    """Tell whether a provider answers; nothing keeps count of that yet."""
-    return True

@@ -19,7 +19,8 @@ _CLOSE = text("kind IN ('settle', 'release')")
 class LedgerEntry(Base):
     """One movement of credits, never changed: what it adds to each of the workspace's three figures.
 
-    A job has at most one hold and at most one close (settle or release): the indexes say so.
+    A job has at most one hold and at most one close (settle or release): the indexes say so. A refund comes
+    after, at most one for each reveal that the job made: the reveal's own row says so.
     """
 
     __tablename__ = "ledger"
@@ -83,6 +84,22 @@ def close(
             job_id=job_id,
             now=now,
         )
+
+
+def refund(
+    session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: datetime
+) -> None:
+    """Give back what a job's reveal cost; the caller sees to it that this happens once."""
+    _move(
+        session,
+        workspace_id,
+        "refund",
+        available=amount,
+        spent=-amount,
+        job_id=job_id,
+        reason=reason,
+        now=now,
+    )
 
 
 def _move(  # noqa: PLR0913 -- the columns of a row

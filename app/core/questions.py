@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core import credits, imports, suppressions, webhooks
+from app.core import credits, emails, imports, suppressions, webhooks
 from app.core.jobs import Job, JobItem
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
@@ -114,7 +115,10 @@ def _open(session: Session, question: Question) -> Job | None:
 
 
 def _finished(session: Session, question: Question, *, fresh: Freshness, now: datetime) -> Job | None:
-    """Find the last answer, unless it is too old or data has come in, or people were suppressed, since."""
+    """Find the last answer, unless it is too old, or what it says may have changed since.
+
+    That is so if data has come in, people were suppressed, or one of its addresses bounced.
+    """
     job = session.scalar(
         select(Job)
         .where(
@@ -130,13 +134,19 @@ def _finished(session: Session, question: Question, *, fresh: Freshness, now: da
     changes = (imports.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):
         return None
-    return None if _is_cut_short(session, job) else job
+    items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
+    return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
 
 
-def _is_cut_short(session: Session, job: Job) -> bool:
+def _is_cut_short(items: Sequence[JobItem]) -> bool:
     """Tell whether asking again could do better: credits ran out, or a provider failed, for some item."""
-    errors = session.scalars(select(JobItem.error).where(JobItem.job_id == job.id))
-    return any(error is not None and error["code"] in _MENDABLE for error in errors)
+    return any(item.error is not None and item.error["code"] in _MENDABLE for item in items)
+
+
+def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
+    results = [result for result in (job.result, *(item.result for item in items)) if result]
+    given = {email["email"] for result in results for email in result.get("emails", ())}
+    return emails.any_reported(session, given, since=job.created_at)
 
 
 def _add(session: Session, question: Question, *, deadline: timedelta, now: datetime) -> Job | None:

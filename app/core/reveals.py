@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, select
+from sqlalchemy import ForeignKey, String, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
@@ -13,7 +14,10 @@ from app.infra.db import Base, insert
 
 
 class Reveal(Base):
-    """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full."""
+    """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full.
+
+    `credits` is what it cost; `refunded_at` when they were given back, which leaves it owned.
+    """
 
     __tablename__ = "reveals"
 
@@ -25,6 +29,15 @@ class Reveal(Base):
     job_id: Mapped[str]
     credits: Mapped[int]
     created_at: Mapped[datetime]
+    refunded_at: Mapped[datetime | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """What a reveal cost, and the job that was charged."""
+
+    job_id: str
+    credits: int
 
 
 def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[tuple[str, str]]:
@@ -64,3 +77,27 @@ def record(
         .returning(Reveal.contact_id)
     )
     return written.first() is not None
+
+
+def give_back(
+    session: Session, *, workspace_id: str, contact_id: str, field: str, since: datetime, now: datetime
+) -> Paid | None:
+    """Mark the reveal as refunded, once for ever; give what is to be paid back.
+
+    None if nothing is: it cost nothing, is from before `since`, or was refunded already.
+    """
+    row = session.execute(
+        update(Reveal)
+        .where(
+            Reveal.workspace_id == workspace_id,
+            Reveal.contact_id == contact_id,
+            Reveal.field == field,
+            Reveal.credits > 0,
+            Reveal.created_at >= since,
+            Reveal.refunded_at.is_(None),
+        )
+        .values(refunded_at=now)
+        .returning(Reveal.job_id, Reveal.credits)
+        .execution_options(synchronize_session=False)
+    ).one_or_none()
+    return None if row is None else Paid(row.job_id, row.credits)

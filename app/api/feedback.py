@@ -1,0 +1,122 @@
+"""POST /api/feedback: what became of an address the workspace owns; a bounce gives its credits back; free."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from flask import Response, current_app
+from marshmallow import fields
+from sqlalchemy.orm import Session
+
+from app.api.answer import reply
+from app.api.auth import bearer, caller
+from app.api.card_schemas import TIME
+from app.api.fields import Strict, contact_id, email
+from app.api.idempotency import REPLAYED, begin, finish
+from app.api.limits import Policy, limited
+from app.core import feedback as core
+from app.core import workspaces
+from app.core.feedback import REFUND_WITHIN, FeedbackKind, Recorded, Refund, Said
+from app.domain.callers import Scope
+from app.domain.ids import EXAMPLES
+from app.infra import clock
+from app.infra.db import Database
+from app.infra.log import log
+
+blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
+
+
+class FeedbackSchema(Strict):
+    """What is said of which address of whom."""
+
+    contact_id = contact_id(required=True)
+    email = email(required=True)
+    kind = fields.Enum(
+        FeedbackKind,
+        by_value=True,
+        required=True,
+        metadata={
+            "example": "bounce",
+            "description": "A hard bounce, the mailbox of somebody else, or that it answered.",
+        },
+    )
+
+
+class FeedbackOut(Schema):
+    """Feedback as it is kept, once for each address and kind."""
+
+    contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
+    kind = fields.String(
+        required=True, metadata={"enum": [kind.value for kind in FeedbackKind], "example": "bounce"}
+    )
+    created_at = fields.DateTime(required=True, metadata={"example": TIME})
+
+
+class BalanceOut(Schema):
+    """What the workspace has left."""
+
+    balance = fields.Integer(required=True, metadata={"example": 250})
+    reserved = fields.Integer(required=True, metadata={"example": 0})
+
+
+class FeedbackAnswerSchema(Schema):
+    """What was recorded, and what came back for it."""
+
+    feedback = fields.Nested(FeedbackOut, required=True)
+    refunded = fields.Integer(
+        required=True, metadata={"example": 1, "description": "Credits this request gave back."}
+    )
+    refund = fields.String(
+        required=True,
+        metadata={
+            "enum": [refund.value for refund in Refund],
+            "example": "given",
+            "description": f"Why; `too_late` is more than {REFUND_WITHIN.days} days after the reveal.",
+        },
+    )
+    credits = fields.Nested(BalanceOut, required=True)
+
+
+@blueprint.post("/api/feedback")
+@blueprint.auth_required(bearer, roles=[Scope.REVEAL])
+@limited(Policy.WRITE)
+@blueprint.input(FeedbackSchema, arg_name="body")
+@blueprint.output(FeedbackAnswerSchema)
+def feedback(body: dict[str, Any]) -> Response:
+    """Say what became of an address.
+
+    A hard bounce lowers the score of who gave the address, has it verified again, and gives back what the
+    workspace paid for it, once, within 30 days of the reveal. Saying it twice changes nothing.
+    """
+    database: Database = current_app.extensions["database"]
+    who = caller()
+    now = clock.now()
+    with database.transaction() as session:
+        reference = begin(session, now=now)
+        known = core.get(session, who.workspace_id, reference) if reference else None
+        if known is not None:
+            return _answer(session, known, REPLAYED)
+        said = Said(workspace_id=who.workspace_id, account_id=who.account_id, **body)
+        recorded = core.record(session, said, now=now)
+        finish(session, recorded.feedback.id)
+        answer = _answer(session, recorded)
+    log.info("feedback recorded", kind=recorded.feedback.kind, refunded=recorded.refunded)
+    return answer
+
+
+def _answer(session: Session, recorded: Recorded, headers: dict[str, str] | None = None) -> Response:
+    said = recorded.feedback
+    left = workspaces.balance(session, said.workspace_id)
+    body = {
+        "feedback": {
+            "contact_id": said.contact_id,
+            "kind": said.kind,
+            "created_at": clock.rfc3339(said.created_at),
+        },
+        "refunded": recorded.refunded,
+        "refund": recorded.refund.value,
+        "credits": {"balance": left.available, "reserved": left.held},
+    }
+    charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(left.available)}
+    return reply(body, 200, charged | (headers or {}))
