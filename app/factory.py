@@ -18,6 +18,7 @@ from app.api import (
     company_by_hash,
     enrichment_request,
     errors,
+    feedback,
     health,
     jobs,
     keys,
@@ -31,7 +32,8 @@ from app.api import (
     session,
 )
 from app.api.answer import Machines
-from app.cli import accounts, companies, contacts, credits, database, suppressions, workspaces
+from app.cli import accounts, companies, contacts, credits, database, suppressions, webhooks, workspaces
+from app.cli import jobs as job_commands
 from app.domain.version import API_VERSION
 from app.infra import log, metrics
 from app.infra.db import Database
@@ -49,6 +51,7 @@ BLUEPRINTS = (
     company_by_hash.blueprint,
     leads_by_website_hash.blueprint,
     jobs.blueprint,
+    feedback.blueprint,
     keys.blueprint,
     health.blueprint,
     problems.blueprint,
@@ -59,7 +62,9 @@ COMMANDS: tuple[AppGroup, ...] = (
     contacts.group,
     credits.group,
     database.group,
+    job_commands.group,
     suppressions.group,
+    webhooks.group,
     workspaces.group,
 )
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)

@@ -19,15 +19,17 @@ from support import empty_database
 from app.api import openapi
 from app.domain import errors
 from app.domain.errors import all_problems
-from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind, Queue
+from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.factory import create_app
 from app.infra.db import Base, Database
 from app.infra.queue import celery
+from app.provider_settings import env_name
 from app.settings import Settings
 from workers import main
 from workers.base import JOBS
-from workers.providers.registry import PROVIDERS
+from workers.providers.registry import load
 from workers.providers.sandbox import SCENARIOS
+from workers.providers.web import Vendor
 
 ROOT = Path(__file__).parents[1]
 OPEN_TO_ALL = {
@@ -59,7 +61,7 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
 def test_every_kind_has_a_queue_a_job_and_a_task() -> None:
     assert main.app is celery
     assert set(QUEUES) == set(JOBS) == set(Kind)
-    assert {kind.value for kind in Kind} | {SWEEP, FORGET} <= set(celery.tasks)
+    assert {kind.value for kind in Kind} | {SWEEP, FORGET, REVERIFY} <= set(celery.tasks)
 
 
 def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
@@ -143,12 +145,21 @@ def test_every_code_is_unique_and_says_what_to_do() -> None:
 
 
 def test_every_setting_is_explained_in_the_example() -> None:
-    named = set(re.findall(r"^([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+    named = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
-    read = set(re.findall(r'"([A-Z][A-Z_]+)"', inspect.getsource(inspect.getmodule(Settings))))
+    source = inspect.getsource(inspect.getmodule(Settings))  # type: ignore[arg-type]
+    read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(env, "([A-Z_]+)"', source))
 
-    assert read <= named
-    assert len(dataclasses.fields(Settings)) == len(read)
+    assert {direct or indirect for direct, indirect in read} <= named
+    assert len(dataclasses.fields(Settings)) == len(read) + 1  # and the variables of the providers
+
+
+def test_every_provider_is_explained_in_the_example(settings: Settings) -> None:
+    named = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
+
+    web = {name for name, provider in load(settings).items() if isinstance(provider, Vendor)}
+
+    assert {f"{env_name(name)}_API_KEY" for name in web} <= named
 
 
 def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None:
@@ -159,7 +170,7 @@ def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None
         *settings.providers_company,
     }
 
-    assert named <= set(PROVIDERS)
+    assert named <= set(load(settings))
 
 
 def test_the_migrations_make_the_tables_that_the_code_declares(

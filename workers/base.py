@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import structlog
 from sqlalchemy.orm import Session
 
-from app.core import leases
+from app.core import leases, provider_calls
 from app.core.leases import Answer, Claim, LeaseLost
 from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind
@@ -36,7 +36,8 @@ Resolution: TypeAlias = Callable[[Session, datetime], Answer]
 class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
     """The job cannot be answered now; `after` says in how many seconds it may be worth another try.
 
-    `problem` is what the job ends with when its tries are spent.
+    `waiting` says that nothing went wrong, somebody needs time: that spends none of the job's tries.
+    `problem` is what the job ends with when they are spent.
     """
 
     def __init__(
@@ -44,10 +45,12 @@ class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
         trace: tuple[dict[str, Any], ...] = (),
         *,
         after: float | None = None,
+        waiting: bool = False,
         problem: Problem | None = None,
     ) -> None:
         self.trace = trace
         self.after = after
+        self.waiting = waiting
         self.problem = problem or ProviderFailed()
         super().__init__()
 
@@ -138,6 +141,7 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
             now = clock.now()
             answer = resolution(session, now)
             leases.settle(session, claim, answer, now=now)
+            provider_calls.forget_replies(session, claim.job_id)
     except RunLater as later:
         return _later(claim, later, machines)
     except (LeaseLost, Unavailable):
@@ -152,7 +156,7 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
 
 def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     """Put the job back with a full-jitter backoff, or fail it when its attempts are spent."""
-    if claim.attempts >= machines.settings.max_attempts:
+    if claim.attempts >= machines.settings.max_attempts and not later.waiting:
         return _fail(claim, later.problem, machines, trace=later.trace)
     ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
@@ -160,7 +164,7 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
         seconds = min(later.after, LONGEST_BACKOFF_SECONDS)
     with machines.database.transaction() as session:
         run_after = clock.now() + timedelta(seconds=seconds)
-        leases.put_back(session, claim, trace=later.trace, run_after=run_after)
+        leases.put_back(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)
     return "later"
 
 
@@ -169,4 +173,5 @@ def _fail(
 ) -> str:
     with machines.database.transaction() as session:
         leases.fail(session, claim, problem.as_dict(), trace=trace, now=clock.now())
+        provider_calls.forget_replies(session, claim.job_id)
     return problem.code

@@ -16,11 +16,12 @@ from app.domain.errors import InsufficientCredits
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
 from app.domain.subjects import Subject
 from app.infra import clock
-from workers import waterfall
+from workers import ordering, waterfall
 from workers.base import Machines, RunLater
+from workers.desk import DatabaseDesk
 from workers.providers.base import Ask, Field, Reply
 from workers.providers.registry import in_order
-from workers.waterfall import Catch
+from workers.waterfall import Catch, GoodEnough
 
 SUPPRESSED_BY_PROVIDER = "a provider said so, or gave a suppressed value"
 
@@ -44,11 +45,13 @@ class Finding:
         return not (self.known.stored or self.catch.emails or self.catch.phones)
 
 
-def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, price: int) -> Finding:
-    """Look at what is stored, and ask the providers if that does not do.
+def find_out(
+    claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, price: int, item: int | None = None
+) -> Finding:
+    """Look at what is stored, and ask the providers if that does not do; `item` is an enrichment's.
 
     Raises:
-        RunLater: nobody could answer now.
+        RunLater: nobody could answer now, or somebody needs time.
         InsufficientCredits: the job does not hold what this would cost; nobody was asked.
 
     """
@@ -65,21 +68,44 @@ def find_out(claim: Claim, machines: Machines, subject: Subject, wish: Wish, *, 
         raise InsufficientCredits(required=price, balance=claim.budget)
     if known.suppressed or known.good:
         return Finding(wish=wish, known=known, catch=Catch())
-    field = Field(wish.field.value)
     ask = Ask(
-        field=field,
+        field=Field(wish.field.value),
         subject=known.subject,
         types=wish.types,
         patterns=known.patterns,
+        country=known.country,
         attempt=claim.attempts,
+        max_age=wish.max_age,
     )
-    catch = waterfall.run(ask, in_order(machines.settings, field), lambda reply: _fulfils(wish, reply))
-    if catch.failed:
-        raise RunLater(catch.trace, after=catch.retry_after)
+    catch = ask_around(claim, machines, ask, lambda reply: _fulfils(wish, reply), item=item)
     with machines.database.reading() as session:
         if suppressions.suppressed(session, _named_by(catch)):
             catch = replace(catch, suppressed=True)
     return Finding(wish=wish, known=known, catch=catch)
+
+
+def ask_around(
+    claim: Claim, machines: Machines, ask: Ask, good_enough: GoodEnough, *, item: int | None = None
+) -> Catch:
+    """Send the question down the waterfall that the settings lay for its field and country.
+
+    Raises:
+        RunLater: nobody could answer now, or somebody needs time.
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    catch = waterfall.run(
+        ask,
+        ordering.asked(machines.database, machines.settings, ask.field, ask.country),
+        good_enough,
+        desk=DatabaseDesk(machines, claim, item),
+        verifiers=in_order(machines.settings, Field.VERIFICATION, ask.country),
+    )
+    if catch.waiting is not None:
+        raise RunLater(catch.trace, after=catch.waiting, waiting=True)
+    if catch.failed:
+        raise RunLater(catch.trace, after=catch.retry_after, waiting=catch.unasked)
+    return catch
 
 
 def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Handed | None:
@@ -91,6 +117,8 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
         return None
     contact = _store(session, finding, now=now)
     if contact is None or finding.is_empty:
+        return None
+    if people.is_hidden(session, claim.workspace_id, contact):  # suppressed while the providers were asked
         return None
     return people.hand_over(
         session,

@@ -9,11 +9,29 @@ from celery.signals import setup_logging, worker_process_init, worker_ready, wor
 from app import settings as app_settings
 from app.infra import log, queue
 from workers import base
-from workers.jobs import company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep, webhooks
+from workers.jobs import (
+    company_by_hash,
+    enrichment_request,
+    leads_by_website_hash,
+    reveal,
+    reverification,
+    upkeep,
+    webhooks,
+)
+from workers.providers import registry
 
-JOB_MODULES = (company_by_hash, enrichment_request, leads_by_website_hash, reveal, upkeep, webhooks)
+JOB_MODULES = (
+    company_by_hash,
+    enrichment_request,
+    leads_by_website_hash,
+    reveal,
+    reverification,
+    upkeep,
+    webhooks,
+)
 
 settings = app_settings.load()
+registry.load(settings)  # a provider that is not there is told now, not at the first reveal
 app = queue.configure(settings)
 sweeper = upkeep.Sweeper()
 

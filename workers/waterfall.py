@@ -1,20 +1,29 @@
-"""The waterfall: asks one provider after the other until one gives a value that is good enough."""
+"""The waterfall: asks one provider after the other until one gives a value that is good enough.
+
+It knows no database. What limits it, remembers for it and writes down what it pays is the `Desk`.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Protocol, TypeAlias
 
-from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone
+from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
+from app.domain.subjects import Subject
+from app.infra import clock
 from app.infra.log import log
 from workers import verification
-from workers.providers.base import Ask, Provider, ProviderTimeout, Reply
+from workers.providers.base import Ask, Field, Pending, Provider, ProviderTimeout, Reply
 
 SECONDS_PER_PROVIDER = 10.0
-SECONDS_IN_ALL = 15.0
+"""With the wait for a turn, well within a lease."""
+SECONDS_TO_NEXT_POLL = 15.0
+MOST_VERIFIED = 3
+"""Addresses of one reply that are verified; a list of guesses must not become a search by trial."""
 
 FAILURES = frozenset(
     {
@@ -25,75 +34,249 @@ FAILURES = frozenset(
         TraceOutcome.NO_CREDITS,
     }
 )
+_ANSWERS = frozenset({TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS})
+_OPEN_QUESTIONS = frozenset({EmailStatus.UNKNOWN, EmailStatus.RISKY})
+
+GoodEnough: TypeAlias = Callable[[Reply], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The provider is not to be asked now; nothing was sent."""
+
+    outcome: TraceOutcome
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A call that may be made; `ask` has the ticket of an earlier one that waits for its answer."""
+
+    ask: Ask
+    asked_at: datetime
+    call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a provider said, now or when this job ran before; `milliseconds` from question to answer."""
+
+    reply: Reply
+    asked_at: datetime
+    milliseconds: int = 0
+    call_id: str | None = None
+    is_refusal: bool = False
+
+
+class Desk(Protocol):
+    """Who lets calls out and keeps what they brought."""
+
+    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard:
+        """Let the call out, or say why not, or give the answer that this job has already got."""
+
+    def wait(self, provider: Provider, started: Started, pending: Pending) -> Heard | None:
+        """Keep the ticket; give an answer if the provider has been waited for long enough."""
+
+    def end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
+        """Keep what the provider said."""
+
+    def judge(self, heard: Heard, reply: Reply) -> None:
+        """Keep what became of an answer once its addresses were verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catch:
     """What the waterfall brought: every value, who was asked, and whether the silence means no.
 
-    `failed` says that nobody could answer, so that asking later may help; `retry_after` is in seconds.
+    `contacts` and `companies` are in the order they were told. `failed` says that nobody could answer, so
+    that asking later may help, and `unasked` that this is because nobody's turn came. `waiting` says that
+    somebody needs so many seconds more; `retry_after` when to come again after a failure, in seconds.
     """
 
     emails: tuple[FoundEmail, ...] = ()
     phones: tuple[FoundPhone, ...] = ()
-    contact: FoundContact | None = None
-    company: FoundCompany | None = None
+    contacts: tuple[FoundContact, ...] = ()
+    companies: tuple[FoundCompany, ...] = ()
     trace: tuple[dict[str, Any], ...] = ()
     suppressed: bool = False
     failed: bool = False
+    unasked: bool = False
+    waiting: float | None = None
     retry_after: float | None = None
 
 
-def run(ask: Ask, providers: Sequence[Provider], good_enough: Callable[[Reply], bool]) -> Catch:
-    """Ask the providers in order; the first reply that is good enough stops, the others are kept."""
-    catch = Catch()
-    outcomes: list[tuple[Provider, TraceOutcome]] = []
-    until = time.monotonic() + SECONDS_IN_ALL
+@dataclass(slots=True)
+class _Run:
+    """One going down of the waterfall."""
+
+    ask: Ask
+    desk: Desk
+    verifiers: Sequence[Provider]
+    catch: Catch = field(default_factory=Catch)
+    heard: list[tuple[Provider, Heard]] = field(default_factory=list)
+    unverified_for: float | None = None
+
+
+def run(
+    ask: Ask,
+    providers: Sequence[Provider],
+    good_enough: GoodEnough,
+    *,
+    desk: Desk,
+    verifiers: Sequence[Provider] = (),
+) -> Catch:
+    """Ask the providers in order; the first reply that is good enough stops, the others are kept.
+
+    Addresses whose host nobody has asked are verified by the verifiers, in order, before they are judged.
+    """
+    down = _Run(ask, desk, verifiers)
     for provider in providers:
-        seconds = min(SECONDS_PER_PROVIDER, until - time.monotonic())
-        started = time.monotonic()
-        reply = _ask(provider, ask, seconds) if seconds > 0 else Reply(outcome=TraceOutcome.TIMEOUT)
+        heard = _hear(provider, ask, desk)
+        if isinstance(heard, Pending):
+            return replace(down.catch, waiting=heard.after)
+        checks: list[tuple[Provider, Heard]] = []
+        reply = _verified(down, provider, heard.reply, checks)
         enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
         if provider.guesses and reply.outcome is TraceOutcome.HIT and not enough:
             reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
-        catch = _add(catch, provider, reply, round((time.monotonic() - started) * 1000))
-        outcomes.append((provider, reply.outcome))
-        if enough or catch.suppressed:
-            return catch
-    return replace(catch, failed=_all_failed(outcomes))
+        if reply != heard.reply:
+            desk.judge(heard, reply)
+        _add(down, provider, replace(heard, reply=reply), checks)
+        if enough or down.catch.suppressed:
+            return down.catch
+    if down.unverified_for is not None:
+        return replace(down.catch, waiting=down.unverified_for)
+    failed = _all_failed(down.heard)
+    return replace(down.catch, failed=failed, unasked=failed and _none_was_asked(down.heard))
 
 
-def _ask(provider: Provider, ask: Ask, seconds: float) -> Reply:
+def verify(
+    found: FoundEmail, verifiers: Sequence[Provider], desk: Desk, *, ask: Ask
+) -> tuple[FoundEmail, list[tuple[Provider, Heard]], float | None]:
+    """Have an address verified; give it with the first verdict there is, who was asked, and how long to wait.
+
+    The wait is for a verifier that needs time, in seconds; None if none does or another knew.
+    """
+    asked: list[tuple[Provider, Heard]] = []
+    wait: float | None = None
+    question = Ask(
+        field=Field.VERIFICATION, subject=Subject(email=found.email), country=ask.country, attempt=ask.attempt
+    )
+    for verifier in verifiers:
+        heard = _hear(verifier, question, desk)
+        if isinstance(heard, Pending):
+            wait = heard.after if wait is None else min(wait, heard.after)
+            continue
+        asked.append((verifier, heard))
+        if heard.reply.outcome is TraceOutcome.HIT and heard.reply.emails:
+            return _with_verdict(found, heard.reply.emails[0]), asked, None
+    return found, asked, wait
+
+
+def _hear(provider: Provider, ask: Ask, desk: Desk) -> Heard | Pending:
+    """Ask one provider, if it can be asked and may be."""
+    refusal = provider.refusal(ask)
+    if refusal is not None:
+        return Heard(Reply(outcome=refusal), clock.now(), is_refusal=True)
+    begun = desk.begin(provider, ask)
+    if isinstance(begun, Refused):
+        refused = Reply(outcome=begun.outcome, retry_after=begun.retry_after)
+        return Heard(refused, clock.now(), is_refusal=True)
+    if isinstance(begun, Heard):
+        return begun
+    started = time.monotonic()
+    reply = _asked(provider, begun.ask)
+    if isinstance(reply, Pending):
+        return desk.wait(provider, begun, reply) or reply
+    heard = desk.end(provider, begun, reply, round((time.monotonic() - started) * 1000))
+    log.info("provider asked", **_line(provider, ask.field, heard))
+    return heard
+
+
+def _asked(provider: Provider, ask: Ask) -> Reply | Pending:
     try:
-        reply = provider.ask(ask, seconds=seconds)
+        reply = provider.ask(ask, seconds=SECONDS_PER_PROVIDER)
+        if isinstance(reply, Pending):
+            return reply
         return replace(reply, emails=tuple(verification.assess(found) for found in reply.emails))
-    except ProviderTimeout:
-        return Reply(outcome=TraceOutcome.TIMEOUT)
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
         log.warning("provider failed", provider=provider.name, exc_info=error)
-        return Reply(outcome=TraceOutcome.ERROR)
+        if ask.ticket is not None:  # what is on order is not given up because of one bad moment
+            return Pending(ask.ticket, SECONDS_TO_NEXT_POLL)
+        timed_out = isinstance(error, ProviderTimeout)
+        return Reply(outcome=TraceOutcome.TIMEOUT if timed_out else TraceOutcome.ERROR)
 
 
-def _add(catch: Catch, provider: Provider, reply: Reply, milliseconds: int) -> Catch:
-    line: dict[str, Any] = {"provider": provider.name, "outcome": reply.outcome.value}
-    if reply.emails:
-        line["status"] = reply.emails[0].status.value
-    line |= {"latency_ms": milliseconds, "cost": reply.cost}
-    log.info("provider asked", **line)
-    return replace(
+def _verified(down: _Run, provider: Provider, reply: Reply, checks: list[tuple[Provider, Heard]]) -> Reply:
+    """Have the addresses verified that nobody has verified, the first few of them.
+
+    Of a guesser's only one is kept: the likeliest, or, where that bounces, the first that is known not to.
+    """
+    if down.ask.field is Field.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
+        return reply
+    kept: list[FoundEmail] = []
+    for place, found in enumerate(reply.emails):
+        judged = found
+        if place < MOST_VERIFIED and found.status in _OPEN_QUESTIONS and found.verified_at is None:
+            judged, asked, wait = verify(found, down.verifiers, down.desk, ask=down.ask)
+            checks += asked
+            down.unverified_for = down.unverified_for if wait is None else wait
+        if not provider.guesses:
+            kept.append(judged)
+        elif judged.status is not EmailStatus.INVALID:
+            kept = [judged] if place == 0 or judged.verified_at is not None else []
+            break
+    if provider.guesses and not kept:
+        return replace(reply, outcome=TraceOutcome.MISS, emails=())
+    return replace(reply, emails=tuple(kept))
+
+
+def _with_verdict(found: FoundEmail, verdict: FoundEmail) -> FoundEmail:
+    reasons = tuple(dict.fromkeys((*found.reasons, *verdict.reasons)))
+    if verdict.status is EmailStatus.VALID:
+        reasons = tuple(reason for reason in reasons if reason != "guessed")
+    return replace(found, status=verdict.status, reasons=reasons, verified_at=verdict.verified_at)
+
+
+def _add(down: _Run, provider: Provider, heard: Heard, checks: list[tuple[Provider, Heard]]) -> None:
+    reply, catch = heard.reply, down.catch
+    lines = [
+        _line(provider, down.ask.field, heard),
+        *(_line(verifier, Field.VERIFICATION, one) for verifier, one in checks),
+    ]
+    down.heard.append((provider, heard))
+    down.catch = replace(
         catch,
         emails=catch.emails + reply.emails,
         phones=catch.phones + reply.phones,
-        contact=catch.contact or reply.contact,
-        company=catch.company or reply.company,
-        trace=(*catch.trace, line),
+        contacts=catch.contacts + ((reply.contact,) if reply.contact else ()),
+        companies=catch.companies + ((reply.company,) if reply.company else ()),
+        trace=(*catch.trace, *lines),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,
         retry_after=reply.retry_after if catch.retry_after is None else catch.retry_after,
     )
 
 
-def _all_failed(outcomes: Sequence[tuple[Provider, TraceOutcome]]) -> bool:
+def _line(provider: Provider, asked: Field, heard: Heard) -> dict[str, Any]:
+    """Write the receipt's line: who was asked for what, what came of it, and the provider's own credits."""
+    reply = heard.reply
+    line: dict[str, Any] = {"provider": provider.name, "field": asked.value, "outcome": reply.outcome.value}
+    if reply.emails:
+        line["status"] = reply.emails[0].status.value
+    cost = int(reply.cost) if reply.cost == int(reply.cost) else reply.cost
+    return line | {"latency_ms": heard.milliseconds, "cost": cost, "at": clock.rfc3339(heard.asked_at)}
+
+
+def _all_failed(heard: Sequence[tuple[Provider, Heard]]) -> bool:
     """Tell whether somebody failed and nobody said no; a guesser's miss is no no."""
-    answered = {TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS}
-    said_no = any(outcome in answered and not provider.guesses for provider, outcome in outcomes)
-    return not said_no and any(outcome in FAILURES for _provider, outcome in outcomes)
+    said_no = any(one.reply.outcome in _ANSWERS and not provider.guesses for provider, one in heard)
+    return not said_no and any(one.reply.outcome in FAILURES for _provider, one in heard)
+
+
+def _none_was_asked(heard: Sequence[tuple[Provider, Heard]]) -> bool:
+    """Tell whether every failure was a turn that did not come."""
+    return all(
+        one.is_refusal and one.reply.outcome is TraceOutcome.RATE_LIMITED
+        for _provider, one in heard
+        if one.reply.outcome in FAILURES
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from apiflask import Schema
 from marshmallow import fields
 
+from app.core.people import TYPES, Field
 from app.core.rosters import SENIORITIES
 from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
@@ -91,15 +92,63 @@ class PhoneSchema(Schema):
     national = fields.String(metadata={"example": "020 7946 0123"})
     extension = fields.String(allow_none=True, metadata={"example": None})
     country = fields.String(allow_none=True, metadata={"example": "GB"})
-    type = fields.String(metadata={"example": "work"})
+    type = fields.String(metadata={"enum": list(TYPES[Field.PHONE]), "example": "work"})
     line_type = fields.String(
-        metadata={"enum": ["mobile", "landline", "voip", "unknown"], "example": "landline"}
+        metadata={
+            "enum": ["mobile", "landline", "voip", "unknown"],
+            "example": "landline",
+            "description": "What the digits tell; `type` is what was told.",
+        }
     )
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
     confidence = fields.Float(allow_none=True, metadata={"example": 0.9})
     do_not_call = fields.Boolean(allow_none=True, metadata={"example": False})
+    do_not_call_checked_at = fields.DateTime(
+        allow_none=True,
+        metadata={"example": TIME, "description": "When that was looked up, or else when it was told."},
+    )
     verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
     sources = fields.List(fields.Nested(SourceSchema))
+
+
+class StampSchema(Schema):
+    """Whose word a value is, and of when."""
+
+    source = fields.String(allow_none=True, metadata={"example": "sandbox"})
+    at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+
+
+class StampsSchema(Schema):
+    """Whose word each value is, by the fields of the contact and of the company."""
+
+    contact = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(StampSchema),
+        metadata={
+            "example": {"title": {"source": "sandbox", "at": TIME}},
+            "description": "The `location` by its parts; under `company` who said for whom the person works.",
+        },
+    )
+    company = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(StampSchema),
+        metadata={"example": {"industry": {"source": "sandbox", "at": TIME}}},
+    )
+
+
+class OtherValueSchema(StampSchema):
+    """What somebody else said."""
+
+    value = fields.String(metadata={"example": "Engineer"})
+
+
+class ConflictSchema(StampSchema):
+    """A field of which something else was said, too: the value that stands, and the other one."""
+
+    entity = fields.String(metadata={"enum": ["contact", "company"], "example": "contact"})
+    field = fields.String(metadata={"example": "title"})
+    value = fields.String(metadata={"example": "Chief Engineer"})
+    other = fields.Nested(OtherValueSchema)
 
 
 class SavedSchema(Schema):

@@ -14,6 +14,14 @@ from app.core.workspaces import Balance
 from app.domain import ids
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 
+NOTHING_YET: dict[str, Any] = {
+    "contact": None,
+    "company": None,
+    "emails": [],
+    "phones": [],
+    "sources": {"contact": {}, "company": {}},
+    "conflicts": [],
+}
 FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
 
@@ -66,7 +74,7 @@ def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
                 "index": item.index,
                 "client_reference": item.request.get("client_reference"),
                 "outcome": item.outcome,
-                **(item.result or {"contact": None, "company": None, "emails": [], "phones": []}),
+                **(item.result or NOTHING_YET),
                 "credits_charged": item.charged,
                 "error": item.error,
             }
@@ -109,10 +117,14 @@ class TraceSchema(Schema):
     """One line of the receipt: who was asked, what came of it, what it cost in the provider's credits."""
 
     provider = fields.String(metadata={"example": "sandbox"})
+    field = fields.String(metadata={"enum": ["email", "phone", "person", "company", "verification"]})
     outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
     status = fields.String(metadata={"example": "valid"})
     latency_ms = fields.Integer(metadata={"example": 4})
-    cost = fields.Integer(metadata={"example": 1})
+    cost = fields.Float(metadata={"example": 1, "description": "In the provider's own credits."})
+    at = fields.DateTime(
+        metadata={"example": "2026-11-20T09:30:00.000Z", "description": "When it was asked."}
+    )
     item = fields.Integer(metadata={"example": 0, "description": "Which item of an enrichment it was about."})
 
 

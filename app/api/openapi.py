@@ -44,6 +44,7 @@ BY_PATH: dict[str, tuple[type[Problem], ...]] = {
     "/api/ext/company-by-hash": HASHES,
     "/api/ext/leads-by-website-hash": (*HASHES, errors.PrefixNotAllowed),
     "/api/ext/jobs": (errors.JobNotFound, errors.ValidationFailed),
+    "/api/feedback": (errors.ContactNotFound,),
     "/api/keys": (errors.ApiAccessRequired,),
     "/api/keys/{key_id}": (errors.ApiAccessRequired, errors.NotFound),
     "/problems/{code}": (errors.NotFound,),
@@ -57,7 +58,7 @@ QUEUED = frozenset(
         "/api/ext/leads-by-website-hash",
     }
 )
-REPLAYABLE = QUEUED | {"/api/ext/linkedin-save", "/api/keys"}
+REPLAYABLE = QUEUED | {"/api/ext/linkedin-save", "/api/feedback", "/api/keys"}
 WAITABLE = QUEUED | {"/api/ext/jobs"}
 
 ALSO: dict[str, dict[str, Any]] = {

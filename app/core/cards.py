@@ -97,13 +97,13 @@ def phone_object(row: PhoneRow) -> dict[str, Any]:
         "status": row.status,
         "confidence": row.confidence,
         "do_not_call": row.do_not_call,
+        "do_not_call_checked_at": rfc3339(row.do_not_call_at),
         "verified_at": rfc3339(row.verified_at),
         "sources": row.sources,
     }
 
 
 def best_first(row: EmailRow | PhoneRow) -> tuple[float, int, float, str]:
-    """Give what e-mails or phones are sorted by: status, type, confidence."""
     """Give what to sort e-mails or phones by: status, then type, then confidence."""
     return (
         _RANK.get(row.status, len(_RANK)),

@@ -17,7 +17,7 @@ from app.domain import patterns, sightings
 from app.domain.emails import email_domain
 from app.domain.findings import FoundEmail, SourceKind
 from app.domain.merging import Change
-from app.domain.names import PersonName, given_names, name_key
+from app.domain.names import PersonName, given_names, name_key, spellings
 from app.domain.patterns import FORMS, PatternStat
 from app.infra.db import Base
 
@@ -30,8 +30,10 @@ class Email(Base):
     """One address of one contact, in normal form.
 
     `type` is work or personal; `status` one of contract 2.7; `form` the pattern it follows, such as
-    `{first}.{last}`, where it follows one and is not itself guessed from a pattern; `sources` a list of
+    `{first}.{last}`, with the habits of spelling it shows, as in `{f}{last} particles:joined`, where it
+    follows one and is not itself guessed from a pattern; `sources` a list of
     `{"provider", "kind", "first_seen_at", "last_seen_at"}`. `last_seen_at` is what freshness counts from.
+    `reported_at` is when a caller last said that it bounced; only a verdict from after it answers that.
     """
 
     __tablename__ = "emails"
@@ -54,6 +56,7 @@ class Email(Base):
     first_seen_at: Mapped[datetime]
     last_seen_at: Mapped[datetime]
     sources: Mapped[list[Any]]
+    reported_at: Mapped[datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,12 @@ def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
         .order_by(func.count().desc(), Email.form)
     )
     return [PatternStat(form, count) for form, count in session.execute(query) if form]
+
+
+def any_reported(session: Session, addresses: Collection[str], *, since: datetime) -> bool:
+    """Tell whether somebody said of one of the addresses, since then, that it bounced."""
+    query = select(Email.id).where(Email.reported_at >= since).limit(1)
+    return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in slices(addresses))
 
 
 def keep(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
@@ -128,7 +137,7 @@ def _row(item: OwnedEmail) -> dict[str, Any]:
 
 
 def _merge(row: dict[str, Any], item: OwnedEmail) -> Change:
-    wins = sightings.wins(row, item.found)
+    wins = sightings.wins(row, item.found) and not _is_denied(row, item.found)
     guessed = all(sight["kind"] == SourceKind.PATTERN for sight in row["sources"])
     change = Change.CONFIRMED if sightings.seen_again(row, item.found.source) else Change.NONE
     if guessed and (form := _form(item)):
@@ -137,6 +146,12 @@ def _merge(row: dict[str, Any], item: OwnedEmail) -> Change:
     if wins and sightings.take_over(row, _said(item.found)):
         change = Change.VISIBLE
     return change
+
+
+def _is_denied(row: dict[str, Any], found: FoundEmail) -> bool:
+    """Tell whether a bounce was reported that what is said now knows nothing of."""
+    reported_at = row.get("reported_at")
+    return reported_at is not None and (found.verified_at is None or found.verified_at <= reported_at)
 
 
 def _said(found: FoundEmail) -> dict[str, Any]:
@@ -154,6 +169,8 @@ def _form(item: OwnedEmail) -> str | None:
 
 def _plain_form(local: str, name: PersonName) -> str | None:
     """Find the form where both names are single words, as `patterns.form_of` does, at a tenth of its cost."""
+    if len(spellings(name.full)) > 1:  # which of them is a habit of the company, which `form_of` tells
+        return None
     first, last = name_key(name.first), name_key(name.last)
     if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):
         return None

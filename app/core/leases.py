@@ -116,7 +116,7 @@ def settle(session: Session, claim: Claim, answer: Answer, *, now: datetime) -> 
         status=Status.SUCCEEDED.value,
         outcome=answer.outcome.value,
         result=answer.result,
-        trace=[*so_far.trace, *answer.trace],
+        trace=_joined(so_far.trace, answer.trace),
         charged=charged,
         already_owned=answer.already_owned,
         progress_done=Job.progress_total,
@@ -147,7 +147,7 @@ def fail(
         claim,
         status=Status.FAILED.value,
         error=error,
-        trace=[*so_far.trace, *trace],
+        trace=_joined(so_far.trace, trace),
         finished_at=now,
         lease_token=None,
         lease_until=None,
@@ -156,9 +156,14 @@ def fail(
 
 
 def put_back(
-    session: Session, claim: Claim, *, trace: Sequence[dict[str, Any]] = (), run_after: datetime
+    session: Session,
+    claim: Claim,
+    *,
+    trace: Sequence[dict[str, Any]] = (),
+    run_after: datetime,
+    spends: bool = True,
 ) -> None:
-    """Let the job run again later.
+    """Let the job run again later; `spends` is whether this was one of its tries.
 
     Raises:
         LeaseLost: the job is no longer this worker's.
@@ -171,7 +176,8 @@ def put_back(
         run_after=run_after,
         published_at=None,
         publishes=1,
-        trace=[*_so_far(session, claim).trace, *trace],
+        attempts=Job.attempts - (0 if spends else 1),
+        trace=_joined(_so_far(session, claim).trace, trace),
         lease_token=None,
         lease_until=None,
     )
@@ -214,6 +220,11 @@ def _change(session: Session, claim: Claim, **values: Any) -> None:
     ).first()
     if changed is None:
         raise LeaseLost
+
+
+def _joined(before: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to the trace what is not in it: a job that runs again hears its earlier answers again."""
+    return [*before, *(line for line in new if line not in before)]
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:

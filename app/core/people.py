@@ -15,10 +15,12 @@ from app.core.contacts import Contact
 from app.core.holdings import EmailRow, Holdings, PhoneRow
 from app.core.matches import Match
 from app.core.suppressions import Identifier
+from app.domain.countries import country_of
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.patterns import PatternStat
 from app.domain.subjects import Subject
+from app.domain.verdicts import is_fresh
 
 
 class Field(StrEnum):
@@ -77,6 +79,7 @@ class Known:
     """What is stored of a person. `subject` is the caller's, filled up with what is known.
 
     `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
+    `country` is the ISO country where the person likely is, None if nothing tells.
     """
 
     subject: Subject
@@ -86,6 +89,7 @@ class Known:
     good: bool
     stored: bool
     patterns: tuple[PatternStat, ...]
+    country: str | None = None
 
 
 def known(
@@ -100,7 +104,6 @@ def known(
     match, held = find(session, workspace_id, subject)
     contact = match.contact
     owned = contact is not None and (contact.id, wish.field.value) in held.owned
-    oldest = now - (wish.max_age or usual_age) if wish.max_age or not owned else None
     values = _values(held, contact.id, wish) if contact else []
     full = _filled_up(subject, match)
     return Known(
@@ -108,9 +111,10 @@ def known(
         contact=contact,
         suppressed=held.hides(contact, subject),
         owned=owned,
-        good=_is_any_since(values, oldest),
+        good=_is_any_fresh(values, wish, usual_age, now=now) if wish.max_age or not owned else bool(values),
         stored=bool(values),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
+        country=_country(match) or country_of(full.company_domain),
     )
 
 
@@ -134,6 +138,11 @@ def identifiers(session: Session, workspace_id: str, known: Known) -> list[Ident
         return said
     held = holdings.of(session, workspace_id, [known.contact])
     return [*said, *holdings.stored(known.contact, held.emails, held.phones)]
+
+
+def is_hidden(session: Session, workspace_id: str, contact: Contact) -> bool:
+    """Tell whether the contact is on the suppression list by now."""
+    return holdings.of(session, workspace_id, [contact]).hides(contact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +201,26 @@ def _values(held: Holdings, contact_id: str, wish: Wish) -> list[EmailRow | Phon
     return sorted(good, key=cards.best_first)
 
 
+def _is_any_fresh(
+    values: Sequence[EmailRow | PhoneRow], wish: Wish, usual_age: timedelta, *, now: datetime
+) -> bool:
+    """Tell whether a value is as young as was asked for, or else as its kind of verdict holds."""
+    if wish.max_age or wish.field is Field.PHONE:
+        return _is_any_since(values, now - (wish.max_age or usual_age))
+    return any(
+        is_fresh(EmailStatus(row.status), row.verified_at or row.last_seen_at, usual_age, now=now)
+        for row in values
+    )
+
+
 def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None) -> bool:
     return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)
+
+
+def _country(match: Match) -> str | None:
+    """Give where the person is, or else their company."""
+    stored = (match.contact, match.company)
+    return next((one.country for one in stored if one is not None and one.country), None)
 
 
 def _filled_up(subject: Subject, match: Match) -> Subject:

@@ -21,12 +21,19 @@ from app.infra.db import Base
 
 Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
 
-_SAID = ("type", "status", "extension", "confidence", "do_not_call", "verified_at")
-_WRITTEN = (*_SAID, "first_seen_at", "last_seen_at", "sources")
+_SAID = ("type", "status", "extension", "confidence", "verified_at")
+_ENTRY = ("do_not_call", "do_not_call_at")
+_GAPS = {"type": "other", "extension": None}
+"""What anybody's word fills, and what as a word takes nothing back."""
+_WRITTEN = (*_SAID, *_ENTRY, "first_seen_at", "last_seen_at", "sources")
 
 
 class Phone(Base):
-    """One number of one contact, in E.164; `type` is mobile, direct, work, hq or other."""
+    """One number of one contact, in E.164; `type` is mobile, direct, work, hq or other.
+
+    `type` is whose it is, as told; `line_type` what it is, as the digits tell. `do_not_call_at` is when the
+    do-not-call entry was looked up, or else when it was told.
+    """
 
     __tablename__ = "phones"
     __table_args__ = (UniqueConstraint("contact_id", "e164"), Index("ix_phones_e164", "e164"))
@@ -42,6 +49,7 @@ class Phone(Base):
     status: Mapped[str]
     confidence: Mapped[float | None]
     do_not_call: Mapped[bool | None]
+    do_not_call_at: Mapped[datetime | None]
     verified_at: Mapped[datetime | None]
     first_seen_at: Mapped[datetime]
     last_seen_at: Mapped[datetime]
@@ -104,6 +112,7 @@ def _row(item: OwnedPhone) -> dict[str, Any]:
         "country": number.country,
         "line_type": number.line_type,
         **_said(found),
+        **_entry(found),
         "first_seen_at": found.source.at,
         "last_seen_at": found.source.at,
         "sources": sightings.first_sight(found.source),
@@ -114,14 +123,42 @@ def _merge(row: dict[str, Any], item: OwnedPhone) -> Change:
     found = item.found
     wins = sightings.wins(row, found)
     change = Change.CONFIRMED if sightings.seen_again(row, found.source) else Change.NONE
-    said = {name: value for name, value in _said(found).items() if value is not None or name == "confidence"}
-    if wins and sightings.take_over(row, said):
+    told = _told(found)
+    if not wins:
+        told = {name: told[name] for name, gap in _GAPS.items() if name in told and row[name] == gap}
+    if sightings.take_over(row, told):
         change = Change.VISIBLE
-    return change
+    return max(change, _merge_entry(row, found), key=lambda one: one.value)
+
+
+def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
+    """Take over a newer word on do-not-call together with its date; silence says nothing."""
+    entry = _entry(found)
+    known_at = row["do_not_call_at"]
+    if found.do_not_call is None or (known_at is not None and entry["do_not_call_at"] <= known_at):
+        return Change.NONE
+    differs = row["do_not_call"] != found.do_not_call
+    row.update(entry)
+    return Change.VISIBLE if differs else Change.CONFIRMED
 
 
 def _said(found: FoundPhone) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _SAID}
+
+
+def _told(found: FoundPhone) -> dict[str, Any]:
+    """Leave out what is not said; that a status is unknown is news only where somebody looked."""
+    told = {name: value for name, value in _said(found).items() if value not in {None, _GAPS["type"]}}
+    if found.status == "unknown" and found.verified_at is None:
+        del told["status"]
+        return told
+    return told | {"confidence": found.confidence}
+
+
+def _entry(found: FoundPhone) -> dict[str, Any]:
+    if found.do_not_call is None:
+        return dict.fromkeys(_ENTRY)
+    return {"do_not_call": found.do_not_call, "do_not_call_at": found.do_not_call_at or found.source.at}
 
 
 _SHAPE = Shape(Phone, "e164", "pho", _row, _merge, _WRITTEN)

@@ -14,6 +14,28 @@ from app.domain.words import folded
 _NO_COUNTRIES = frozenset(
     {"EU", "EZ", "UN", "XA", "XB", "ZZ", "QO", "AC", "CP", "CQ", "DG", "EA", "IC", "TA"}
 )
+_USED_EVERYWHERE = frozenset(
+    {
+        "AC",
+        "AI",
+        "AM",
+        "CC",
+        "CO",
+        "FM",
+        "GG",
+        "IM",
+        "IO",
+        "LA",
+        "LY",
+        "ME",
+        "SH",
+        "SO",
+        "TO",
+        "TV",
+        "VC",
+        "WS",
+    }
+)
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
 _STATES = words("us_states.txt")
 _AROUND = ("greater ", "grossraum ", "metropolregion ")
@@ -59,6 +81,14 @@ def parse_location(text: str) -> tuple[str | None, str | None]:
         return _city(first), None if rest[-1].lower() in _STATES else country_code(rest[-1])
     except InvalidValue:
         return _city(first), None
+
+
+def country_of(domain: str | None) -> str | None:
+    """Tell the country of a website by its ending; None of endings that are used all over the world."""
+    ending = (domain or "").rpartition(".")[2].upper()
+    if ending in _USED_EVERYWHERE or len(ending) != len("XX"):
+        return None
+    return "GB" if ending == "UK" else ending if ending in _names().values() else None
 
 
 @cache

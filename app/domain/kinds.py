@@ -34,6 +34,7 @@ QUEUES: dict[Kind, Queue] = {
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
 DELIVER = "upkeep.deliver"
+REVERIFY = "upkeep.reverify"
 
 
 class Status(StrEnum):

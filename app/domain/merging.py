@@ -2,20 +2,42 @@
 
 Who said what, and when, is kept as `{"*": stamp, "title": stamp}`: a stamp is `{"source": …, "at": …}`, and
 `*` stands for every field that has none of its own. Of two words of the same moment the first stays, so that
-a list in which somebody appears twice reads the same however often it is read.
+a list in which somebody appears twice reads the same however often it is read. Of two sources of one day the
+more trusted is believed, where it is known who that is (`RankedSource`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 
 from app.domain.findings import Source
 
 ALL = "*"
+_DAY = len("2026-11-20")
+_NEVER: Mapping[str, str] = {"source": "", "at": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class RankedSource(Source):
+    """A source among others: `ranking` names the providers, the most trusted first.
+
+    Who is not in it is the operator, who is trusted above all of them.
+    """
+
+    ranking: tuple[str, ...] = ()
+
+    def is_above(self, other: str) -> bool:
+        """Tell whether this source is trusted more than the one of that name."""
+        return self._rank(self.provider) < self._rank(other)
+
+    def _rank(self, name: str) -> int:
+        return self.ranking.index(name) if name in self.ranking else -1
 
 
 class Change(Enum):
@@ -50,7 +72,7 @@ def merge(
     result = Change.NONE
     touched: list[str] = []
     for unit in units:
-        change, fields = _merge_unit(row, found, unit, known, said["at"])
+        change, fields = _merge_unit(row, found, unit, source, said)
         touched += fields
         if change.value > result.value:
             result = change
@@ -60,16 +82,19 @@ def merge(
 
 
 def _merge_unit(
-    row: dict[str, Any], found: Mapping[str, Any], unit: tuple[str, ...], known: Mapping[str, Any], at: str
+    row: dict[str, Any],
+    found: Mapping[str, Any],
+    unit: tuple[str, ...],
+    source: Source,
+    said: Mapping[str, str],
 ) -> tuple[Change, list[str]]:
     given = [name for name in unit if found[name] is not None]
     if not given:
         return Change.NONE, []
     missing = [name for name in given if row[name] is None]
     differing = [name for name in given if row[name] is not None and row[name] != found[name]]
-    known_at = max((_at(known, name) for name in unit if row[name] is not None), default="")
-    newer = at > known_at
-    if (differing and not newer) or at < known_at:  # an older city does not go with a newer country
+    newer, older = _compared(source, said, _latest(row, unit))
+    if older or (differing and not newer):  # an older city does not go with a newer country
         return Change.NONE, []
     if differing:
         for name in unit:
@@ -82,9 +107,20 @@ def _merge_unit(
     return (Change.CONFIRMED, given) if newer else (Change.NONE, [])
 
 
-def _at(known: Mapping[str, Any], name: str) -> str:
-    found = known.get(name) or known.get(ALL)
-    return found["at"] if found else ""
+def _latest(row: Mapping[str, Any], unit: tuple[str, ...]) -> Mapping[str, str]:
+    """Give the latest stamp on what the unit has."""
+    known = row["provenance"]
+    stamps = [known.get(name) or known.get(ALL) or _NEVER for name in unit if row[name] is not None]
+    return max(stamps, key=itemgetter("at"), default=_NEVER)
+
+
+def _compared(source: Source, said: Mapping[str, str], before: Mapping[str, str]) -> tuple[bool, bool]:
+    """Tell whether the word counts more than the one before, and whether it is older."""
+    at, at_before = said["at"], before["at"]
+    if not isinstance(source, RankedSource) or source.provider == before["source"]:
+        return at > at_before, at < at_before
+    day, day_before = at[:_DAY], at_before[:_DAY]
+    return day > day_before or (day == day_before and source.is_above(before["source"])), day < day_before
 
 
 def _stamped(

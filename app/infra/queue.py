@@ -16,13 +16,14 @@ from celery import Celery
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind, Queue
+from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.infra import metrics, redis
 from app.infra.fuse import Blown
 from app.settings import Settings
 
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
 SECONDS_BETWEEN_FORGETTING = 3600
+SECONDS_BETWEEN_REVERIFICATIONS = 600
 
 celery = Celery("contact-lookup")
 
@@ -61,6 +62,11 @@ def configure(settings: Settings) -> Celery:
                 "task": FORGET,
                 "schedule": SECONDS_BETWEEN_FORGETTING,
                 "options": {"queue": Queue.UPKEEP.value},
+            },
+            REVERIFY: {
+                "task": REVERIFY,
+                "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
+                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
             },
         },
     )

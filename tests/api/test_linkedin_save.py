@@ -158,7 +158,7 @@ def test_what_is_not_a_profile_is_refused(member: Member, url: str) -> None:
         ({"note": "x" * 5001}, "/note"),
         ({"captured_at": "2026-01-01T00:00:00"}, "/captured_at"),
         ({"captured_at": "0001-01-01T00:00:00+14:00"}, "/captured_at"),
-        ({"captured_at": (datetime.now(UTC) + timedelta(minutes=6)).isoformat()}, "/captured_at"),
+        ({"captured_at": (datetime.now(UTC) + timedelta(days=1)).isoformat()}, "/captured_at"),
     ],
 )
 def test_a_wrong_field_is_pointed_at(member: Member, changes: dict[str, Any], pointer: str) -> None:

@@ -6,7 +6,11 @@ import pytest
 from apiflask import APIFlask
 from members import CREDITS, Member, bearer, join
 
+from app.core import provider_gates
 from app.domain.callers import Scope
+from app.domain.gates import FAILURES_IN_A_ROW
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
 
 
 @pytest.fixture
@@ -50,6 +54,24 @@ def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask
 
     assert [each["name"] for each in body["providers"]] == ["pattern", "hunter", "sandbox", "people"]
     assert {each["healthy"] for each in body["providers"]} == {True}
+
+
+def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, member: Member) -> None:
+    settings = app.extensions["settings"]
+    app.extensions["settings"] = dataclasses.replace(settings, providers_email=("hunter", "pdl", "apollo"))
+    now = clock.now()
+    with member.database.transaction() as session:
+        provider_gates.report(session, "pdl", TraceOutcome.MISS, retry_after=None, now=now)
+        for _ in range(FAILURES_IN_A_ROW):
+            provider_gates.report(session, "hunter", TraceOutcome.ERROR, retry_after=None, now=now)
+
+    body = member.client.get("/api/ext/session", headers=member.headers).get_json()
+
+    assert body["providers"][:3] == [
+        {"name": "hunter", "healthy": False},
+        {"name": "pdl", "healthy": True},
+        {"name": "apollo", "healthy": True},
+    ]
 
 
 def test_an_api_key_sees_its_own_scopes_and_end(member: Member) -> None:

@@ -19,6 +19,7 @@ from stored_support import (
 )
 
 from app.core import cards, holdings
+from app.domain.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.subjects import Subject
 
 
@@ -50,6 +51,18 @@ def test_a_contact_and_a_company_are_shown_in_full(session: Session) -> None:
             "location": {"city": "London", "country": "GB"},
         },
     )
+
+
+def test_whatever_a_card_shows_can_have_a_source_and_a_conflict(session: Session) -> None:
+    ada, acme = a_contact(session), a_company(session)
+
+    shown = [set(cards.contact_card(ada)), set(cards.company_card(acme))]
+
+    parts = {"city", "country"}
+    assert [fields - {"id", "location"} | parts for fields in shown] == [
+        set(CONTACT_FIELDS),
+        set(COMPANY_FIELDS),
+    ]
 
 
 def test_what_can_be_had_is_masked_and_priced(session: Session) -> None:
@@ -126,7 +139,7 @@ def test_what_is_owned_costs_nothing_and_comes_in_full(session: Session) -> None
 def test_an_owned_phone_comes_in_full(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@acme.com")
-    a_phone(session, ada, "+12025550143", verified_at=NOW, extension="12")
+    a_phone(session, ada, "+12025550143", verified_at=NOW, extension="12", do_not_call_at=NOW)
     own(session, workspace_id, ada, "phone")
 
     shown = cards.revealed(holdings.of(session, workspace_id, [ada]), ada.id)
@@ -144,6 +157,7 @@ def test_an_owned_phone_comes_in_full(session: Session) -> None:
                 "status": "valid",
                 "confidence": 0.9,
                 "do_not_call": False,
+                "do_not_call_checked_at": STAMP,
                 "verified_at": STAMP,
                 "sources": [SOURCE],
             }

@@ -147,6 +147,24 @@ def test_a_failure_ends_the_job_and_gives_everything_back(session: Session) -> N
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
+def test_a_job_that_only_waited_has_spent_no_try(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+
+    leases.put_back(session, claim(session, job_id), run_after=NOW, spends=False)
+
+    assert read(session, job_id).attempts == 0
+
+
+def test_an_answer_that_is_heard_again_stands_in_the_trace_once(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+    first, second = {"provider": "one", "at": "09:30"}, {"provider": "two", "at": "09:31"}
+    leases.put_back(session, claim(session, job_id), trace=[first], run_after=NOW)
+
+    leases.put_back(session, claim(session, job_id), trace=[first, second], run_after=NOW)
+
+    assert read(session, job_id).trace == [first, second]
+
+
 def test_a_job_that_is_put_back_runs_again_at_its_time(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     later = NOW + timedelta(seconds=30)

@@ -3,11 +3,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from app.domain.findings import Source, SourceKind
-from app.domain.merging import Change, merge
+from app.domain.merging import Change, RankedSource, merge
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 UNITS = (("title",), ("city", "country"))
+RANKING = ("first", "second", "guesser")
 
 
 def said(days: int = 0, by: str = "new") -> Source:
@@ -96,3 +99,41 @@ def test_a_second_word_about_one_part_replaces_its_stamp() -> None:
 
     assert known["provenance"]["title"]["source"] == "newest"
     assert known["title"] == "CFO"
+
+
+def weighed(by: str, hours: int) -> RankedSource:
+    return RankedSource(by, SourceKind.PROVIDER, NOW + timedelta(hours=hours), RANKING)
+
+
+@pytest.mark.parametrize(
+    ("before", "by", "hours", "title"),
+    [
+        ("second", "first", 8, "CEO"),
+        ("second", "first", 10, "CEO"),
+        ("first", "second", 10, "CTO"),
+        ("first", "guesser", 10, "CTO"),
+        ("list.csv", "first", 10, "CTO"),
+        ("first", "list.csv", 8, "CEO"),
+        ("first", "second", 24, "CEO"),
+        ("second", "first", -1, "CTO"),
+        ("first", "first", 10, "CEO"),
+        ("first", "first", 8, "CTO"),
+    ],
+)
+def test_of_one_day_the_more_trusted_is_believed(before: str, by: str, hours: int, title: str) -> None:
+    known = row(title="CTO", provenance={"*": {"source": before, "at": "2026-11-20T09:00:00.000Z"}})
+
+    merge(known, word(title="CEO"), UNITS, weighed(by, hours))
+
+    assert known["title"] == title
+
+
+def test_a_less_trusted_word_of_the_day_still_fills_a_gap() -> None:
+    stamp = {"source": "first", "at": "2026-11-20T09:00:00.000Z"}
+    known = row(country="FR", provenance={"*": stamp})
+
+    change = merge(known, word(city="Paris", country="FR"), UNITS, weighed("second", 8))
+
+    assert (change, known["city"]) == (Change.VISIBLE, "Paris")
+    assert known["provenance"]["*"] == stamp
+    assert known["provenance"]["city"]["source"] == "second"

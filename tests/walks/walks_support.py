@@ -197,8 +197,11 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def running(folder: Path, url: str) -> Iterator[Stack]:
-    """Run the API on its production server, a worker and Redis over the database, which is migrated first."""
+def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
+    """Run the API on its production server, a worker and Redis over the database, which is migrated first.
+
+    No provider but the sandbox and the patterns is asked unless the settings say so.
+    """
     redis_port, web_port = free_port(), free_port()
     environment = os.environ | {
         "DATABASE_URL": url,
@@ -208,6 +211,8 @@ def running(folder: Path, url: str) -> Iterator[Stack]:
         "LIMIT_SPEND": "100000/minute",
         "LIMIT_LOGIN_ADDRESS": "100000/minute",
         "LIMIT_LOGIN_ACCOUNT": "100000/minute",
+        "PROVIDERS_VERIFICATION": "",
+        **settings,
     }
     subprocess.run(
         [sys.executable, "-m", "flask", "--app", "app.factory:create_app", "database", "upgrade"],

@@ -187,6 +187,14 @@ def test_the_backoff_has_a_ceiling(machines: Machines, job_id: str, monkeypatch:
     assert bounds == [base.LONGEST_BACKOFF_SECONDS]
 
 
+def test_a_job_that_waits_for_somebody_is_never_out_of_tries(machines: Machines, job_id: str) -> None:
+    for _ in range(machines.settings.max_attempts + 2):
+        base.run(job_id, raises(RunLater(after=0, waiting=True)), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, job.attempts, credits) == (Status.QUEUED, 0, (9, 1, 0))
+
+
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
 def test_a_job_that_says_when_to_come_again_is_put_back_until_then(
     machines: Machines, job_id: str, seconds: float

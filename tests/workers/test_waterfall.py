@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import pytest
 from jobs_support import NOW
 from structlog.testing import capture_logs
 
+from app.domain import gates
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -20,10 +21,13 @@ from app.domain.findings import (
 )
 from app.domain.kinds import TraceOutcome
 from app.domain.subjects import Subject
+from app.settings import Settings
 from workers import verification, waterfall
-from workers.providers.base import Ask, Field, ProviderTimeout, Reply
+from workers.providers.base import FREE, Ask, Field, Pending, Provider, ProviderTimeout, Reply, Terms
+from workers.waterfall import Heard, Refused, Started
 
 ASK = Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",))
+AT = "2026-11-20T09:30:00.000Z"
 SOURCE = Source("one", SourceKind.PROVIDER, NOW)
 VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 
@@ -32,24 +36,50 @@ VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 class Scripted:
     """A provider that says what it was told to say."""
 
-    says: Reply | Exception | Callable[[], Reply]
+    says: Reply | Pending | Exception | Callable[[Ask], Reply]
     name: str = "one"
     guesses: bool = False
+    refuses: TraceOutcome | None = None
     asked: list[float] = field(default_factory=list)
+    terms: Terms = FREE
     fields: ClassVar[frozenset[Field]] = frozenset(Field)
 
-    def ask(self, _ask: Ask, *, seconds: float) -> Reply:
+    def refusal(self, _ask: Ask) -> TraceOutcome | None:
+        return self.refuses
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
         self.asked.append(seconds)
         if isinstance(self.says, Exception):
             raise self.says
-        return self.says if isinstance(self.says, Reply) else self.says()
+        return self.says if isinstance(self.says, Reply | Pending) else self.says(ask)
+
+
+@dataclass
+class OpenDesk:
+    """A desk that lets everything out, but for whom it was told otherwise, and keeps what it is given."""
+
+    begins: dict[str, Refused | Started | Heard] = field(default_factory=dict)
+    tired_of: frozenset[str] = frozenset()
+    judged: list[tuple[str, Reply]] = field(default_factory=list)
+
+    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard:
+        return self.begins.get(provider.name, Started(ask, NOW, "cal_1"))
+
+    def wait(self, provider: Provider, _started: Started, _pending: Pending) -> Heard | None:
+        return Heard(Reply(outcome=TraceOutcome.TIMEOUT), NOW) if provider.name in self.tired_of else None
+
+    def end(self, _provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
+        return Heard(reply, started.asked_at, milliseconds, started.call_id)
+
+    def judge(self, heard: Heard, reply: Reply) -> None:
+        self.judged.append((str(heard.call_id), reply))
 
 
 def email(address: str = "ada@acme.com", status: EmailStatus = VALID) -> FoundEmail:
     return FoundEmail(email=address, type="work", status=status, source=SOURCE)
 
 
-def hit(*emails: FoundEmail, cost: int = 1) -> Reply:
+def hit(*emails: FoundEmail, cost: float = 1) -> Reply:
     return Reply(outcome=TraceOutcome.HIT, emails=emails, cost=cost)
 
 
@@ -61,8 +91,25 @@ def good(reply: Reply) -> bool:
     return any(found.status is VALID for found in reply.emails)
 
 
-def run(*providers: Scripted) -> waterfall.Catch:
-    return waterfall.run(ASK, providers, good)  # type: ignore[arg-type]  # a fake's names are no class variables
+def run(
+    *providers: Scripted, verifiers: tuple[Scripted, ...] = (), desk: OpenDesk | None = None
+) -> waterfall.Catch:
+    return waterfall.run(ASK, providers, good, desk=desk or OpenDesk(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are no class variables
+
+
+def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> Scripted:
+    """Give a verifier that has a verdict on some addresses."""
+
+    def say(ask: Ask) -> Reply:
+        address = str(ask.subject.email)
+        if address not in verdicts:
+            return Reply(outcome=TraceOutcome.MISS)
+        found = FoundEmail(
+            email=address, type="work", status=verdicts[address], source=SOURCE, verified_at=NOW
+        )
+        return Reply(outcome=TraceOutcome.HIT, emails=(found,), cost=0.5)
+
+    return Scripted(say, name="verifier", **more)
 
 
 def outcomes(catch: waterfall.Catch) -> list[str]:
@@ -109,8 +156,16 @@ def test_the_trace_says_who_was_asked_and_what_came_of_it() -> None:
     catch = run(says(TraceOutcome.MISS), Scripted(hit(email(), cost=2), name="two"))
 
     assert [line | {"latency_ms": 0} for line in catch.trace] == [
-        {"provider": "miss", "outcome": "miss", "latency_ms": 0, "cost": 0},
-        {"provider": "two", "outcome": "hit", "status": "valid", "latency_ms": 0, "cost": 2},
+        {"provider": "miss", "field": "email", "outcome": "miss", "latency_ms": 0, "cost": 0, "at": AT},
+        {
+            "provider": "two",
+            "field": "email",
+            "outcome": "hit",
+            "status": "valid",
+            "latency_ms": 0,
+            "cost": 2,
+            "at": AT,
+        },
     ]
     assert all(isinstance(line["latency_ms"], int) for line in catch.trace)
 
@@ -188,27 +243,6 @@ def test_a_provider_that_is_too_slow_is_a_timeout() -> None:
     assert outcomes(catch) == ["timeout", "hit"]
 
 
-def test_when_the_time_is_over_nobody_more_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waterfall, "SECONDS_IN_ALL", 0.0)
-    provider = Scripted(hit(email()))
-
-    catch = run(provider)
-
-    assert (outcomes(catch), provider.asked, catch.failed) == (["timeout"], [], True)
-
-
-def test_nobody_gets_more_than_its_share_or_than_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = iter(float(second) for second in range(0, 100, 6))
-    monkeypatch.setattr(
-        waterfall, "time", type("Clock", (), {"monotonic": staticmethod(lambda: next(times))})
-    )
-    providers = [says(TraceOutcome.MISS), says(TraceOutcome.MISS)]
-
-    run(*providers)
-
-    assert [provider.asked for provider in providers] == [[9.0], []]
-
-
 def test_a_quick_provider_gets_its_whole_share() -> None:
     provider = says(TraceOutcome.MISS)
     started = time.monotonic()
@@ -219,8 +253,10 @@ def test_a_quick_provider_gets_its_whole_share() -> None:
     assert provider.asked == [waterfall.SECONDS_PER_PROVIDER]
 
 
-def test_all_time_together_is_shorter_than_a_lease(settings: Any) -> None:
-    assert settings.lease_seconds > waterfall.SECONDS_IN_ALL
+def test_one_call_with_its_turn_is_well_within_a_lease(settings: Settings) -> None:
+    longest = waterfall.SECONDS_PER_PROVIDER + gates.LONGEST_WAIT
+
+    assert settings.lease_seconds >= 1.5 * longest
 
 
 def test_addresses_are_looked_at_before_they_are_judged() -> None:
@@ -229,7 +265,7 @@ def test_addresses_are_looked_at_before_they_are_judged() -> None:
     assert (catch.emails[0].status, outcomes(catch)) == (EmailStatus.RISKY, ["hit", "miss"])
 
 
-def test_phones_contact_and_company_are_kept_the_first_of_each() -> None:
+def test_phones_contacts_and_companies_are_all_kept() -> None:
     phone = FoundPhone(e164="+12025550143", source=SOURCE)
     contacts = [FoundContact(source=SOURCE, full_name=name) for name in ("Ada", "Bob")]
     companies = [FoundCompany(source=SOURCE, name=name) for name in ("Acme", "Other")]
@@ -241,4 +277,184 @@ def test_phones_contact_and_company_are_kept_the_first_of_each() -> None:
         )
     )
 
-    assert (catch.phones, catch.contact, catch.company) == ((phone, phone), contacts[0], companies[0])
+    assert (catch.phones, catch.contacts, catch.companies) == (
+        (phone, phone),
+        tuple(contacts),
+        tuple(companies),
+    )
+
+
+def test_what_cannot_be_asked_is_not_asked() -> None:
+    provider = Scripted(hit(email()), refuses=TraceOutcome.UNCONFIGURED)
+
+    catch = run(provider, says(TraceOutcome.MISS))
+
+    assert (outcomes(catch), provider.asked) == (["unconfigured", "miss"], [])
+
+
+def test_whom_the_desk_refuses_is_not_asked_and_the_next_one_is() -> None:
+    provider = Scripted(hit(email()), name="shy")
+    desk = OpenDesk(begins={"shy": Refused(TraceOutcome.COST_CEILING)})
+
+    catch = run(provider, Scripted(hit(email())), desk=desk)
+
+    assert (outcomes(catch), provider.asked) == (["cost_ceiling", "hit"], [])
+
+
+def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
+    desk = OpenDesk(begins={"one": Refused(TraceOutcome.RATE_LIMITED, 4.0)})
+
+    catch = run(Scripted(hit(email())), desk=desk)
+
+    assert (catch.failed, catch.unasked, catch.retry_after) == (True, True, 4.0)
+
+
+def test_an_open_circuit_is_a_failed_try() -> None:
+    desk = OpenDesk(begins={"one": Refused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
+
+    catch = run(Scripted(hit(email())), desk=desk)
+
+    assert (catch.failed, catch.unasked) == (True, False)
+
+
+def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None:
+    provider = Scripted(hit(email("new@acme.com")), name="known")
+    desk = OpenDesk(begins={"known": Heard(hit(email()), NOW, 812, "cal_0")})
+
+    catch = run(provider, desk=desk)
+
+    assert provider.asked == []
+    assert (catch.emails[0].email, catch.trace[0]["latency_ms"]) == ("ada@acme.com", 812)
+
+
+def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
+    second = Scripted(hit(email()))
+
+    catch = run(says(TraceOutcome.MISS), Scripted(Pending("t1", 30.0), name="slow"), second)
+
+    assert (catch.waiting, catch.failed, second.asked) == (30.0, False, [])
+    assert outcomes(catch) == ["miss"]
+
+
+@pytest.mark.parametrize("error", [ProviderTimeout(), ConnectionError()])
+def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Exception) -> None:
+    started = Started(replace(ASK, ticket="t1"), NOW, "cal_1")
+    desk = OpenDesk(begins={"slow": started})
+
+    catch = run(Scripted(error, name="slow"), desk=desk)
+
+    assert (catch.waiting, catch.trace) == (waterfall.SECONDS_TO_NEXT_POLL, ())
+
+
+def test_who_was_waited_for_too_long_has_timed_out() -> None:
+    desk = OpenDesk(tired_of=frozenset({"slow"}))
+
+    catch = run(Scripted(Pending("t1", 30.0), name="slow"), Scripted(hit(email())), desk=desk)
+
+    assert (outcomes(catch), catch.waiting) == (["timeout", "hit"], None)
+
+
+def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> None:
+    desk = OpenDesk()
+    second = Scripted(hit(email()))
+
+    catch = run(
+        Scripted(hit(email(status=UNKNOWN))),
+        second,
+        verifiers=(verifier({"ada@acme.com": VALID}),),
+        desk=desk,
+    )
+
+    assert (catch.emails[0].status, catch.emails[0].verified_at, second.asked) == (VALID, NOW, [])
+    assert [(line["provider"], line["field"], line.get("status")) for line in catch.trace] == [
+        ("one", "email", "valid"),
+        ("verifier", "verification", "valid"),
+    ]
+    assert [reply.emails[0].status for _call, reply in desk.judged] == [VALID]
+
+
+@pytest.mark.parametrize("status", [VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID])
+def test_what_its_provider_has_verified_is_not_verified_again(status: EmailStatus) -> None:
+    asked = verifier({})
+
+    run(Scripted(hit(email(status=status))), verifiers=(asked,))
+
+    assert asked.asked == []
+
+
+def test_the_next_verifier_is_asked_where_the_first_cannot_tell() -> None:
+    first, second = verifier({}), verifier({"ada@acme.com": EmailStatus.ACCEPT_ALL})
+
+    catch = run(Scripted(hit(email(status=UNKNOWN))), verifiers=(first, second))
+
+    assert (len(first.asked), len(second.asked)) == (1, 1)
+    assert catch.emails[0].status is EmailStatus.ACCEPT_ALL
+
+
+def test_only_the_first_few_addresses_of_a_reply_are_verified() -> None:
+    asked = verifier({})
+
+    run(Scripted(hit(*(email(f"a{n}@acme.com", UNKNOWN) for n in range(5)))), verifiers=(asked,))
+
+    assert len(asked.asked) == waterfall.MOST_VERIFIED
+
+
+def test_of_guesses_the_first_that_exists_is_kept_and_no_guess_any_more() -> None:
+    guesses = (replace(email(f"{n}@acme.com", UNKNOWN), reasons=("guessed",)) for n in ("a", "b", "c"))
+    asked = verifier({"a@acme.com": EmailStatus.INVALID, "b@acme.com": VALID})
+
+    catch = run(Scripted(hit(*guesses), guesses=True), verifiers=(asked,))
+
+    assert [(found.email, found.status, found.reasons) for found in catch.emails] == [
+        ("b@acme.com", VALID, ())
+    ]
+    assert len(asked.asked) == 2
+
+
+def test_guesses_that_all_bounce_are_a_miss() -> None:
+    guesser = Scripted(hit(email("a@acme.com", UNKNOWN)), guesses=True)
+
+    catch = run(guesser, verifiers=(verifier({"a@acme.com": EmailStatus.INVALID}),))
+
+    assert (outcomes(catch), catch.emails) == (["miss", "hit"], ())
+
+
+def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> None:
+    guesser = Scripted(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
+
+    catch = waterfall.run(
+        ASK,
+        [guesser],  # type: ignore[list-item]  # a fake's names are no class variables
+        lambda _reply: True,
+        desk=OpenDesk(),
+        verifiers=[verifier({"a@acme.com": EmailStatus.INVALID})],  # type: ignore[list-item]
+    )
+
+    assert catch.emails == ()
+
+
+def test_no_further_guess_is_tried_once_nobody_can_tell() -> None:
+    asked = verifier({})
+
+    run(
+        Scripted(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True),
+        verifiers=(asked,),
+    )
+
+    assert len(asked.asked) == 1
+
+
+def test_a_verifier_that_needs_time_is_waited_for_only_if_nobody_else_knows_better() -> None:
+    slow = Scripted(Pending("1", 300.0), name="slow")
+    unsure = Scripted(hit(email(status=UNKNOWN)))
+
+    waiting = run(unsure, says(TraceOutcome.MISS), verifiers=(slow,))
+    settled = run(unsure, Scripted(hit(email("b@acme.com"))), verifiers=(slow,))
+
+    assert (waiting.waiting, settled.waiting) == (300.0, None)
+
+
+def test_a_fraction_of_a_credit_is_told_as_one() -> None:
+    catch = run(Scripted(hit(email(), cost=0.25)))
+
+    assert catch.trace[0]["cost"] == 0.25

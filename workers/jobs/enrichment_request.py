@@ -35,7 +35,7 @@ def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
         trace += _of_item(item, found.trace if found else ())
         claim = _hand_in(claim, machines, done, found)
     if failed:
-        raise RunLater(tuple(trace), after=max((one.after for one in failed if one.after), default=None))
+        raise _together(failed, tuple(trace))
     return lambda session, _now: Answer(outcome=_outcome(jobs.items(session, claim.job_id)), trace=trace)
 
 
@@ -43,7 +43,7 @@ def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | 
     """Find out about an item; give that, or nothing, and the item to be filled in, maybe with its error.
 
     Raises:
-        RunLater: nobody could answer, and there are tries left.
+        RunLater: nobody could answer, and there are tries left; or somebody needs time.
 
     """
     done = JobItem(job_id=item.job_id, index=item.index, request=item.request, charged=0)
@@ -51,14 +51,22 @@ def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | 
         done.error = item.request["error"]
         return None, done
     try:
-        return enriching.find_out(claim, machines, item.request), done
-    except RunLater:
-        if claim.attempts < machines.settings.max_attempts:
+        return enriching.find_out(claim, machines, item), done
+    except RunLater as later:
+        if later.waiting or claim.attempts < machines.settings.max_attempts:
             raise
         done.error = ProviderFailed().as_dict()
     except Problem as problem:
         done.error = problem.as_dict()
     return None, done
+
+
+def _together(failed: Sequence[RunLater], trace: tuple[dict[str, Any], ...]) -> RunLater:
+    """Come again for all items at once: when the first that only waits may be ready, or all the others."""
+    waiting = [one.after for one in failed if one.waiting and one.after is not None]
+    if waiting:
+        return RunLater(trace, after=min(waiting), waiting=len(waiting) == len(failed))
+    return RunLater(trace, after=max((one.after for one in failed if one.after), default=None))
 
 
 def _hand_in(claim: Claim, machines: Machines, done: JobItem, found: Found | None) -> Claim:

@@ -10,7 +10,7 @@ from datetime import timedelta
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core import idempotency, jobs, sessions, sweeping
+from app.core import idempotency, jobs, provider_calls, sessions, sweeping, webhook_attempts
 from app.core.sweeping import Stale
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
@@ -21,6 +21,8 @@ from workers import base
 from workers.base import Machines
 from workers.jobs import webhooks
 
+CALLS_KEPT = timedelta(days=180)
+"""For how long calls count in a provider's figures."""
 FULL_QUEUE = 200
 """Messages beyond which resending would only make a long queue longer."""
 
@@ -33,14 +35,16 @@ def sweep() -> None:
 
 @queue.celery.task(name=FORGET)
 def forget() -> None:
-    """Drop what need not be kept: old idempotency keys, ended sessions, old hash lookups."""
+    """Drop what need not be kept: old idempotency keys, ended sessions, old hash lookups, old attempts."""
     machines = base.machines()
     now = clock.now()
     with machines.database.transaction() as session:
         idempotency.forget(session, now=now)
         sessions.forget(session, now=now)
+        webhook_attempts.forget(session, now=now)
         kept = timedelta(hours=machines.settings.hash_job_retention_hours)
         jobs.forget_lookups(session, before=now - kept)
+        provider_calls.forget(session, before=now - CALLS_KEPT)
 
 
 def sweep_once(machines: Machines) -> None:

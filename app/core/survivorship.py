@@ -1,0 +1,152 @@
+"""What providers told of one person or company, kept; whose word survived for each field, and what lost.
+
+Who is right is decided where words are merged, in `contacts` and `companies`. What lost is not stored: it is
+told to whoever asked, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.core import companies, contacts, matches
+from app.core.companies import Company
+from app.core.contacts import Contact
+from app.domain import conflicts
+from app.domain.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, Word
+from app.domain.findings import FoundCompany, FoundContact
+from app.domain.names import name_key
+from app.domain.subjects import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What was stored and then told, each with the id of the contact or company it is about."""
+
+    contacts: tuple[tuple[str, Word], ...] = ()
+    companies: tuple[tuple[str, Word], ...] = ()
+
+
+def keep_person(
+    session: Session,
+    subject: Subject,
+    told: Sequence[FoundContact],
+    *,
+    ranking: tuple[str, ...],
+    now: datetime,
+) -> Said:
+    """Keep what was told of the person; `ranking` names the providers, the most trusted first."""
+    match = matches.find(session, subject)
+    stored, employer = match.contact, match.company if match.contact else None
+    people: list[tuple[str, Word, str | None]] = []
+    firms = [(employer.id, _of_company(employer))] if employer else []
+    if stored is not None:
+        people.append((stored.id, Word.of(stored, CONTACT_FIELDS, stored.provenance), stored.company_id))
+    profile = subject.linkedin_url or (stored.linkedin_url if stored else None)
+    for found in _of_one_person(told, profile):
+        kept = contacts.keep(session, conflicts.ranked(found, ranking), now=now)
+        firm = companies.find(session, found.company) if found.company else None
+        people.append((kept.id, Word.told(found, CONTACT_FIELDS), firm.id if firm else None))
+        if firm is not None and found.company is not None:
+            firms.append((firm.id, Word.told(found.company, COMPANY_FIELDS)))
+    session.expire_all()  # the rows were written past the objects
+    employed = [
+        (contact_id, word.employed_by(_name(session, company_id))) for contact_id, word, company_id in people
+    ]
+    return Said(contacts=tuple(employed), companies=tuple(firms))
+
+
+def keep_company(
+    session: Session,
+    named: FoundCompany,
+    told: Sequence[FoundCompany],
+    *,
+    ranking: tuple[str, ...],
+    now: datetime,
+) -> Said:
+    """Keep what was told of the company; what the caller calls it counts where a provider is silent."""
+    stored = companies.find(session, named)
+    said = [(stored.id, _of_company(stored))] if stored else []
+    for one in told:
+        found = one if _is_another(one, named) else _named(one, named)
+        kept = companies.keep(session, conflicts.ranked(found, ranking), now=now)
+        said.append((kept.id, Word.told(found, COMPANY_FIELDS)))
+    return Said(companies=tuple(said))
+
+
+def first_contact(session: Session, said: Said) -> Contact | None:
+    """Give whom the first word is about: the stored one, or else the most trusted provider's."""
+    return session.get(Contact, said.contacts[0][0]) if said.contacts else None
+
+
+def first_company(session: Session, said: Said) -> Company | None:
+    """Give which company the first word is about."""
+    return companies.get(session, said.companies[0][0]) if said.companies else None
+
+
+def described(
+    session: Session, said: Said, *, contact: Contact | None, company: Company | None, profile: bool
+) -> dict[str, Any]:
+    """Write whose words the shown contact and company are, and what else was said of them.
+
+    `sources` is `{"contact": {field: {source, at}}, "company": …}`, `conflicts` a list of `{entity, field,
+    value, source, at, other: {value, source, at}}`. Without `profile` only the employer is told of the
+    contact, and that only where the company is shown.
+    """
+    sources: dict[str, Any] = {"contact": {}, "company": {}}
+    found: list[dict[str, Any]] = []
+    shown: list[tuple[str, Word, list[Word]]] = []
+    if contact is not None:
+        fields = (*(CONTACT_FIELDS if profile else ()), *((EMPLOYER,) if company else ()))
+        standing = Word.of(contact, CONTACT_FIELDS, contact.provenance)
+        standing = standing.employed_by(_name(session, contact.company_id)).only(fields)
+        shown.append(("contact", standing, [word for one, word in said.contacts if one == contact.id]))
+    if company is not None:
+        words = [word for one, word in said.companies if one == company.id]
+        shown.append(("company", _of_company(company), words))
+    for entity, standing, words in shown:
+        sources[entity] = conflicts.sources(standing, words)
+        found += conflicts.conflicts(entity, standing, words)
+    return {"sources": sources, "conflicts": found}
+
+
+def _of_one_person(told: Sequence[FoundContact], profile: str | None) -> list[FoundContact]:
+    """Say of those without a profile which one it is: the one asked about, or else one told of that name."""
+    named = next((one for one in told if one.linkedin_url), None)
+    if profile is not None or named is None:
+        return [replace(one, linkedin_url=one.linkedin_url or profile) for one in told]
+    return [
+        replace(one, linkedin_url=one.linkedin_url or named.linkedin_url)
+        if _may_be_called_the_same(one, named)
+        else one
+        for one in told
+    ]
+
+
+def _may_be_called_the_same(one: FoundContact, other: FoundContact) -> bool:
+    if not (one.full_name and other.full_name):
+        return True
+    return name_key(one.full_name) == name_key(other.full_name)
+
+
+def _is_another(one: FoundCompany, other: FoundCompany) -> bool:
+    return bool(one.domain and other.domain and one.domain != other.domain)
+
+
+def _named(one: FoundCompany, named: FoundCompany) -> FoundCompany:
+    return replace(
+        one, domain=one.domain or named.domain, linkedin_url=one.linkedin_url or named.linkedin_url
+    )
+
+
+def _of_company(company: Company) -> Word:
+    return Word.of(company, COMPANY_FIELDS, company.provenance)
+
+
+def _name(session: Session, company_id: str | None) -> str | None:
+    company = companies.get(session, company_id) if company_id else None
+    return (company.name or company.domain) if company else None

@@ -1,0 +1,192 @@
+"""Twelve workers, one provider, no Redis: the calls it gets beside its rate, and while it fails.
+
+    python3 dev.py run python benchmarks/provider_gate.py [DATABASE_URL]
+
+Twelve processes ask a vendor on loopback as fast as they are let, through the gate in the database (a SQLite
+file of its own unless a database is named). The floor is what they would send without a gate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("SUPPRESSION_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("DATABASE_URL", "sqlite://")
+os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
+
+from jobs_support import a_question, a_workspace, claim, submit  # noqa: E402 -- the paths come first
+from rich.console import Console  # noqa: E402
+from rich.progress import track  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from app import settings as app_settings  # noqa: E402
+from app.core.provider_gates import ProviderGate  # noqa: E402
+from app.domain.errors import Unavailable  # noqa: E402
+from app.domain.kinds import TraceOutcome  # noqa: E402
+from app.domain.subjects import Subject  # noqa: E402
+from app.factory import create_app  # noqa: E402
+from app.infra import clock, log  # noqa: E402
+from app.infra.db import Database  # noqa: E402
+from app.settings import Settings  # noqa: E402
+from workers import waterfall  # noqa: E402
+from workers.base import Machines  # noqa: E402
+from workers.desk import DatabaseDesk  # noqa: E402
+from workers.providers.base import Ask, Field  # noqa: E402
+from workers.providers.hunter import Hunter  # noqa: E402
+from workers.waterfall import Catch  # noqa: E402
+
+WORKERS = 12
+SECONDS = 6.0
+RATES = ("20/second", "50/second", "300/minute")
+
+
+class Vendor(BaseHTTPRequestHandler):
+    """Knows nobody, or is broken; notes when it was asked."""
+
+    protocol_version = "HTTP/1.1"
+    asked: list[float] = []  # noqa: RUF012 -- the handler's class is all that a server shares
+    broken = False
+
+    def do_GET(self) -> None:
+        """Note the time and answer."""
+        self.asked.append(time.monotonic())
+        body = b"oops" if self.broken else b'{"data": {"email": null}, "meta": {}}'
+        self.send_response(500 if self.broken else 200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_words: Any) -> None:
+        """Say nothing."""
+
+
+def main(database_url: str | None) -> None:
+    """Measure each rate, then a provider that fails."""
+    log.configure(level="error", style="logfmt")
+    with tempfile.TemporaryDirectory() as folder, _vendor() as url:
+        database_url = database_url or f"sqlite:///{folder}/gate.sqlite3"
+        database = Database(database_url)
+        create_app(_settings(database_url)).test_cli_runner().invoke(args=["database", "upgrade"])
+        console = Console()
+        console.print(_rates(database, database_url, url))
+        console.print(_failures(database, database_url, url))
+
+
+def _rates(database: Database, database_url: str, url: str) -> Table:
+    table = Table("rate", "workers", "seconds", "calls", "in the busiest span", "allowed", "of the ideal")
+    for rate in track(RATES, "rates", transient=True):
+        asked = _run(database, database_url, url, rate)
+        count, unit = rate.split("/")
+        span = {"second": 1.0, "minute": 60.0}[unit]
+        busiest = max(sum(start <= one < start + span for one in asked) for start in asked)
+        ideal = min(int(count) / span * SECONDS, 10**9)
+        table.add_row(rate, str(WORKERS), f"{SECONDS:.0f}", str(len(asked)), str(busiest), count,
+                      f"{len(asked) / ideal:.0%}")  # fmt: skip
+    asked = _run(database, database_url, url, "1000000/second")
+    table.add_row("none (floor)", str(WORKERS), f"{SECONDS:.0f}", str(len(asked)), "", "", "")
+    return table
+
+
+def _failures(database: Database, database_url: str, url: str) -> Table:
+    """Let the provider fail, open the breaker, let its time run out, and let it come back."""
+    Vendor.broken = True
+    table = Table("the provider", "calls it got", "breaker afterwards")
+    table.add_row("fails", str(len(_run(database, database_url, url, "1000/second"))), _state(database))
+    _let_time_run_out(database)
+    calls = len(_run(database, database_url, url, "1000/second", fresh=False))
+    table.add_row("still fails, a probe is due", str(calls), _state(database))
+    Vendor.broken = False
+    _let_time_run_out(database)
+    calls = len(_run(database, database_url, url, "1000/second", fresh=False))
+    table.add_row("answers again", str(calls), _state(database))
+    return table
+
+
+def _run(database: Database, database_url: str, url: str, rate: str, *, fresh: bool = True) -> list[float]:
+    """Let the workers ask; give when the provider was asked."""
+    with database.transaction() as session:
+        if fresh:
+            session.query(ProviderGate).delete()
+        workspace = a_workspace(session, grant=1000)
+    Vendor.asked.clear()
+    context = multiprocessing.get_context("fork")
+    begin = context.Barrier(WORKERS)
+    workers = [
+        context.Process(target=_work, args=(number, workspace, database_url, url, rate, begin))
+        for number in range(WORKERS)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return sorted(Vendor.asked)
+
+
+def _work(number: int, workspace: str, database_url: str, url: str, rate: str, begin: Any) -> None:  # noqa: ANN401, PLR0917 -- what a process is given
+    """Ask about somebody new again and again, as a worker would."""
+    log.configure(level="critical", style="logfmt")
+    settings = dataclasses.replace(
+        _settings(database_url),
+        provider_variables=(("HUNTER_API_KEY", "key"), ("HUNTER_BASE_URL", url), ("HUNTER_RATE", rate)),
+    )
+    hunter = Hunter(settings.access("hunter"))
+    machines = Machines(settings, Database(database_url), None, None)  # type: ignore[arg-type]
+    with machines.database.transaction() as session:
+        job = submit(session, a_question(workspace, f"worker {number} {clock.now()}"), now=clock.now()).job
+        mine = claim(session, job.id, now=clock.now())
+    begin.wait()
+    until = time.monotonic() + SECONDS
+    asked = 0
+    while time.monotonic() < until:
+        asked += 1
+        subject = Subject(full_name=f"Person {number} {asked}", company_domain="acme.com")
+        ask = Ask(field=Field.EMAIL, subject=subject, types=("work",))
+        desk = DatabaseDesk(machines, mine)
+        try:
+            catch: Catch = waterfall.run(ask, [hunter], lambda _reply: False, desk=desk)
+        except Unavailable:  # SQLite has one writer, and twelve processes are many
+            continue
+        if catch.trace[0]["outcome"] in {TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN}:
+            time.sleep(min(catch.retry_after or 0.1, 0.25))
+
+
+def _settings(database_url: str) -> Settings:
+    return dataclasses.replace(app_settings.load(), database_url=database_url)
+
+
+def _state(database: Database) -> str:
+    with database.reading() as session:
+        return session.get_one(ProviderGate, "hunter").state
+
+
+def _let_time_run_out(database: Database) -> None:
+    with database.transaction() as session:
+        session.get_one(ProviderGate, "hunter").open_until = clock.now() - timedelta(seconds=1)
+
+
+@contextmanager
+def _vendor() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Vendor)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else None)

@@ -1,0 +1,311 @@
+"""The desk on a real database: what lets a call out, and what is kept of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from jobs_support import a_question, a_workspace, claim, submit
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core import leases, provider_calls, provider_gates
+from app.core.leases import Answer, Claim, LeaseLost
+from app.core.provider_calls import ProviderCall
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+from app.domain.kinds import Outcome, TraceOutcome
+from app.domain.rates import parse_rates
+from app.domain.subjects import Subject
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+from workers.base import Machines
+from workers.desk import DatabaseDesk
+from workers.providers.base import FREE, Ask, Field, Pending, Reply, Terms
+from workers.waterfall import Heard, Refused, Started
+
+ASK = Ask(
+    field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace", company_domain="acme.com"), types=("work",)
+)
+PAID = Terms(prices={Field.EMAIL: 2.0, Field.PHONE: 10.0}, miss_days=30)
+MISS = Reply(outcome=TraceOutcome.MISS)
+
+
+@dataclasses.dataclass
+class Named:
+    """A provider as the desk sees it."""
+
+    name: str = "hunter"
+    terms: Terms = PAID
+
+
+@dataclasses.dataclass
+class Office:
+    """One job at work, and desks for it or for another."""
+
+    database: Database
+    machines: Machines
+    workspace_id: str
+    claim: Claim
+
+    def desk(self, item: int | None = None) -> DatabaseDesk:
+        return DatabaseDesk(self.machines, self.claim, item)
+
+    def other_job(self, **settings: Any) -> Office:
+        with self.database.transaction() as session:
+            machines = dataclasses.replace(
+                self.machines, settings=dataclasses.replace(self.machines.settings, **settings)
+            )
+            return Office(self.database, machines, self.workspace_id, claimed_now(session, self.workspace_id))
+
+    def calls(self) -> list[ProviderCall]:
+        with self.database.reading() as session:
+            return list(session.query(ProviderCall).order_by(ProviderCall.id))
+
+
+def claimed_now(session: Session, workspace_id: str) -> Claim:
+    """Give a job that a worker has just taken."""
+    now = clock.now()
+    job = submit(session, a_question(workspace_id, f"somebody at {now}"), now=now).job
+    return claim(session, job.id, now=now)
+
+
+@pytest.fixture
+def office(settings: Settings, database: Database) -> Office:
+    machines = Machines(settings, database, None, None)  # type: ignore[arg-type]
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        claimed = claimed_now(session, workspace_id)
+    return Office(database, machines, workspace_id, claimed)
+
+
+def begin(office: Office, provider: Named | None = None, ask: Ask = ASK, **more: Any) -> Any:
+    return office.desk(**more).begin(provider or Named(), ask)  # type: ignore[arg-type]
+
+
+def end(office: Office, started: Started, reply: Reply, provider: Named | None = None, **more: Any) -> Heard:
+    return office.desk(**more).end(provider or Named(), started, reply, 12)  # type: ignore[arg-type]
+
+
+def hit() -> Reply:
+    now = clock.now()
+    found = FoundEmail(
+        email="ada@acme.com",
+        type="work",
+        status=EmailStatus.VALID,
+        source=Source("hunter", SourceKind.PROVIDER, now),
+        verified_at=now,
+    )
+    return Reply(outcome=TraceOutcome.HIT, emails=(found,), cost=1)
+
+
+def test_a_call_is_written_down_before_it_is_made(office: Office) -> None:
+    begun = begin(office)
+
+    (call,) = office.calls()
+    assert begun.ask is ASK
+    assert (call.id, call.provider, call.outcome, call.cost) == (begun.call_id, "hunter", "started", 2.0)
+
+
+def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(office: Office) -> None:
+    said = hit()
+    end(office, begin(office), said)
+
+    again = begin(office)
+
+    (call,) = office.calls()
+    assert (call.outcome, call.status, call.cost, call.latency_ms) == ("hit", "valid", 1.0, 12)
+    assert isinstance(again, Heard)
+    assert (again.reply, again.milliseconds, again.call_id) == (said, 12, call.id)
+
+
+def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(office: Office) -> None:
+    begin(office)
+
+    again = begin(office)
+
+    assert isinstance(again, Started)
+    assert [call.outcome for call in office.calls()] == ["started", "started"]
+
+
+def test_whoever_lost_the_job_may_not_pay_for_it(office: Office, database: Database) -> None:
+    with database.transaction() as session:
+        leases.settle(session, office.claim, Answer(outcome=Outcome.NOT_FOUND), now=clock.now())
+
+    with pytest.raises(LeaseLost):
+        begin(office)
+
+    assert office.calls() == []
+
+
+def test_a_call_holds_the_job_longer(office: Office, database: Database) -> None:
+    begin(office)
+
+    with database.reading() as session:
+        until = session.execute(
+            select(leases.Job.lease_until).where(leases.Job.id == office.claim.job_id)
+        ).scalar_one()
+    assert until is not None
+    assert until > clock.now() + timedelta(seconds=15)
+
+
+def test_a_miss_is_not_paid_for_again_by_another_job(office: Office) -> None:
+    end(office, begin(office), MISS)
+
+    assert begin(office.other_job()) == Refused(TraceOutcome.KNOWN_MISS)
+    assert isinstance(begin(office.other_job(), Named("prospeo")), Started)
+
+
+def test_a_miss_that_is_too_old_is_asked_again(office: Office) -> None:
+    end(office, begin(office), MISS)
+
+    begun = begin(office.other_job(), Named(terms=dataclasses.replace(PAID, miss_days=0)))
+
+    assert isinstance(begun, Started)
+
+
+def test_who_wants_nothing_older_is_not_told_of_an_older_miss(office: Office) -> None:
+    end(office, begin(office), MISS)
+
+    begun = begin(office.other_job(), ask=dataclasses.replace(ASK, max_age=timedelta(0)))
+
+    assert isinstance(begun, Started)
+
+
+def test_a_verifiers_silence_is_not_remembered(office: Office) -> None:
+    question = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+    end(office, begin(office, ask=question), MISS)
+
+    assert isinstance(begin(office.other_job(), ask=question), Started)
+
+
+def test_beyond_the_days_budget_nobody_is_asked(office: Office) -> None:
+    terms = dataclasses.replace(PAID, daily_budget=3.0)
+    end(office, begin(office, Named(terms=terms)), hit(), Named(terms=terms))
+
+    first = begin(office.other_job(), Named(terms=terms))
+    second = begin(office.other_job(), Named(terms=terms))
+
+    assert isinstance(first, Started)
+    assert second == Refused(TraceOutcome.COST_CEILING)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "credit_price", "asked"), [(3.0, 1.0, True), (2.5, 1.0, False), (2.5, 0.5, True)]
+)
+def test_a_reveal_costs_no_more_than_its_ceiling(
+    office: Office, ceiling: float, credit_price: float, *, asked: bool
+) -> None:
+    job = office.other_job(cost_ceiling_email=ceiling)
+    end(job, begin(job), hit())
+    second = Named("prospeo", dataclasses.replace(PAID, credit_price=credit_price))
+
+    begun = begin(job, second)
+
+    assert isinstance(begun, Started) is asked
+    assert asked or begun == Refused(TraceOutcome.COST_CEILING)
+
+
+def test_a_ceiling_is_for_one_item_and_one_field(office: Office) -> None:
+    job = office.other_job(cost_ceiling_email=2.0)
+    end(job, begin(job, item=0), hit(), item=0)
+    phone = dataclasses.replace(ASK, field=Field.PHONE)
+
+    assert begin(job, Named("prospeo"), item=0) == Refused(TraceOutcome.COST_CEILING)
+    assert isinstance(begin(job, Named("prospeo"), item=1), Started)
+    assert isinstance(begin(job, Named("prospeo"), phone, item=0), Started)
+
+
+def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(office: Office) -> None:
+    slow = Named(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
+    begin(office, slow)
+
+    begun = begin(office.other_job(), slow)
+
+    assert begun.outcome is TraceOutcome.RATE_LIMITED
+    assert begun.retry_after == pytest.approx(3600, abs=30)
+    assert len(office.calls()) == 1
+
+
+def test_failures_open_the_circuit_for_everybody(office: Office) -> None:
+    for _ in range(5):
+        end(office, begin(office), Reply(outcome=TraceOutcome.ERROR))
+
+    assert begin(office.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
+
+
+def test_a_ticket_is_kept_and_asked_about_in_the_same_call(office: Office) -> None:
+    begun = begin(office)
+    office.desk().wait(Named(), begun, Pending("t-1", 30.0))  # type: ignore[arg-type]
+
+    again = begin(office)
+    heard = end(office, again, hit())
+
+    assert (again.ask.ticket, again.call_id, again.asked_at) == ("t-1", begun.call_id, begun.asked_at)
+    assert [(call.outcome, call.id) for call in office.calls()] == [("hit", heard.call_id)]
+
+
+def test_who_never_gets_ready_has_timed_out(office: Office) -> None:
+    hasty = Named(terms=dataclasses.replace(PAID, patience=-1.0))
+
+    heard = office.desk().wait(hasty, begin(office, hasty), Pending("t-1", 30.0))  # type: ignore[arg-type]
+
+    assert heard is not None
+    assert heard.reply.outcome is TraceOutcome.TIMEOUT
+    assert [call.outcome for call in office.calls()] == ["timeout"]
+
+
+def test_who_costs_nothing_is_asked_without_ado_and_kept_for_the_figures(office: Office) -> None:
+    free = Named("pattern", FREE)
+
+    begun = begin(office, free)
+    before = office.calls()
+    end(office, begun, MISS, free)
+
+    assert (begun.call_id, before) == (None, [])
+    assert [(call.provider, call.outcome) for call in office.calls()] == [("pattern", "miss")]
+    assert isinstance(begin(office.other_job(), free), Started)
+
+
+def test_a_free_one_that_needs_time_gets_its_ticket_back(office: Office) -> None:
+    free = Named("mx", FREE)
+    office.desk().wait(free, begin(office, free), Pending("2", 300.0))  # type: ignore[arg-type]
+
+    again = begin(office, free)
+
+    assert (again.ask.ticket, [call.outcome for call in office.calls()]) == ("2", ["pending"])
+
+
+def test_what_became_of_an_answer_is_kept(office: Office) -> None:
+    heard = end(office, begin(office), hit())
+
+    office.desk().judge(heard, MISS)
+
+    assert [(call.outcome, call.status) for call in office.calls()] == [("miss", None)]
+
+
+def test_a_refusal_has_nothing_to_be_judged(office: Office) -> None:
+    office.desk().judge(Heard(MISS, clock.now()), hit())
+
+    assert office.calls() == []
+
+
+def test_an_answer_closes_the_circuit_and_an_unknown_key_makes_it_unhealthy(
+    office: Office, session: Session
+) -> None:
+    end(office, begin(office), Reply(outcome=TraceOutcome.UNCONFIGURED))
+
+    assert provider_gates.health(session) == {"hunter": False}
+
+
+def test_no_row_names_anybody(office: Office, database: Database) -> None:
+    end(office, begin(office), hit())
+
+    with database.transaction() as session:
+        provider_calls.forget_replies(session, office.claim.job_id)
+
+    rows: list[Mapping[str, Any]] = [vars(call) for call in office.calls()]
+    assert "ada" not in repr([{k: v for k, v in row.items() if k != "subject"} for row in rows]).lower()

@@ -1,0 +1,231 @@
+"""Verifying again what expired, by whom it costs nothing to ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import pytest
+from jobs_support import a_workspace
+from sqlalchemy import select
+from stored_support import NOW, a_contact, an_email, own
+from structlog.testing import capture_logs
+
+from app.core.emails import Email
+from app.core.verifications import LEASE, SILENCE, Verification
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+from app.domain.kinds import REVERIFY, Queue, TraceOutcome
+from app.infra import clock, queue
+from app.infra.db import Database
+from app.settings import Settings
+from workers import base
+from workers.base import Machines
+from workers.jobs import reverification
+from workers.jobs.reverification import free, verify_due
+from workers.providers.base import FREE, Ask, Field, Pending, Provider, ProviderTimeout, Reply, Terms
+
+LATER = NOW + timedelta(days=400)
+
+
+@dataclass
+class Scripted:
+    """A verifier that says what it was told to say."""
+
+    says: Reply | Pending | Exception
+    name: str = "one"
+    refuses: TraceOutcome | None = None
+    terms: Terms = FREE
+    asked: list[Ask] = field(default_factory=list)
+    guesses: ClassVar[bool] = False
+    fields: ClassVar[frozenset[Field]] = frozenset({Field.VERIFICATION})
+
+    def refusal(self, _ask: Ask) -> TraceOutcome | None:
+        return self.refuses
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:  # noqa: ARG002 -- it takes no time
+        self.asked.append(ask)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return self.says
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Machines:
+    """Machines of a worker long after ada's address, which somebody owns, was verified."""
+    monkeypatch.setattr(clock, "now", lambda: LATER)
+    store(database, "ada@acme.com")
+    return Machines(settings, database, None, None)  # type: ignore[arg-type]
+
+
+def store(database: Database, email: str, **changes: Any) -> None:
+    with database.transaction() as session:
+        contact = a_contact(session)
+        own(session, a_workspace(session), contact, "email")
+        an_email(session, contact, email, **changes)
+
+
+def hit(status: EmailStatus = EmailStatus.INVALID) -> Reply:
+    source = Source("one", SourceKind.PROVIDER, LATER)
+    found = FoundEmail(email="x@acme.com", type="work", status=status, source=source, verified_at=LATER)
+    return Reply(outcome=TraceOutcome.HIT, emails=(found,))
+
+
+MISS = Reply(outcome=TraceOutcome.MISS)
+
+
+def stored(database: Database) -> tuple[str, datetime | None]:
+    with database.reading() as session:
+        row = session.scalars(select(Email).where(Email.email == "ada@acme.com")).one()
+        return row.status, row.verified_at
+
+
+def plan(database: Database) -> Verification | None:
+    with database.reading() as session:
+        return session.scalars(select(Verification)).one_or_none()
+
+
+def test_a_verdict_that_expired_is_renewed(machines: Machines) -> None:
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert [(ask.field, ask.subject.email) for ask in one.asked] == [(Field.VERIFICATION, "ada@acme.com")]
+    assert stored(machines.database) == ("invalid", LATER)
+    assert plan(machines.database) is None
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Scripted(MISS),
+        Scripted(hit(EmailStatus.UNKNOWN)),
+        Scripted(ProviderTimeout()),
+        Scripted(LookupError()),
+        Scripted(hit(), refuses=TraceOutcome.UNCONFIGURED),
+    ],
+)
+def test_if_one_cannot_tell_the_next_is_asked(machines: Machines, first: Scripted) -> None:
+    verify_due(machines, [first, Scripted(hit(EmailStatus.RISKY))])
+
+    assert stored(machines.database) == ("risky", LATER)
+
+
+@pytest.mark.parametrize("says", [MISS, hit(EmailStatus.UNKNOWN)])
+def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
+    machines: Machines, says: Reply
+) -> None:
+    verify_due(machines, [Scripted(says)])
+
+    rests = plan(machines.database)
+    assert stored(machines.database) == ("valid", NOW)
+    assert rests is not None
+    assert rests.next_at == LATER + SILENCE
+
+
+@pytest.mark.parametrize("says", [ProviderTimeout(), LookupError(), Reply(outcome=TraceOutcome.RATE_LIMITED)])
+def test_if_nobody_could_be_asked_it_is_tried_again_soon(machines: Machines, says: Reply | Exception) -> None:
+    verify_due(machines, [Scripted(says)])
+
+    rests = plan(machines.database)
+    assert rests is not None
+    assert rests.next_at == LATER + LEASE
+
+
+def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify_due(machines, [Scripted(Pending("1.abc", after=300))])
+    monkeypatch.setattr(clock, "now", lambda: LATER + timedelta(seconds=300))
+    other, one = Scripted(MISS, name="other"), Scripted(hit())
+
+    verify_due(machines, [other, one])
+
+    assert [ask.ticket for ask in (*other.asked, *one.asked)] == [None, "1.abc"]
+    assert stored(machines.database) == ("invalid", LATER)
+
+
+def test_before_its_time_nobody_is_asked_again(machines: Machines) -> None:
+    one = Scripted(Pending("1.abc", after=300))
+
+    verify_due(machines, [one])
+    verify_due(machines, [one])
+
+    assert len(one.asked) == 1
+
+
+def test_the_database_is_not_held_open_while_somebody_is_asked(machines: Machines) -> None:
+    class Writing(Scripted):
+        def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+            store(machines.database, "meanwhile@acme.com")
+            return super().ask(ask, seconds=seconds)
+
+    verify_due(machines, [Writing(hit())])
+
+    assert stored(machines.database) == ("invalid", LATER)
+
+
+def test_a_round_ends_when_its_time_is_over(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reverification, "SECONDS_IN_ALL", -1.0)
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert one.asked == []
+
+
+def test_a_round_takes_no_more_than_so_many(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reverification, "MOST", 1)
+    store(machines.database, "bob@acme.com")
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert len(one.asked) == 1
+
+
+def test_without_verifiers_nothing_is_taken(machines: Machines) -> None:
+    verify_due(machines, [])
+
+    assert plan(machines.database) is None
+
+
+def test_an_address_is_never_logged(machines: Machines) -> None:
+    with capture_logs() as events:
+        verify_due(machines, [Scripted(LookupError("ada@acme.com"))])
+
+    assert {event["event"] for event in events} == {"provider failed", "verified again"}
+    assert "ada" not in str(events)
+
+
+def test_only_those_who_ask_no_price_are_asked() -> None:
+    paid = Scripted(MISS, terms=Terms(prices=MappingProxyType({Field.VERIFICATION: 0.5})))
+    unpriced = Scripted(MISS, terms=Terms(prices=MappingProxyType({Field.EMAIL: 1.0})))
+    verifiers: list[Provider] = [paid, unpriced]
+
+    assert free(verifiers) == [unpriced]
+
+
+def test_beat_has_a_worker_verify_again(machines: Machines, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Scripted(hit())
+    monkeypatch.setattr(base, "_machines", [machines])
+    monkeypatch.setattr(reverification, "in_order", lambda _settings, _field: (one,))
+
+    queue.celery.tasks[REVERIFY]()
+
+    entry = queue.configure(machines.settings).conf.beat_schedule[REVERIFY]
+    assert stored(machines.database) == ("invalid", LATER)
+    assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
+
+
+def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "_machines", [machines])
+    monkeypatch.setattr(reverification, "in_order", None)
+
+    with capture_logs() as events:
+        queue.celery.tasks[REVERIFY]()
+
+    assert [event["event"] for event in events] == ["verifying again failed"]

@@ -1,0 +1,183 @@
+"""The desk: lets a job's provider calls out, and keeps what they cost and brought, in the database.
+
+A call is let out by one transaction: the job is still this worker's, the answer is not known yet, it may be
+paid, and it is the provider's turn. What the provider says is written down before anything else is done with
+it, so that a job that is interrupted never pays for an answer twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cattrs.preconf.json import make_converter
+from sqlalchemy.orm import Session
+
+from app.core import leases, provider_calls, provider_gates
+from app.core.leases import Claim
+from app.core.provider_calls import PENDING, ProviderCall, Question
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
+from workers.base import Machines
+from workers.providers.base import Ask, Field, Pending, Provider, Reply, Terms
+from workers.providers.registry import load
+from workers.waterfall import Heard, Refused, Started
+
+_json = make_converter()
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseDesk:
+    """The desk of one job, or of one item of it."""
+
+    machines: Machines
+    claim: Claim
+    item: int | None = None
+
+    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard:
+        """Let the call out.
+
+        Raises:
+            LeaseLost: the job is no longer this worker's; nothing may be paid for it.
+
+        """
+        question = self._question(provider, ask)
+        if provider.terms.is_free:
+            with self.machines.database.reading() as session:
+                call = provider_calls.earlier(session, question)
+            return Started(ask, clock.now()) if call is None else _resumed(call, ask)
+        with self.machines.database.transaction() as session:
+            begun, wait = self._let_out(session, provider, ask, question)
+        time.sleep(wait)  # its turn comes within a second
+        return begun
+
+    def wait(self, provider: Provider, started: Started, pending: Pending) -> Heard | None:
+        """Keep the ticket; a provider that was waited for long enough has timed out."""
+        now = clock.now()
+        if now - started.asked_at > timedelta(seconds=provider.terms.patience):
+            return self.end(provider, started, Reply(outcome=TraceOutcome.TIMEOUT), _since(started.asked_at))
+        with self.machines.database.transaction() as session:
+            call_id = started.call_id or self._start(session, provider, started)
+            provider_calls.wait(session, call_id, ticket=pending.ticket)
+            if provider.terms.breaker:
+                provider_gates.report(session, provider.name, TraceOutcome.HIT, retry_after=None, now=now)
+        return None
+
+    def end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
+        """Keep what the provider said, and tell its gate."""
+        if started.ask.ticket is not None:
+            milliseconds = _since(started.asked_at)
+        with self.machines.database.transaction() as session:
+            now = clock.now()
+            call_id = started.call_id or self._start(session, provider, started)
+            provider_calls.answer(
+                session,
+                call_id,
+                outcome=reply.outcome,
+                status=_status(reply),
+                cost=reply.cost,
+                latency_ms=milliseconds,
+                reply=_json.unstructure(reply),
+                now=now,
+            )
+            if not provider.terms.is_free:
+                provider_gates.report(
+                    session, provider.name, reply.outcome, retry_after=reply.retry_after, now=now
+                )
+        return Heard(reply, started.asked_at, milliseconds, call_id)
+
+    def judge(self, heard: Heard, reply: Reply) -> None:
+        """Keep what became of an answer once its addresses were verified."""
+        if heard.call_id is not None:
+            with self.machines.database.transaction() as session:
+                status = _status(reply)
+                provider_calls.judge(session, heard.call_id, outcome=reply.outcome, status=status)
+
+    def _let_out(
+        self, session: Session, provider: Provider, ask: Ask, question: Question
+    ) -> tuple[Refused | Started | Heard, float]:
+        """Decide on the call; give the decision, and for how many seconds to wait for its turn."""
+        now = clock.now()
+        lease = timedelta(seconds=self.machines.settings.lease_seconds)
+        leases.renew(session, self.claim, lease_until=now + lease)
+        call = provider_calls.earlier(session, question)
+        if call is not None and call.outcome != PENDING:
+            return _resumed(call, ask), 0.0
+        terms = provider.terms
+        if terms.daily_budget is not None:
+            provider_gates.lock(session, provider.name, now=now)  # nobody else spends while this adds up
+        if call is None and (why := self._not_worth(session, question, terms, ask, now)):
+            return Refused(why), 0.0
+        turn = provider_gates.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
+        if turn.refused is not None:
+            return Refused(turn.refused, turn.retry_after), 0.0
+        if call is not None:
+            return _resumed(call, ask), turn.wait
+        call_id = provider_calls.start(session, question, cost=terms.prices.get(ask.field, 0.0), now=now)
+        return Started(ask, now, call_id), turn.wait
+
+    def _not_worth(
+        self, session: Session, question: Question, terms: Terms, ask: Ask, now: datetime
+    ) -> TraceOutcome | None:
+        """Tell why not to pay for this: the provider knew nothing lately, or it would cost too much."""
+        stands = timedelta(days=terms.miss_days)
+        since = now - (stands if ask.max_age is None else min(stands, ask.max_age))
+        if ask.field is not Field.VERIFICATION and provider_calls.has_told(session, question, since=since):
+            return TraceOutcome.KNOWN_MISS
+        price = terms.prices.get(ask.field, 0.0)
+        if terms.daily_budget is not None:
+            today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+            spent = provider_calls.credits_since(session, question.provider, today)
+            if spent + price > terms.daily_budget:
+                return TraceOutcome.COST_CEILING
+        ceiling = self._ceilings.get(ask.field)
+        if ceiling is not None:
+            spent = self._money(provider_calls.credits_for(session, self.claim.job_id, self.item))
+            if spent + price * terms.credit_price > ceiling:
+                return TraceOutcome.COST_CEILING
+        return None
+
+    @property
+    def _ceilings(self) -> Mapping[Field, float | None]:
+        settings = self.machines.settings
+        return {Field.EMAIL: settings.cost_ceiling_email, Field.PHONE: settings.cost_ceiling_phone}
+
+    def _money(self, spent: Mapping[str, float]) -> float:
+        """Give what the providers' credits cost the operator."""
+        known = load(self.machines.settings)
+        return sum(
+            amount * (known[name].terms.credit_price if name in known else 1.0)
+            for name, amount in spent.items()
+        )
+
+    def _start(self, session: Session, provider: Provider, started: Started) -> str:
+        question = self._question(provider, started.ask)
+        return provider_calls.start(session, question, cost=0.0, now=started.asked_at)
+
+    def _question(self, provider: Provider, ask: Ask) -> Question:
+        return Question(
+            job_id=self.claim.job_id,
+            item=self.item,
+            field=ask.field.value,
+            provider=provider.name,
+            subject=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
+            country=ask.country,
+        )
+
+
+def _resumed(call: ProviderCall, ask: Ask) -> Started | Heard:
+    """Go on with a call from when the job ran before: wait for it, or read back what the provider said."""
+    if call.outcome == PENDING:
+        return Started(replace(ask, ticket=call.ticket), call.asked_at, call.id)
+    reply = _json.structure(call.reply, Reply)
+    return Heard(reply, call.asked_at, call.latency_ms or 0, call.id)
+
+
+def _status(reply: Reply) -> str | None:
+    return reply.emails[0].status.value if reply.emails else None
+
+
+def _since(moment: datetime) -> int:
+    return round((clock.now() - moment).total_seconds() * 1000)

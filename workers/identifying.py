@@ -1,0 +1,175 @@
+"""Finding out who or what an item is: one provider after the other, until nothing is wanting."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from app.core import companies, people, suppressions
+from app.core.companies import Company
+from app.core.contacts import Contact
+from app.core.enrichments import WISHES
+from app.core.jobs import JobItem
+from app.core.leases import Claim
+from app.core.suppressions import Identifier
+from app.domain.countries import country_of
+from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind
+from app.domain.merging import sortable
+from app.domain.subjects import Subject
+from app.infra import clock
+from app.settings import Settings
+from workers import finding
+from workers.base import Machines, RunLater
+from workers.providers import registry
+from workers.providers.base import Ask, Field
+from workers.waterfall import Catch, GoodEnough
+
+_WANTED = {"profile": ("full_name", "title"), "company": ("company",)}
+"""What a person's profile and company are complete with."""
+_WANTED_OF_COMPANY = frozenset({"name", "domain", "industry", "headcount", "country"})
+_COLUMNS = {"company": "company_id"}
+_CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What the providers told; `ranking` names them, most trusted first. Who is `hidden` is suppressed."""
+
+    catch: Catch = field(default_factory=Catch)
+    ranking: tuple[str, ...] = ()
+    hidden: bool = False
+
+    @property
+    def suppressed(self) -> bool:
+        """Tell whether the person must be left alone."""
+        return self.hidden or self.catch.suppressed
+
+
+@dataclass(slots=True)
+class _Gaps:
+    """What nobody has said yet."""
+
+    names: Collection[str]
+
+    def filled_by(self, found: FoundContact | FoundCompany | None) -> bool:
+        """Take note of what somebody says; tell whether nothing is wanting any more."""
+        if found is not None:
+            self.names = [name for name in self.names if not getattr(found, name)]
+        return not self.names
+
+
+def named_company(request: dict[str, Any]) -> FoundCompany:
+    """Read how the caller names the company of an item."""
+    return FoundCompany(source=_CALLER, **request["company"])
+
+
+def person(claim: Claim, machines: Machines, item: JobItem) -> Told:
+    """Ask who the person is, unless what is stored is fresh and has what is wanted.
+
+    Raises:
+        RunLater: nobody could answer now, or somebody needs time.
+        ContactNotFound: the item gives a contact id that does not exist.
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    settings, now = machines.settings, clock.now()
+    wanted = {name for part in claim.request["fields"] for name in _WANTED.get(part, ())}
+    with machines.database.reading() as session:
+        known = people.known(
+            session,
+            claim.workspace_id,
+            Subject(**item.request["subject"]),
+            WISHES[people.Field.EMAIL],
+            usual_age=settings.usual_age,
+            now=now,
+        )
+    if known.suppressed:
+        return Told(hidden=True)
+    gaps = _Gaps(wanted - _known_of(known.contact, wanted, since=now - settings.usual_age))
+    if not gaps.names:
+        return Told()
+    ask = Ask(field=Field.PERSON, subject=known.subject, country=known.country, attempt=claim.attempts)
+    catch = _ask_around(
+        claim,
+        machines,
+        ask,
+        lambda reply: gaps.filled_by(reply.contact),
+        item=item,
+        stored=known.contact is not None,
+    )
+    with machines.database.reading() as session:
+        if suppressions.suppressed(session, _named_by(catch)):
+            catch = replace(catch, suppressed=True)
+    return Told(catch=catch, ranking=_ranking(settings, ask))
+
+
+def company(claim: Claim, machines: Machines, item: JobItem) -> Told:
+    """Ask about the company, unless what is stored is fresh and complete.
+
+    Raises:
+        RunLater: nobody could answer now, or somebody needs time.
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    settings, named = machines.settings, named_company(item.request)
+    with machines.database.reading() as session:
+        stored = companies.find(session, named)
+    known = _known_of(stored, _WANTED_OF_COMPANY, since=clock.now() - settings.usual_age)
+    gaps = _Gaps(_WANTED_OF_COMPANY - known)
+    if not gaps.names:
+        return Told()
+    subject = Subject(
+        company_domain=named.domain or (stored.domain if stored else None),
+        company_name=named.name or (stored.name if stored else None),
+        linkedin_url=named.linkedin_url or (stored.linkedin_url if stored else None),  # the company's own
+    )
+    country = (stored.country if stored else None) or country_of(subject.company_domain)
+    ask = Ask(field=Field.COMPANY, subject=subject, country=country, attempt=claim.attempts)
+    catch = _ask_around(
+        claim,
+        machines,
+        ask,
+        lambda reply: gaps.filled_by(reply.company),
+        item=item,
+        stored=stored is not None,
+    )
+    return Told(catch=catch, ranking=_ranking(settings, ask))
+
+
+def _ask_around(
+    claim: Claim, machines: Machines, ask: Ask, good_enough: GoodEnough, *, item: JobItem, stored: bool
+) -> Catch:
+    """Ask the providers; if in the end none could answer, what is stored has to do."""
+    try:
+        return finding.ask_around(claim, machines, ask, good_enough, item=item.index)
+    except RunLater as later:
+        if later.waiting or not stored or claim.attempts < machines.settings.max_attempts:
+            raise
+        return Catch(trace=later.trace)
+
+
+def _known_of(stored: Contact | Company | None, names: Collection[str], *, since: datetime) -> set[str]:
+    """Give what of these is stored, if anything of it was said since then."""
+    if stored is None:
+        return set()
+    latest = max((stamp["at"] for stamp in stored.provenance.values()), default="")
+    if latest < sortable(since):
+        return set()
+    return {name for name in names if getattr(stored, _COLUMNS.get(name, name))}
+
+
+def _ranking(settings: Settings, ask: Ask) -> tuple[str, ...]:
+    """Name the providers in the order of trust: as they are asked, then others, then guessers."""
+    asked = registry.in_order(settings, ask.field, ask.country)
+    everybody = sorted((*asked, *registry.load(settings).values()), key=lambda one: one.guesses)
+    return tuple(dict.fromkeys(one.name for one in everybody))
+
+
+def _named_by(catch: Catch) -> list[Identifier]:
+    """Give what the providers' words say who the person is; one may be on the suppression list."""
+    profiles = [Identifier("linkedin_url", one.linkedin_url) for one in catch.contacts if one.linkedin_url]
+    addresses = [Identifier("email", email.email) for one in catch.contacts for email in one.emails]
+    numbers = [Identifier("phone", phone.e164) for one in catch.contacts for phone in one.phones]
+    return profiles + addresses + numbers

@@ -1,0 +1,105 @@
+"""Reverification: addresses whose verdict has expired are verified again, by whom it costs nothing to ask."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from datetime import timedelta
+
+from app.core import verifications
+from app.core.verifications import Due
+from app.domain.findings import EmailStatus
+from app.domain.kinds import REVERIFY, TraceOutcome
+from app.domain.subjects import Subject
+from app.infra import clock, queue
+from app.infra.log import log
+from workers import base
+from workers.base import Machines
+from workers.providers.base import Ask, Field, Pending, Provider, ProviderTimeout, Reply
+from workers.providers.registry import in_order
+
+MOST = 100
+SECONDS_PER_ADDRESS = 8.0
+SECONDS_IN_ALL = 300.0
+
+
+@queue.celery.task(name=REVERIFY)
+def reverify() -> None:
+    """Verify again what is due, because beat said so."""
+    machines = base.machines()
+    try:
+        verify_due(machines, free(in_order(machines.settings, Field.VERIFICATION)))
+    except Exception as error:  # noqa: BLE001 -- the last net of the thread
+        # Celery would print the text of an exception, and texts quote values.
+        log.error("verifying again failed", exc_info=error)
+
+
+def free(verifiers: Sequence[Provider]) -> list[Provider]:
+    """Give those that ask no price for a verification."""
+    return [one for one in verifiers if not one.terms.prices.get(Field.VERIFICATION)]
+
+
+def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
+    """Verify the addresses that are due, one after the other, with no transaction open meanwhile.
+
+    What there is no time for, or what could not be asked, is due again when its lease has run out.
+    """
+    if not verifiers:
+        return
+    with machines.database.transaction() as session:
+        due = verifications.take_due(
+            session, usual_age=machines.settings.usual_age, now=clock.now(), limit=MOST
+        )
+    until = time.monotonic() + SECONDS_IN_ALL
+    verified = 0
+    for one in due:
+        if time.monotonic() > until:
+            break
+        verified += _verify(machines, one, verifiers)
+    if due:
+        log.info("verified again", due=len(due), verified=verified)
+
+
+def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool:
+    """Ask one verifier after the other until one can tell, or needs time."""
+    missed = False
+    for verifier in verifiers:
+        reply = _ask(verifier, due)
+        if isinstance(reply, Pending):
+            _wait(machines, due, verifier, reply)
+            return False
+        if reply.emails and reply.emails[0].status is not EmailStatus.UNKNOWN:
+            with machines.database.transaction() as session:
+                return verifications.record(session, due.email_id, reply.emails[0])
+        missed = missed or reply.outcome in {TraceOutcome.HIT, TraceOutcome.MISS}
+    if missed:
+        with machines.database.transaction() as session:
+            verifications.give_up(session, due.email_id, now=clock.now())
+    return False
+
+
+def _ask(verifier: Provider, due: Due) -> Reply | Pending:
+    ticket = due.ticket if due.provider == verifier.name else None
+    ask = Ask(field=Field.VERIFICATION, subject=Subject(email=due.email), ticket=ticket)
+    if refused := verifier.refusal(ask):
+        return Reply(outcome=refused)
+    try:
+        return verifier.ask(ask, seconds=SECONDS_PER_ADDRESS)
+    except ProviderTimeout:
+        return Reply(outcome=TraceOutcome.TIMEOUT)
+    except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the round
+        log.warning("provider failed", provider=verifier.name, error=type(error).__name__)
+        return Reply(outcome=TraceOutcome.ERROR)
+
+
+def _wait(machines: Machines, due: Due, verifier: Provider, pending: Pending) -> None:
+    now = clock.now()
+    with machines.database.transaction() as session:
+        verifications.wait(
+            session,
+            due.email_id,
+            provider=verifier.name,
+            ticket=pending.ticket,
+            until=now + timedelta(seconds=pending.after),
+            now=now,
+        )
