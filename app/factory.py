@@ -6,9 +6,9 @@ import re
 import secrets
 import time
 
+import click
 from apiflask import APIFlask
 from flask import Response, g, request
-from flask.cli import AppGroup
 from structlog.contextvars import bind_contextvars, clear_contextvars
 from werkzeug.middleware.proxy_fix import ProxyFix
 
@@ -34,6 +34,7 @@ from app.api import (
 from app.api.answer import Machines
 from app.cli import accounts, companies, contacts, credits, database, suppressions, webhooks, workspaces
 from app.cli import jobs as job_commands
+from app.cli.elsewhere import providers
 from app.domain.version import API_VERSION
 from app.infra import log, metrics
 from app.infra.db import Database
@@ -56,13 +57,14 @@ BLUEPRINTS = (
     health.blueprint,
     problems.blueprint,
 )
-COMMANDS: tuple[AppGroup, ...] = (
+COMMANDS: tuple[click.Group, ...] = (
     accounts.group,
     companies.group,
     contacts.group,
     credits.group,
     database.group,
     job_commands.group,
+    providers,
     suppressions.group,
     webhooks.group,
     workspaces.group,

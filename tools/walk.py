@@ -30,9 +30,10 @@ def take(walker: Walker, email: str, password: str) -> None:
     _sign_in(walker, email, password)
     contact = _look_up(walker, sample)
     _reveal_what_is_known(walker, contact)
-    _reveal_by_providers(walker)
+    found = _reveal_by_providers(walker)
     _reveal_without_waiting(walker)
     _enrich(walker, sample)
+    _say_that_it_bounced(walker, found)
     _save(walker)
     _look_up_by_hash(walker, sample)
     _use_a_key(walker, sample)
@@ -77,7 +78,7 @@ def _reveal_what_is_known(walker: Walker, contact: str) -> None:
     walker.check("credits.balance", second.get("credits.balance"), first.get("credits.balance"))
 
 
-def _reveal_by_providers(walker: Walker) -> None:
+def _reveal_by_providers(walker: Walker) -> Answer:
     path = "/api/ext/reveal/email"
     found = walker.step(
         "Reveal somebody unknown here: the providers are asked, and the trace says who answered what",
@@ -94,6 +95,7 @@ def _reveal_by_providers(walker: Walker) -> None:
         {"subject": {"linkedin_url": f"{SANDBOX}not-found"}},
         expect={"job.outcome": "not_found", "credits.charged": 0},
     )
+    return found
 
 
 def _reveal_without_waiting(walker: Walker) -> None:
@@ -135,6 +137,17 @@ def _enrich(walker: Walker, sample: Sample) -> None:
         answer = walker.step(heading, "GET", poll, headers={"Prefer": "wait=10"}, status=(200, 202))
     walker.check("job.status", answer.get("job.status"), "succeeded")
     walker.check("result.items.1.outcome", answer.get("result.items.1.outcome"), "found")
+
+
+def _say_that_it_bounced(walker: Walker, found: Answer) -> None:
+    body = {
+        "contact_id": found.get("result.contact_id"),
+        "email": found.get("result.emails.0.email"),
+        "kind": "bounce",
+    }
+    heading = "Say that an address bounced: within 30 days the credit comes back, once"
+    expect = {"feedback.kind": "bounce", "refund": PRESENT, "credits.balance": PRESENT}
+    walker.step(heading, "POST", "/api/feedback", body, expect=expect)
 
 
 def _save(walker: Walker) -> None:

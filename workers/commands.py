@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from math import isinf
 from typing import Any
 
 import click
@@ -18,6 +19,7 @@ from app.domain.kinds import TraceOutcome
 from app.domain.subjects import Subject
 from app.provider_settings import KEYS, env_name
 from app.settings import SettingsError
+from workers.domain_search import people
 from workers.provider_report import report
 from workers.providers.base import Ask, Check, Checkable, Field, Provider, ProviderTimeout, UnexpectedAnswer
 from workers.providers.generic import Generic
@@ -34,6 +36,7 @@ STATES = {
 UNCLEAR = "cannot be reached, or answers with an error"
 
 group = click.Group("providers", help="Look at the providers: do their keys work, and what are they worth.")
+group.add_command(people)
 group.add_command(report)
 
 
@@ -44,6 +47,11 @@ class Line:
     name: str
     setting: str
     check: Check | None
+
+    @property
+    def left(self) -> Mapping[str, float]:
+        """Give what it has left, by pool; without end is infinite here, and null for a program."""
+        return self.check.left if self.check else {}
 
     @property
     def works(self) -> bool | None:
@@ -65,7 +73,7 @@ class Line:
             "works": self.works,
             "outcome": TraceOutcome.UNCONFIGURED if self.check is None else self.check.outcome,
             "setting": self.setting,
-            "left": dict(self.check.left) if self.check else {},
+            "left": {pool: None if isinf(count) else count for pool, count in self.left.items()},
         }
 
 
@@ -125,7 +133,8 @@ def _print(lines: Sequence[Line]) -> None:
     for column in ("provider", "key", "left"):
         table.add_column(column)
     for line in lines:
-        left = line.check.left if line.check else {}
-        told = ", ".join(f"{count:,.10g} {pool}" for pool, count in left.items())
+        told = ", ".join(
+            f"{'unlimited' if isinf(count) else f'{count:,.10g}'} {pool}" for pool, count in line.left.items()
+        )
         table.add_row(*map(Text, (line.name, line.state, told)))
     Console().print(table)

@@ -7,14 +7,14 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain import gates
 from app.domain.gates import Admission, Gate, State
 from app.domain.kinds import TraceOutcome
 from app.domain.rates import Rate
-from app.infra.db import Base, insert
+from app.infra.db import Base, insert, shared_time
 
 
 class ProviderGate(Base):
@@ -40,7 +40,7 @@ def admit(
 ) -> Admission:
     """Take the provider's turn, and a token if it may be asked; the row stays locked until the commit."""
     row = _locked(session, provider, rates, now)
-    gate, admission = gates.admit(_gate(row), rates, _time(session, now), breaker=breaker)
+    gate, admission = gates.admit(_gate(row), rates, shared_time(session, now), breaker=breaker)
     _write(row, gate)
     return admission
 
@@ -55,7 +55,7 @@ def report(
 ) -> None:
     """Take in how a call to the provider ended."""
     row = _locked(session, provider, (), now)
-    _write(row, gates.report(_gate(row), outcome, retry_after=retry_after, now=_time(session, now)))
+    _write(row, gates.report(_gate(row), outcome, retry_after=retry_after, now=shared_time(session, now)))
 
 
 def health(session: Session) -> dict[str, bool]:
@@ -75,14 +75,6 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: datetim
         )
         row = session.scalars(query).one()
     return row
-
-
-def _time(session: Session, now: datetime) -> datetime:
-    """Give the database's time where it is a server: the clocks of the workers' machines differ."""
-    if session.get_bind().dialect.name == "sqlite":
-        return now
-    time: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
-    return time
 
 
 def _gate(row: ProviderGate) -> Gate:

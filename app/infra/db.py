@@ -8,7 +8,18 @@ from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, Engine, LargeBinary, MetaData, create_engine, event
+from sqlalchemy import (
+    JSON,
+    DateTime,
+    Dialect,
+    Engine,
+    LargeBinary,
+    MetaData,
+    create_engine,
+    event,
+    func,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import make_url
@@ -115,6 +126,14 @@ def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.In
     if session.get_bind().dialect.name == "sqlite":
         return sqlite.insert(table)
     return postgresql.insert(table)
+
+
+def shared_time(session: Session, now: datetime) -> datetime:
+    """Give the time that all workers agree on: that of the database's server, or of the one machine."""
+    if session.get_bind().dialect.name == "sqlite":
+        return now
+    time: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
+    return time
 
 
 @contextmanager

@@ -49,3 +49,14 @@ def test_nobody_said_anything_of_nobody(session: Session) -> None:
         "sources": {"contact": {}, "company": {}},
         "conflicts": [],
     }
+
+
+def test_one_word_without_a_name_goes_with_the_profile_that_another_told(session: Session) -> None:
+    nameless = person(full_name=None, first_name=None, last_name=None, title="CTO", **by("one"))
+    named = person(linkedin_url=ADA, **by("two"))
+
+    kept = survivorship.keep_person(
+        session, Subject(email="ada@acme.example"), [nameless, named], ranking=RANKING, now=NOW
+    )
+
+    assert len({contact_id for contact_id, _word in kept.contacts}) == 1

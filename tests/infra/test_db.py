@@ -5,6 +5,8 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from jobs_support import NOW, a_workspace, at_once, figures
@@ -16,7 +18,9 @@ from support import free_port
 from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import db
-from app.infra.db import Database, UtcDateTime
+from app.infra.db import Database, UtcDateTime, shared_time
+
+HERE, THERE = NOW, NOW + timedelta(hours=1)
 
 
 @pytest.fixture
@@ -275,3 +279,13 @@ def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_p
 
     assert said == ["BEGIN IMMEDIATE", "SELECT 1", "BEGIN", "SELECT 1"]
     database.engine.dispose()
+
+
+@pytest.mark.parametrize(("dialect", "time"), [("sqlite", HERE), ("postgresql", THERE)])
+def test_workers_agree_on_the_servers_time_where_there_is_a_server(dialect: str, time: datetime) -> None:
+    session: Any = SimpleNamespace(
+        get_bind=lambda: SimpleNamespace(dialect=SimpleNamespace(name=dialect)),
+        execute=lambda _query: SimpleNamespace(scalar_one=lambda: THERE),
+    )
+
+    assert shared_time(session, HERE) == time
