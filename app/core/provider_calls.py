@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index, String, delete, func, select, update
+from sqlalchemy import Index, String, delete, func, or_, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.findings import EmailStatus
@@ -204,15 +204,27 @@ def forget_replies(session: Session, job_id: str) -> None:
     """Drop the values that a job's calls gave, once the job is over."""
     session.execute(
         update(ProviderCall)
-        .where(ProviderCall.job_id == job_id, ProviderCall.reply.is_not(None))
+        .where(ProviderCall.job_id == job_id)
         .values(reply=None, ticket=None)
         .execution_options(synchronize_session=False)
     )
 
 
-def forget(session: Session, *, before: datetime) -> None:
-    """Delete calls that are too old to say anything about a provider."""
+def forget(session: Session, *, before: datetime, values_before: datetime) -> None:
+    """Delete calls that are too old to say anything about a provider, and what jobs left behind that ended.
+
+    A job that was canceled or expired dropped no values; none is open as long as `values_before` is ago.
+    """
     session.execute(delete(ProviderCall).where(ProviderCall.asked_at < before))
+    session.execute(
+        update(ProviderCall)
+        .where(
+            ProviderCall.asked_at < values_before,
+            or_(ProviderCall.reply.is_not(None), ProviderCall.ticket.is_not(None)),
+        )
+        .values(reply=None, ticket=None)
+        .execution_options(synchronize_session=False)
+    )
 
 
 def _change(session: Session, call_id: str, **values: Any) -> None:

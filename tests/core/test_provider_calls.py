@@ -221,6 +221,15 @@ def test_old_calls_are_deleted(session: Session) -> None:
     call(session, outcome=HIT, days=200)
     call_id = call(session, outcome=HIT)
 
-    provider_calls.forget(session, before=NOW - timedelta(days=180))
+    provider_calls.forget(session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1))
 
     assert [row.id for row in session.query(ProviderCall)] == [call_id]
+
+
+def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Session) -> None:
+    old, new = call(session, outcome=HIT, days=2), call(session, outcome=HIT)
+
+    provider_calls.forget(session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1))
+
+    rows = {row.id: row.reply for row in session.query(ProviderCall)}
+    assert (rows[old], rows[new]) == (None, {"outcome": "hit"})

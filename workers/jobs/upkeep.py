@@ -44,7 +44,8 @@ def forget() -> None:
         webhook_attempts.forget(session, now=now)
         kept = timedelta(hours=machines.settings.hash_job_retention_hours)
         jobs.forget_lookups(session, before=now - kept)
-        provider_calls.forget(session, before=now - CALLS_KEPT)
+        over = timedelta(seconds=2 * machines.settings.job_deadline_seconds)
+        provider_calls.forget(session, before=now - CALLS_KEPT, values_before=now - over)
 
 
 def sweep_once(machines: Machines) -> None:
