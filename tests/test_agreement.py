@@ -162,6 +162,14 @@ def test_every_provider_is_explained_in_the_example(settings: Settings) -> None:
     assert {f"{env_name(name)}_API_KEY" for name in web} <= named
 
 
+def test_the_readme_lists_every_provider(settings: Settings) -> None:
+    section = _readme().partition("### Providers")[2].partition("\n## ")[0]
+
+    listed = set(re.findall(r"^\| `([a-z]+)`", section, re.MULTILINE))
+
+    assert listed == set(load(settings)) - {"sandbox"}
+
+
 def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None:
     named = {
         *settings.providers_email,
