@@ -161,7 +161,7 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
     if later.after is not None:
-        seconds = min(later.after, LONGEST_BACKOFF_SECONDS)
+        seconds = later.after if later.waiting else min(later.after, LONGEST_BACKOFF_SECONDS)
     with machines.database.transaction() as session:
         run_after = clock.now() + timedelta(seconds=seconds)
         leases.put_back(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)

@@ -23,6 +23,8 @@ from workers.providers.base import Ask, Field, Reply
 from workers.providers.registry import in_order
 from workers.waterfall import Catch, GoodEnough
 
+LONGEST_LINE = 60.0
+"""Seconds for which a job waits in line for providers that are asked as often as they may be."""
 SUPPRESSED_BY_PROVIDER = "a provider said so, or gave a suppressed value"
 
 
@@ -104,7 +106,8 @@ def ask_around(
     if catch.waiting is not None:
         raise RunLater(catch.trace, after=catch.waiting, waiting=True)
     if catch.failed:
-        raise RunLater(catch.trace, after=catch.retry_after, waiting=catch.unasked)
+        in_line = catch.unasked and (catch.retry_after or 0.0) <= LONGEST_LINE
+        raise RunLater(catch.trace, after=catch.retry_after, waiting=in_line)
     return catch
 
 

@@ -187,6 +187,14 @@ def test_the_backoff_has_a_ceiling(machines: Machines, job_id: str, monkeypatch:
     assert bounds == [base.LONGEST_BACKOFF_SECONDS]
 
 
+def test_who_needs_five_minutes_is_given_five_minutes(machines: Machines, job_id: str) -> None:
+    before = clock.now()
+
+    base.run(job_id, raises(RunLater(after=300.0, waiting=True)), machines)
+
+    assert after(machines, job_id)[0].run_after - before >= timedelta(seconds=300)
+
+
 def test_a_job_that_waits_for_somebody_is_never_out_of_tries(machines: Machines, job_id: str) -> None:
     for _ in range(machines.settings.max_attempts + 2):
         base.run(job_id, raises(RunLater(after=0, waiting=True)), machines)

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 import pytest
 from jobs_support import a_question, a_workspace, figures, read, submit
 
+from app.core import provider_gates
 from app.core.provider_calls import ProviderCall
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import Outcome, TraceOutcome
+from app.domain.rates import parse_rates
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Access, Settings, SettingsError
@@ -157,3 +159,27 @@ def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_p
     settings = order(settings, providers_file=str(file), providers_email=("crm",))
 
     assert [one.name for one in registry.in_order(settings, Field.EMAIL)] == ["crm"]
+
+
+@pytest.mark.parametrize(("rate", "attempts"), [("2/minute", 0), ("1/hour", 1)])
+def test_a_short_line_is_stood_in_and_a_long_one_is_a_failed_try(
+    machines: Machines, database: Database, rate: str, attempts: int
+) -> None:
+    settings = order(
+        machines.settings,
+        providers_email=("hunter",),
+        provider_variables=(
+            ("HUNTER_API_KEY", "k"),
+            ("HUNTER_BASE_URL", "http://127.0.0.1:1"),
+            ("HUNTER_RATE", rate),
+        ),
+    )
+    with database.transaction() as session:
+        provider_gates.admit(session, "hunter", parse_rates(rate), breaker=True, now=clock.now())
+    job_id = a_reveal(database)
+
+    base.run(job_id, reveal.email, dataclasses.replace(machines, settings=settings))
+
+    with database.reading() as session:
+        job = read(session, job_id)
+        assert (job.attempts, [line["outcome"] for line in job.trace]) == (attempts, ["rate_limited"])
