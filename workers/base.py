@@ -29,6 +29,8 @@ from app.settings import Settings
 
 BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 60.0
+LONGEST_WAIT_SECONDS = 600.0
+"""A job looks again at least so often at what it waits for, well before its deadline."""
 
 Resolution: TypeAlias = Callable[[Session, datetime], Answer]
 
@@ -161,7 +163,7 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     ceiling = min(LONGEST_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
     if later.after is not None:
-        seconds = later.after if later.waiting else min(later.after, LONGEST_BACKOFF_SECONDS)
+        seconds = min(later.after, LONGEST_WAIT_SECONDS if later.waiting else LONGEST_BACKOFF_SECONDS)
     with machines.database.transaction() as session:
         run_after = clock.now() + timedelta(seconds=seconds)
         leases.put_back(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)

@@ -2,7 +2,7 @@
 
 A call is let out by one transaction: the job is still this worker's, the answer is not known yet, it may be
 paid, and it is the provider's turn. What the provider says is written down before anything else is done with
-it, so that a job that is interrupted never pays for an answer twice.
+it, so that a job that is interrupted never pays again for an answer that was written down.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from sqlalchemy.orm import Session
 from app.core import leases, provider_calls, provider_gates
 from app.core.leases import Claim
 from app.core.provider_calls import PENDING, ProviderCall, Question
+from app.domain.errors import Unavailable
 from app.domain.kinds import TraceOutcome
 from app.infra import clock
 from workers.base import Machines
 from workers.providers.base import Ask, Field, Pending, Provider, Reply, Terms
 from workers.providers.registry import load
-from workers.waterfall import Heard, Refused, Started
+from workers.waterfall import SECONDS_TO_NEXT_POLL, Heard, Refused, Started
 
+PAUSES = (0.2, 1.0)
 _json = make_converter()
 
 
@@ -36,8 +38,8 @@ class DatabaseDesk:
     claim: Claim
     item: int | None = None
 
-    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard:
-        """Let the call out.
+    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard | Pending:
+        """Let the call out; `Pending` if the answer is on its way already, to this job or to another.
 
         Raises:
             LeaseLost: the job is no longer this worker's; nothing may be paid for it.
@@ -45,8 +47,7 @@ class DatabaseDesk:
         """
         question = self._question(provider, ask)
         if provider.terms.is_free:
-            with self.machines.database.reading() as session:
-                call = provider_calls.earlier(session, question)
+            call = self._free_call(question, takes_time=ask.field is Field.VERIFICATION)
             return Started(ask, clock.now()) if call is None else _resumed(call, ask)
         with self.machines.database.transaction() as session:
             begun, wait = self._let_out(session, provider, ask, question)
@@ -62,24 +63,49 @@ class DatabaseDesk:
             call_id = started.call_id or self._start(session, provider, started)
             provider_calls.wait(session, call_id, ticket=pending.ticket)
             if provider.terms.breaker:
-                provider_gates.report(session, provider.name, TraceOutcome.HIT, retry_after=None, now=now)
+                provider_gates.report(
+                    session, provider.name, pending.outcome, retry_after=pending.after, now=now
+                )
         return None
 
     def end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
-        """Keep what the provider said, and tell its gate."""
+        """Keep what the provider said, and tell its gate; a busy database is asked again: this is paid for.
+
+        Raises:
+            Unavailable: the database stayed away.
+
+        """
         if started.ask.ticket is not None:
             milliseconds = _since(started.asked_at)
+        for seconds in PAUSES:
+            try:
+                return self._end(provider, started, reply, milliseconds)
+            except Unavailable:
+                time.sleep(seconds)
+        return self._end(provider, started, reply, milliseconds)
+
+    def _free_call(self, question: Question, *, takes_time: bool) -> ProviderCall | None:
+        """Find the call that this job has made already; a job that may take its time is held longer."""
+        if not takes_time:
+            with self.machines.database.reading() as session:
+                return provider_calls.earlier(session, question)
+        with self.machines.database.transaction() as session:
+            self._renew(session)
+            return provider_calls.earlier(session, question)
+
+    def _end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
         with self.machines.database.transaction() as session:
             now = clock.now()
             call_id = started.call_id or self._start(session, provider, started)
+            is_ours = leases.is_held(session, self.claim)  # otherwise nobody would drop the values again
             provider_calls.answer(
                 session,
                 call_id,
                 outcome=reply.outcome,
                 status=_status(reply),
-                cost=reply.cost,
+                cost=reply.cost or _unknown_cost(provider, started, reply),
                 latency_ms=milliseconds,
-                reply=_json.unstructure(reply),
+                reply=_json.unstructure(reply) if is_ours else None,
                 now=now,
             )
             if not provider.terms.is_free:
@@ -97,52 +123,63 @@ class DatabaseDesk:
 
     def _let_out(
         self, session: Session, provider: Provider, ask: Ask, question: Question
-    ) -> tuple[Refused | Started | Heard, float]:
+    ) -> tuple[Refused | Started | Heard | Pending, float]:
         """Decide on the call; give the decision, and for how many seconds to wait for its turn."""
-        now = clock.now()
-        lease = timedelta(seconds=self.machines.settings.lease_seconds)
-        leases.renew(session, self.claim, lease_until=now + lease)
+        now, terms = clock.now(), provider.terms
+        self._renew(session)
         call = provider_calls.earlier(session, question)
         if call is not None and call.outcome != PENDING:
             return _resumed(call, ask), 0.0
-        terms = provider.terms
-        if terms.daily_budget is not None:
-            provider_gates.lock(session, provider.name, now=now)  # nobody else spends while this adds up
-        if call is None and (why := self._not_worth(session, question, terms, ask, now)):
-            return Refused(why), 0.0
+        provider_gates.lock(session, provider.name, now=now)  # nobody else asks or spends meanwhile
+        if call is None and (refused := self._not_worth(session, question, terms, ask, now)):
+            return refused, 0.0
         turn = provider_gates.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
         if turn.refused is not None:
+            if call is not None:  # what is on order is not given up because its turn has not come
+                return Pending(str(call.ticket), turn.retry_after or SECONDS_TO_NEXT_POLL), 0.0
             return Refused(turn.refused, turn.retry_after), 0.0
         if call is not None:
             return _resumed(call, ask), turn.wait
         call_id = provider_calls.start(session, question, cost=terms.prices.get(ask.field, 0.0), now=now)
         return Started(ask, now, call_id), turn.wait
 
+    def _renew(self, session: Session) -> None:
+        lease = timedelta(seconds=self.machines.settings.lease_seconds)
+        leases.renew(session, self.claim, lease_until=clock.now() + lease)
+
     def _not_worth(
         self, session: Session, question: Question, terms: Terms, ask: Ask, now: datetime
-    ) -> TraceOutcome | None:
-        """Tell why not to pay for this: the provider knew nothing lately, or it would cost too much."""
+    ) -> Refused | Pending | None:
+        """Tell why not to pay for this: it is known or on its way, or it would cost too much."""
         stands = timedelta(days=terms.miss_days)
         since = now - (stands if ask.max_age is None else min(stands, ask.max_age))
         if ask.field is not Field.VERIFICATION and provider_calls.has_told(session, question, since=since):
-            return TraceOutcome.KNOWN_MISS
+            return Refused(TraceOutcome.KNOWN_MISS)
+        patience = timedelta(seconds=terms.patience)
+        if provider_calls.is_on_its_way(session, question, since=now - patience, now=now):
+            return Pending("", SECONDS_TO_NEXT_POLL)  # its answer will be stored
         price = terms.prices.get(ask.field, 0.0)
         if terms.daily_budget is not None:
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
             spent = provider_calls.credits_since(session, question.provider, today)
             if spent + price > terms.daily_budget:
-                return TraceOutcome.COST_CEILING
-        ceiling = self._ceilings.get(ask.field)
+                tomorrow = today + timedelta(days=1)
+                return Refused(TraceOutcome.COST_CEILING, (tomorrow - now).total_seconds())
+        ceiling, fields = self._ceiling(ask.field)
         if ceiling is not None:
-            spent = self._money(provider_calls.credits_for(session, self.claim.job_id, self.item))
-            if spent + price * terms.credit_price > ceiling:
-                return TraceOutcome.COST_CEILING
+            paid = provider_calls.credits_for(session, self.claim.job_id, self.item, fields)
+            if self._money(paid) + price * terms.credit_price > ceiling:
+                return Refused(TraceOutcome.COST_CEILING)
         return None
 
-    @property
-    def _ceilings(self) -> Mapping[Field, float | None]:
+    def _ceiling(self, field: Field) -> tuple[float | None, tuple[str, ...]]:
+        """Give what a field may cost, and which fields count: to an e-mail belongs its verification."""
         settings = self.machines.settings
-        return {Field.EMAIL: settings.cost_ceiling_email, Field.PHONE: settings.cost_ceiling_phone}
+        if field is Field.PHONE:
+            return settings.cost_ceiling_phone, (Field.PHONE.value,)
+        if field in {Field.EMAIL, Field.VERIFICATION}:
+            return settings.cost_ceiling_email, (Field.EMAIL.value, Field.VERIFICATION.value)
+        return None, ()
 
     def _money(self, spent: Mapping[str, float]) -> float:
         """Give what the providers' credits cost the operator."""
@@ -164,6 +201,7 @@ class DatabaseDesk:
             provider=provider.name,
             subject=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
             country=ask.country,
+            attempt=self.claim.attempts,
         )
 
 
@@ -173,6 +211,12 @@ def _resumed(call: ProviderCall, ask: Ask) -> Started | Heard:
         return Started(replace(ask, ticket=call.ticket), call.asked_at, call.id)
     reply = _json.structure(call.reply, Reply)
     return Heard(reply, call.asked_at, call.latency_ms or 0, call.id)
+
+
+def _unknown_cost(provider: Provider, started: Started, reply: Reply) -> float:
+    """Give what a question may have cost whose answer nobody heard."""
+    unheard = reply.outcome is TraceOutcome.TIMEOUT
+    return provider.terms.prices.get(started.ask.field, 0.0) if unheard else 0.0
 
 
 def _status(reply: Reply) -> str | None:

@@ -18,12 +18,12 @@ from app.core.jobs import JobItem
 from app.core.leases import Claim
 from app.core.people import Handed
 from app.core.survivorship import Said
-from app.domain.errors import InsufficientCredits
+from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.kinds import Outcome
 from app.domain.subjects import Subject
 from app.infra import clock
 from workers import finding, identifying
-from workers.base import Machines
+from workers.base import Machines, RunLater
 from workers.finding import SUPPRESSED_BY_PROVIDER, Finding
 from workers.identifying import Told
 
@@ -40,6 +40,7 @@ class Found:
     told: Told
     findings: tuple[tuple[Finding, int], ...] = ()
     unaffordable: InsufficientCredits | None = None
+    failed: tuple[RunLater, ...] = ()
 
     @property
     def suppressed(self) -> bool:
@@ -49,7 +50,11 @@ class Found:
     @property
     def trace(self) -> list[dict[str, Any]]:
         """Give who was asked about the item."""
-        return [*self.told.catch.trace, *(line for one, _price in self.findings for line in one.catch.trace)]
+        return [
+            *self.told.catch.trace,
+            *(line for one, _price in self.findings for line in one.catch.trace),
+            *(line for later in self.failed for line in later.trace),
+        ]
 
 
 def find_out(claim: Claim, machines: Machines, item: JobItem) -> Found:
@@ -86,6 +91,7 @@ def _paid_fields(claim: Claim, machines: Machines, item: JobItem, found: Found) 
     findings: list[tuple[Finding, int]] = []
     subject = Subject(**item.request["subject"])
     unaffordable = None
+    failed: list[RunLater] = []
     for name, wish in WISHES.items():
         if name.value not in claim.request["fields"]:
             continue
@@ -96,10 +102,15 @@ def _paid_fields(claim: Claim, machines: Machines, item: JobItem, found: Found) 
         except InsufficientCredits as problem:
             unaffordable = problem
             continue
+        except RunLater as later:
+            if later.waiting or claim.attempts < machines.settings.max_attempts:
+                raise
+            failed.append(later)  # what the other fields brought is kept
+            continue
         findings.append((one, price))
         if not (one.known.owned or one.is_empty):
             claim = replace(claim, charged=claim.charged + price)
-    return replace(found, findings=tuple(findings), unaffordable=unaffordable)
+    return replace(found, findings=tuple(findings), unaffordable=unaffordable, failed=tuple(failed))
 
 
 def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *, now: datetime) -> None:
@@ -119,6 +130,10 @@ def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *
         return
     company = companies.get(session, contact.company_id) if contact and contact.company_id else None
     _fill_in(session, item, claim.request["fields"], said, contact=contact, company=company, handed=handed)
+    if found.failed:
+        item.error = ProviderFailed().as_dict()
+        if item.outcome == Outcome.NOT_FOUND:
+            item.outcome = None
     if found.unaffordable is not None:
         item.error = found.unaffordable.as_dict() | {"detail": RAN_OUT}
         if item.outcome == Outcome.NOT_FOUND:  # nobody looked

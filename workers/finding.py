@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -9,17 +10,27 @@ from sqlalchemy.orm import Session
 
 from app.core import contacts, emails, people, phones, suppressions
 from app.core.contacts import Contact
+from app.core.holdings import spoken
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
 from app.core.suppressions import Identifier
+from app.domain.emails import email_kind
 from app.domain.errors import InsufficientCredits
-from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
+from app.domain.findings import (
+    EmailStatus,
+    FoundCompany,
+    FoundContact,
+    FoundEmail,
+    FoundPhone,
+    Source,
+    SourceKind,
+)
 from app.domain.subjects import Subject
 from app.infra import clock
 from workers import ordering, waterfall
 from workers.base import Machines, RunLater
 from workers.desk import DatabaseDesk
-from workers.providers.base import Ask, Field, Reply
+from workers.providers.base import Ask, Field
 from workers.providers.registry import in_order
 from workers.waterfall import Catch, GoodEnough
 
@@ -44,7 +55,7 @@ class Finding:
     @property
     def is_empty(self) -> bool:
         """Tell whether there is nothing to hand over, and so nothing to pay."""
-        return not (self.known.stored or self.catch.emails or self.catch.phones)
+        return not (self.known.stored or _fulfils(self.wish, self.catch.emails, self.catch.phones))
 
 
 def find_out(
@@ -79,7 +90,7 @@ def find_out(
         attempt=claim.attempts,
         max_age=wish.max_age,
     )
-    catch = ask_around(claim, machines, ask, lambda reply: _fulfils(wish, reply), item=item)
+    catch = ask_around(claim, machines, ask, _wanted(wish), item=item)
     with machines.database.reading() as session:
         if suppressions.suppressed(session, _named_by(catch)):
             catch = replace(catch, suppressed=True)
@@ -118,10 +129,10 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
         suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
     if finding.suppressed:
         return None
+    if suppressions.suppressed(session, [*spoken(finding.known.subject), *_named_by(finding.catch)]):
+        return None  # suppressed while the providers were asked
     contact = _store(session, finding, now=now)
-    if contact is None or finding.is_empty:
-        return None
-    if people.is_hidden(session, claim.workspace_id, contact):  # suppressed while the providers were asked
+    if contact is None or finding.is_empty or people.is_hidden(session, claim.workspace_id, contact):
         return None
     return people.hand_over(
         session,
@@ -139,11 +150,16 @@ def _named_by(catch: Catch) -> list[Identifier]:
     return [
         *(Identifier("email", found.email) for found in catch.emails),
         *(Identifier("phone", found.e164) for found in catch.phones),
+        *(Identifier("linkedin_url", one.linkedin_url) for one in catch.contacts if one.linkedin_url),
     ]
 
 
-def _fulfils(wish: Wish, reply: Reply) -> bool:
-    values: tuple[FoundEmail | FoundPhone, ...] = (*reply.emails, *reply.phones)
+def _wanted(wish: Wish) -> GoodEnough:
+    return lambda reply: _fulfils(wish, reply.emails, reply.phones)
+
+
+def _fulfils(wish: Wish, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:
+    values: tuple[FoundEmail | FoundPhone, ...] = (*emails, *phones)
     return any(wish.accepts(value.type, str(value.status)) for value in values)
 
 
@@ -162,6 +178,14 @@ def _store(session: Session, finding: Finding, *, now: datetime) -> Contact | No
     return contact
 
 
+def _own_email(subject: Subject, source: Source) -> tuple[FoundEmail, ...]:
+    """Give the address by which the caller named the person, and the provider knew them."""
+    if subject.email is None:
+        return ()
+    kind = email_kind(subject.email)
+    return (FoundEmail(email=subject.email, type=kind, status=EmailStatus.UNKNOWN, source=source),)
+
+
 def _as_found_contact(subject: Subject, source: Source) -> FoundContact:
     """Write down the caller's words about somebody a provider knows; they count as the provider's."""
     company = None
@@ -174,4 +198,6 @@ def _as_found_contact(subject: Subject, source: Source) -> FoundContact:
         last_name=subject.last_name,
         linkedin_url=subject.linkedin_url,
         company=company,
+        emails=_own_email(subject, source),
+        phones=(FoundPhone(e164=subject.phone, source=source),) if subject.phone else (),
     )

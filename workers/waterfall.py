@@ -71,8 +71,11 @@ class Heard:
 class Desk(Protocol):
     """Who lets calls out and keeps what they brought."""
 
-    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard:
-        """Let the call out, or say why not, or give the answer that this job has already got."""
+    def begin(self, provider: Provider, ask: Ask) -> Refused | Started | Heard | Pending:
+        """Let the call out, or say why not, or give the answer that this job has already got.
+
+        Pending if the answer is on its way and nobody is to be asked now.
+        """
 
     def wait(self, provider: Provider, started: Started, pending: Pending) -> Heard | None:
         """Keep the ticket; give an answer if the provider has been waited for long enough."""
@@ -136,18 +139,24 @@ def run(
             return replace(down.catch, waiting=heard.after)
         checks: list[tuple[Provider, Heard]] = []
         reply = _verified(down, provider, heard.reply, checks)
+        opted_out = any(one.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, one in checks)
         enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
         if provider.guesses and reply.outcome is TraceOutcome.HIT and not enough:
             reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
         if reply != heard.reply:
             desk.judge(heard, reply)
         _add(down, provider, replace(heard, reply=reply), checks)
+        if opted_out:
+            return replace(down.catch, suppressed=True)
         if enough or down.catch.suppressed:
             return down.catch
     if down.unverified_for is not None:
         return replace(down.catch, waiting=down.unverified_for)
-    failed = _all_failed(down.heard)
-    return replace(down.catch, failed=failed, unasked=failed and _none_was_asked(down.heard))
+    if not _all_failed(down.heard):
+        return down.catch
+    return replace(
+        down.catch, failed=True, unasked=_none_was_asked(down.heard), retry_after=_soonest(down.heard)
+    )
 
 
 def verify(
@@ -179,6 +188,8 @@ def _hear(provider: Provider, ask: Ask, desk: Desk) -> Heard | Pending:
     if refusal is not None:
         return Heard(Reply(outcome=refusal), clock.now(), is_refusal=True)
     begun = desk.begin(provider, ask)
+    if isinstance(begun, Pending):
+        return begun
     if isinstance(begun, Refused):
         refused = Reply(outcome=begun.outcome, retry_after=begun.retry_after)
         return Heard(refused, clock.now(), is_refusal=True)
@@ -198,13 +209,14 @@ def _asked(provider: Provider, ask: Ask) -> Reply | Pending:
         reply = provider.ask(ask, seconds=SECONDS_PER_PROVIDER)
         if isinstance(reply, Pending):
             return reply
-        return replace(reply, emails=tuple(verification.assess(found) for found in reply.emails))
+        emails = tuple(verification.assess(found) for found in reply.emails)
+        return replace(reply, emails=emails, cost=max(reply.cost, 0.0))
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
         log.warning("provider failed", provider=provider.name, exc_info=error)
+        outcome = TraceOutcome.TIMEOUT if isinstance(error, ProviderTimeout) else TraceOutcome.ERROR
         if ask.ticket is not None:  # what is on order is not given up because of one bad moment
-            return Pending(ask.ticket, SECONDS_TO_NEXT_POLL)
-        timed_out = isinstance(error, ProviderTimeout)
-        return Reply(outcome=TraceOutcome.TIMEOUT if timed_out else TraceOutcome.ERROR)
+            return Pending(ask.ticket, SECONDS_TO_NEXT_POLL, outcome)
+        return Reply(outcome=outcome)
 
 
 def _verified(down: _Run, provider: Provider, reply: Reply, checks: list[tuple[Provider, Heard]]) -> Reply:
@@ -253,7 +265,6 @@ def _add(down: _Run, provider: Provider, heard: Heard, checks: list[tuple[Provid
         companies=catch.companies + ((reply.company,) if reply.company else ()),
         trace=(*catch.trace, *lines),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,
-        retry_after=reply.retry_after if catch.retry_after is None else catch.retry_after,
     )
 
 
@@ -270,7 +281,25 @@ def _line(provider: Provider, asked: Field, heard: Heard) -> dict[str, Any]:
 def _all_failed(heard: Sequence[tuple[Provider, Heard]]) -> bool:
     """Tell whether somebody failed and nobody said no; a guesser's miss is no no."""
     said_no = any(one.reply.outcome in _ANSWERS and not provider.guesses for provider, one in heard)
-    return not said_no and any(one.reply.outcome in FAILURES for _provider, one in heard)
+    return not said_no and any(_may_help_later(one) for _provider, one in heard)
+
+
+def _may_help_later(heard: Heard) -> bool:
+    """Tell whether asking later may help: a budget, unlike a ceiling, comes back, and a bad key is mended.
+
+    Who has no key at all is simply not there.
+    """
+    reply = heard.reply
+    used_up = reply.outcome is TraceOutcome.COST_CEILING and reply.retry_after is not None
+    bad_key = reply.outcome is TraceOutcome.UNCONFIGURED and not heard.is_refusal
+    return used_up or bad_key or reply.outcome in FAILURES
+
+
+def _soonest(heard: Sequence[tuple[Provider, Heard]]) -> float | None:
+    """Give when the first may be asked again; None as soon as there is one that did not say."""
+    said = [one.reply.retry_after for _provider, one in heard if one.reply.outcome in FAILURES]
+    known = [seconds for seconds in said if seconds is not None]
+    return min(known) if known and len(known) == len(said) else None
 
 
 def _none_was_asked(heard: Sequence[tuple[Provider, Heard]]) -> bool:
@@ -278,5 +307,5 @@ def _none_was_asked(heard: Sequence[tuple[Provider, Heard]]) -> bool:
     return all(
         one.is_refusal and one.reply.outcome is TraceOutcome.RATE_LIMITED
         for _provider, one in heard
-        if one.reply.outcome in FAILURES
+        if _may_help_later(one)
     )

@@ -18,11 +18,24 @@ from sqlalchemy.sql import ColumnElement
 
 from app.core import credits
 from app.core.jobs import Job, JobItem
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
     """The job is no longer this worker's; whatever was about to be written must not be."""
+
+
+_SENT = frozenset(
+    {
+        TraceOutcome.HIT,
+        TraceOutcome.MISS,
+        TraceOutcome.SUPPRESSED,
+        TraceOutcome.ERROR,
+        TraceOutcome.TIMEOUT,
+        TraceOutcome.NO_CREDITS,
+    }
+)
+"""How a call ends that was made; the others may be refusals, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,8 +206,21 @@ def renew(session: Session, claim: Claim, *, lease_until: datetime) -> None:
     _change(session, claim, lease_until=lease_until)
 
 
-def keep_item(session: Session, claim: Claim, item: JobItem, *, charge: int, lease_until: datetime) -> None:
-    """Hand in one finished item of an enrichment: its row, the progress, the charge so far, a longer lease.
+def is_held(session: Session, claim: Claim) -> bool:
+    """Tell whether the job is still this worker's."""
+    return session.scalar(select(Job.id).where(_held_by(claim))) is not None
+
+
+def keep_item(
+    session: Session,
+    claim: Claim,
+    item: JobItem,
+    *,
+    charge: int,
+    trace: Sequence[dict[str, Any]] = (),
+    lease_until: datetime,
+) -> None:
+    """Hand in one finished item of an enrichment: its row, progress, charge so far, trace, a longer lease.
 
     Raises:
         LeaseLost: the job is no longer this worker's.
@@ -205,6 +231,7 @@ def keep_item(session: Session, claim: Claim, item: JobItem, *, charge: int, lea
         claim,
         progress_done=Job.progress_done + 1,
         charged=Job.charged + charge,
+        trace=_joined(_so_far(session, claim).trace, trace),
         lease_until=lease_until,
     )
     session.merge(item)
@@ -223,8 +250,18 @@ def _change(session: Session, claim: Claim, **values: Any) -> None:
 
 
 def _joined(before: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add to the trace what is not in it: a job that runs again hears its earlier answers again."""
-    return [*before, *(line for line in new if line not in before)]
+    """Add to the trace what is not in it: a job that runs again hears its earlier answers again.
+
+    A call is told from others by when it was made; what was refused before anything was sent stands once.
+    """
+    lines = {_call_of(line): line for line in (*before, *new)}
+    return list(lines.values())
+
+
+def _call_of(line: dict[str, Any]) -> tuple[Any, ...]:
+    was_sent = line.get("latency_ms") or line.get("cost") or line.get("outcome") in _SENT
+    told = line.get("at") if was_sent else line.get("outcome")
+    return line.get("item"), line.get("provider"), line.get("field"), told
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:

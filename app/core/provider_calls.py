@@ -11,21 +11,25 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Index, String, delete, func, or_, select, update
+from sqlalchemy import Index, String, and_, delete, func, not_, or_, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.jobs import Job
 from app.domain.findings import EmailStatus
 from app.domain.ids import new_id
-from app.domain.kinds import TraceOutcome
+from app.domain.kinds import OPEN, Status, TraceOutcome
 from app.domain.names import company_key, name_key
 from app.domain.subjects import Subject
+from app.infra.clock import rfc3339
 from app.infra.db import Base
 from app.settings import load
 
+LONGEST_CALL = timedelta(seconds=30)
 STARTED = "started"
 PENDING = "pending"
 ANSWERS = frozenset({TraceOutcome.HIT.value, TraceOutcome.MISS.value, TraceOutcome.SUPPRESSED.value})
@@ -41,7 +45,7 @@ class ProviderCall(Base):
     `outcome` is one of the trace's, or `started` or `pending`; `status` that of the best address; `cost` in
     the provider's credits, while it is open the most it may cost. `ticket` is what an asynchronous provider
     gave, `reply` the values, until the job is over. `subject` is the digest of who and which types were asked
-    for, `item` the place in an enrichment.
+    for, `item` the place in an enrichment, `attempt` which try of the job it was.
     """
 
     __tablename__ = "provider_calls"
@@ -49,6 +53,8 @@ class ProviderCall(Base):
         Index("ix_provider_calls_job_id", "job_id"),
         Index("ix_provider_calls_subject", "subject", "provider", "asked_at"),
         Index("ix_provider_calls_provider_asked_at", "provider", "asked_at"),
+        Index("ix_provider_calls_field_asked_at", "field", "asked_at"),
+        Index("ix_provider_calls_asked_at", "asked_at"),
     )
 
     id: Mapped[str] = mapped_column(String(28), primary_key=True)
@@ -58,6 +64,7 @@ class ProviderCall(Base):
     provider: Mapped[str]
     subject: Mapped[bytes]
     country: Mapped[str | None]
+    attempt: Mapped[int]
     outcome: Mapped[str]
     status: Mapped[str | None]
     cost: Mapped[float]
@@ -78,6 +85,7 @@ class Question:
     provider: str
     subject: bytes
     country: str | None
+    attempt: int = 1
 
 
 def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> bytes:
@@ -92,7 +100,12 @@ def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> byte
 
 
 def earlier(session: Session, question: Question) -> ProviderCall | None:
-    """Give the call of this job that has an answer, or waits for one; None if there is none."""
+    """Give the call of this job that has an answer, or waits for one; None if there is none.
+
+    A failure stands for the rest of the job's try: who waits for one provider does not ask another one, that
+    failed, again and again meanwhile.
+    """
+    failed = and_(ProviderCall.attempt == question.attempt, ProviderCall.outcome.not_in([STARTED]))
     query = (
         select(ProviderCall)
         .where(
@@ -101,7 +114,8 @@ def earlier(session: Session, question: Question) -> ProviderCall | None:
             ProviderCall.field == question.field,
             ProviderCall.provider == question.provider,
             ProviderCall.subject == question.subject,
-            ProviderCall.outcome.in_([*ANSWERS, PENDING]),
+            or_(ProviderCall.outcome.in_([*ANSWERS, PENDING]), failed),
+            or_(ProviderCall.reply.is_not(None), ProviderCall.outcome == PENDING),
         )
         .order_by(ProviderCall.id.desc())
         .limit(1)
@@ -112,11 +126,13 @@ def earlier(session: Session, question: Question) -> ProviderCall | None:
 def has_told(session: Session, question: Question, *, since: datetime) -> bool:
     """Tell whether the provider has said all it knows: asking again would bring, and cost, the same.
 
-    That is so if its latest answer since then was a miss, or an address that is not valid, or any profile:
-    what it told is stored. A valid address or a number that is asked for again is wanted fresher.
+    That is so if its latest answer since then was a miss; or an address that is not valid, or any profile,
+    and the job succeeded, so that it is stored. A valid address or a number that is asked for again is
+    wanted fresher.
     """
     query = (
-        select(ProviderCall.outcome, ProviderCall.status)
+        select(ProviderCall.outcome, ProviderCall.status, Job.status.label("job"))
+        .outerjoin(Job, Job.id == ProviderCall.job_id)
         .where(
             ProviderCall.subject == question.subject,
             ProviderCall.provider == question.provider,
@@ -129,9 +145,33 @@ def has_told(session: Session, question: Question, *, since: datetime) -> bool:
     latest = session.execute(query).first()
     if latest is None or latest.outcome == TraceOutcome.SUPPRESSED:
         return False
-    if latest.outcome == TraceOutcome.MISS or question.field in _PROFILES:
+    if latest.outcome == TraceOutcome.MISS:
         return True
-    return latest.status not in {None, EmailStatus.VALID.value}
+    if latest.job != Status.SUCCEEDED:  # then nobody stored it
+        return False
+    return question.field in _PROFILES or latest.status not in {None, EmailStatus.VALID.value}
+
+
+def is_on_its_way(session: Session, question: Question, *, since: datetime, now: datetime) -> bool:
+    """Tell whether another job, or item, waits for the answer to the same question; `since` is how long.
+
+    A call that began and did not end within half a minute was left behind by a worker that is no more.
+    """
+    waits = and_(ProviderCall.outcome == PENDING, ProviderCall.asked_at >= since)
+    runs = and_(ProviderCall.outcome == STARTED, ProviderCall.asked_at >= now - LONGEST_CALL)
+    mine = and_(ProviderCall.job_id == question.job_id, ProviderCall.item.is_not_distinct_from(question.item))
+    query = (
+        select(ProviderCall.id)
+        .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN)))
+        .where(
+            ProviderCall.subject == question.subject,
+            ProviderCall.provider == question.provider,
+            or_(waits, runs),
+            not_(mine),
+        )
+        .limit(1)
+    )
+    return session.scalar(query) is not None
 
 
 def credits_since(session: Session, provider: str, since: datetime) -> float:
@@ -142,13 +182,14 @@ def credits_since(session: Session, provider: str, since: datetime) -> float:
     return float(session.execute(query).scalar_one())
 
 
-def credits_for(session: Session, job_id: str, item: int | None) -> dict[str, float]:
-    """Add up, by provider, the credits spent for a job, or for one item of it."""
+def credits_for(session: Session, job_id: str, item: int | None, asked: Collection[str]) -> dict[str, float]:
+    """Add up, by provider, the credits that these fields of a job, or of one item of it, have cost."""
     query = (
         select(ProviderCall.provider, func.sum(ProviderCall.cost))
         .where(
             ProviderCall.job_id == job_id,
             ProviderCall.item.is_(None) if item is None else ProviderCall.item == item,
+            ProviderCall.field.in_(asked),
         )
         .group_by(ProviderCall.provider)
     )
@@ -165,6 +206,7 @@ def start(session: Session, question: Question, *, cost: float, now: datetime) -
         provider=question.provider,
         subject=question.subject,
         country=question.country,
+        attempt=question.attempt,
         outcome=STARTED,
         cost=cost,
         asked_at=now,
@@ -198,6 +240,31 @@ def answer(
 def judge(session: Session, call_id: str, *, outcome: TraceOutcome, status: str | None) -> None:
     """Write down what became of an answer once its addresses were verified."""
     _change(session, call_id, outcome=outcome.value, status=status)
+
+
+def abandon(session: Session, job_id: str, *, now: datetime) -> list[dict[str, Any]]:
+    """End the calls that wait for an answer, as their job is over; give their lines for the receipt."""
+    query = select(ProviderCall).where(
+        ProviderCall.job_id == job_id, ProviderCall.outcome.in_([STARTED, PENDING])
+    )
+    lines = []
+    for call in session.scalars(query.order_by(ProviderCall.id)).all():
+        call.outcome, call.answered_at = TraceOutcome.TIMEOUT.value, now
+        call.latency_ms = round((now - call.asked_at).total_seconds() * 1000)
+        item = {} if call.item is None else {"item": call.item}
+        lines.append(
+            {
+                **item,
+                "provider": call.provider,
+                "field": call.field,
+                "outcome": call.outcome,
+                "latency_ms": call.latency_ms,
+                "cost": call.cost,
+                "at": rfc3339(call.asked_at),
+            }
+        )
+    session.flush()
+    return lines
 
 
 def forget_replies(session: Session, job_id: str) -> None:

@@ -70,7 +70,7 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: datetim
     if row is None:
         session.execute(
             insert(session, ProviderGate)
-            .values(provider=provider, **_columns(gates.new(rates, now)))
+            .values(provider=provider, **_columns(gates.new(rates, shared_time(session, now))))
             .on_conflict_do_nothing()
         )
         row = session.scalars(query).one()

@@ -11,7 +11,7 @@ from sqlalchemy import and_, or_, select, text, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
-from app.core import credits
+from app.core import credits, provider_calls
 from app.core.jobs import Job
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Status
@@ -123,6 +123,8 @@ def _end(session: Session, job: Job, status: Status, *, now: datetime) -> None:
     job.lease_token = None
     job.lease_until = None
     credits.close(session, job.workspace_id, job.id, held=job.held, charged=job.charged, now=now)
+    job.trace = [*job.trace, *provider_calls.abandon(session, job.id, now=now)]
+    provider_calls.forget_replies(session, job.id)
 
 
 def _overdue(now: datetime) -> ColumnElement[bool]:

@@ -92,11 +92,11 @@ def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
     Its form stays as it is: what was guessed from a pattern teaches no pattern, however it turns out, and of
     the others only the valid ones count.
     """
-    session.execute(delete(Verification).where(Verification.email_id == email_id))
     contact_id = session.scalar(select(Email.contact_id).where(Email.id == email_id))
     if contact_id is None or verdict.verified_at is None:
         return False
     owners.lock_name(session, contact_id)
+    session.execute(delete(Verification).where(Verification.email_id == email_id))
     row = session.get_one(Email, email_id, populate_existing=True)
     if any(at is not None and at >= verdict.verified_at for at in (row.verified_at, row.reported_at)):
         return False

@@ -111,7 +111,8 @@ def report(gate: Gate, outcome: TraceOutcome, *, retry_after: float | None, now:
     )
     if outcome is TraceOutcome.RATE_LIMITED:
         seconds = PAUSE_SECONDS if retry_after is None else retry_after
-        gate = replace(gate, paused_until=now + timedelta(seconds=seconds))
+        until = now + timedelta(seconds=seconds)
+        gate = replace(gate, paused_until=max(gate.paused_until or until, until))
     if not failed:
         return replace(gate, state=State.CLOSED, open_until=None)
     if _breaks(gate):

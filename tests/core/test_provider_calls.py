@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW
+from jobs_support import NOW, a_job, a_workspace, read
 from sqlalchemy.orm import Session
 
 from app.core import provider_calls
 from app.core.provider_calls import ProviderCall, Question, subject_digest
-from app.domain.kinds import TraceOutcome
+from app.domain.kinds import Status, TraceOutcome
 from app.domain.subjects import Subject
 
 ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
@@ -22,6 +22,16 @@ QUESTION = Question(
     country="GB",
 )
 HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
+
+
+def job(session: Session, status: Status) -> str:
+    """Add a job in this state; give its id."""
+    job_id = a_job(session, a_workspace(session), f"somebody {status}")
+    row = read(session, job_id)
+    row.status = status.value
+    row.lease_token = "t" if status is Status.RUNNING else None
+    session.flush()
+    return job_id
 
 
 def call(
@@ -97,7 +107,7 @@ def test_an_answer_is_found_again_by_the_job_that_asked(session: Session, outcom
 def test_what_brought_no_answer_is_asked_again(session: Session, outcome: TraceOutcome | None) -> None:
     call(session, outcome=outcome)
 
-    assert provider_calls.earlier(session, QUESTION) is None
+    assert provider_calls.earlier(session, replace(QUESTION, attempt=2)) is None
 
 
 def test_a_ticket_is_found_again(session: Session) -> None:
@@ -162,10 +172,62 @@ def test_a_later_hit_ends_a_miss(session: Session) -> None:
 def test_what_it_told_and_is_stored_is_not_bought_again(
     session: Session, field: str, status: str | None, *, told: bool
 ) -> None:
-    question = replace(QUESTION, field=field)
+    question = replace(QUESTION, field=field, job_id=job(session, Status.SUCCEEDED))
     call(session, question, HIT, status=status, days=2)
 
     assert provider_calls.has_told(session, question, since=NOW - timedelta(days=3)) is told
+
+
+@pytest.mark.parametrize("status", [Status.CANCELED, Status.FAILED, Status.RUNNING])
+def test_what_a_job_without_an_answer_was_told_is_stored_nowhere(session: Session, status: Status) -> None:
+    question = replace(QUESTION, field="person", job_id=job(session, status))
+    call(session, question, HIT, status=None)
+
+    assert not provider_calls.has_told(session, question, since=NOW - timedelta(days=3))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "age", "status", "expected"),
+    [
+        ("started", 10, Status.RUNNING, True),
+        ("started", 40, Status.RUNNING, False),
+        ("pending", 40, Status.QUEUED, True),
+        ("pending", 700, Status.QUEUED, False),
+        ("pending", 40, Status.CANCELED, False),
+        ("hit", 10, Status.RUNNING, False),
+    ],
+)
+def test_what_another_open_job_waits_for_is_on_its_way(
+    session: Session, outcome: str, age: int, status: Status, *, expected: bool
+) -> None:
+    call_id = call(session, replace(QUESTION, job_id=job(session, status)))
+    row = session.get_one(ProviderCall, call_id)
+    row.outcome, row.asked_at = outcome, NOW - timedelta(seconds=age)
+    session.flush()
+
+    since = NOW - timedelta(seconds=600)
+    assert provider_calls.is_on_its_way(session, QUESTION, since=since, now=NOW) is expected
+
+
+def test_what_the_job_itself_waits_for_is_not_on_its_way_to_another(session: Session) -> None:
+    mine = replace(QUESTION, job_id=job(session, Status.QUEUED), item=2)
+    call(session, mine)
+
+    def on_its_way(question: Question) -> bool:
+        return provider_calls.is_on_its_way(session, question, since=NOW, now=NOW)
+
+    assert not on_its_way(mine)
+    assert on_its_way(replace(mine, item=3))
+
+
+def test_a_failure_stands_for_the_try_in_which_it_was(session: Session) -> None:
+    call_id = call(session, replace(QUESTION, attempt=2), TraceOutcome.TIMEOUT)
+
+    again = provider_calls.earlier(session, replace(QUESTION, attempt=2))
+
+    assert again is not None
+    assert again.id == call_id
+    assert provider_calls.earlier(session, replace(QUESTION, attempt=3)) is None
 
 
 def test_an_opt_out_is_no_miss(session: Session) -> None:
@@ -195,8 +257,9 @@ def test_costs_are_told_by_job_and_item(session: Session) -> None:
     call(session, replace(QUESTION, provider="prospeo"), HIT, cost=3)
     call(session, replace(QUESTION, item=1), HIT, cost=7)
 
-    assert provider_calls.credits_for(session, "job_1", None) == {"hunter": 2, "prospeo": 3}
-    assert provider_calls.credits_for(session, "job_1", 1) == {"hunter": 7}
+    assert provider_calls.credits_for(session, "job_1", None, ["email"]) == {"hunter": 2, "prospeo": 3}
+    assert provider_calls.credits_for(session, "job_1", 1, ["email", "phone"]) == {"hunter": 7}
+    assert provider_calls.credits_for(session, "job_1", 1, ["phone"]) == {}
 
 
 def test_what_became_of_an_answer_is_kept(session: Session) -> None:

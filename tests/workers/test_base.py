@@ -212,15 +212,19 @@ def test_a_job_that_says_when_to_come_again_is_put_back_until_then(
     assert after(machines, job_id)[0].run_after == NOW + timedelta(seconds=seconds)
 
 
+def line(minute: int) -> dict[str, Any]:
+    return {"provider": "one", "outcome": "error", "at": f"2026-11-20T09:{minute:02}:00.000Z"}
+
+
 def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
     machines: Machines, bell: SilentBell, job_id: str
 ) -> None:
     for number in range(3):
-        base.run(job_id, raises(RunLater(({"try": number},), after=0)), machines)
+        base.run(job_id, raises(RunLater((line(number),), after=0)), machines)
 
     job, credits = after(machines, job_id)
     assert (job.status, job.error) == (Status.FAILED, ProviderFailed().as_dict())
-    assert (job.attempts, job.trace) == (3, [{"try": 0}, {"try": 1}, {"try": 2}])
+    assert (job.attempts, job.trace) == (3, [line(0), line(1), line(2)])
     assert credits == (10, 0, 0)
     assert bell.rang == [job_id] * 3
 

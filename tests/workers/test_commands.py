@@ -173,4 +173,4 @@ def test_settings_that_make_no_sense_are_a_sentence(run: Any) -> None:
 
 
 def test_the_report_is_a_command_of_the_same_group() -> None:
-    assert set(group.commands) == {"check", "report"}
+    assert set(group.commands) == {"check", "people", "report"}

@@ -8,13 +8,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from jobs_support import a_question, a_workspace, claim, submit
+from jobs_support import a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core import leases, provider_calls, provider_gates
 from app.core.leases import Answer, Claim, LeaseLost
 from app.core.provider_calls import ProviderCall
+from app.domain.errors import Unavailable
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import Outcome, TraceOutcome
 from app.domain.rates import parse_rates
@@ -61,6 +62,10 @@ class Office:
             )
             return Office(self.database, machines, self.workspace_id, claimed_now(session, self.workspace_id))
 
+    def at_its_next_try(self) -> Office:
+        claimed = dataclasses.replace(self.claim, attempts=self.claim.attempts + 1)
+        return dataclasses.replace(self, claim=claimed)
+
     def calls(self) -> list[ProviderCall]:
         with self.database.reading() as session:
             return list(session.query(ProviderCall).order_by(ProviderCall.id))
@@ -77,9 +82,14 @@ def claimed_now(session: Session, workspace_id: str) -> Claim:
 def office(settings: Settings, database: Database) -> Office:
     machines = Machines(settings, database, None, None)  # type: ignore[arg-type]
     with database.transaction() as session:
-        workspace_id = a_workspace(session)
+        workspace_id = a_workspace(session, grant=100)
         claimed = claimed_now(session, workspace_id)
     return Office(database, machines, workspace_id, claimed)
+
+
+def about(number: int) -> Ask:
+    """Ask about somebody else."""
+    return dataclasses.replace(ASK, subject=Subject(full_name=f"Ada {number}", company_domain="acme.com"))
 
 
 def begin(office: Office, provider: Named | None = None, ask: Ask = ASK, **more: Any) -> Any:
@@ -186,11 +196,12 @@ def test_beyond_the_days_budget_nobody_is_asked(office: Office) -> None:
     terms = dataclasses.replace(PAID, daily_budget=3.0)
     end(office, begin(office, Named(terms=terms)), hit(), Named(terms=terms))
 
-    first = begin(office.other_job(), Named(terms=terms))
-    second = begin(office.other_job(), Named(terms=terms))
+    first = begin(office.other_job(), Named(terms=terms), about(1))
+    second = begin(office.other_job(), Named(terms=terms), about(2))
 
     assert isinstance(first, Started)
-    assert second == Refused(TraceOutcome.COST_CEILING)
+    assert second.outcome is TraceOutcome.COST_CEILING
+    assert 0 < second.retry_after <= 86400
 
 
 @pytest.mark.parametrize(
@@ -223,7 +234,7 @@ def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(off
     slow = Named(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
     begin(office, slow)
 
-    begun = begin(office.other_job(), slow)
+    begun = begin(office.other_job(), slow, about(1))
 
     assert begun.outcome is TraceOutcome.RATE_LIMITED
     assert begun.retry_after == pytest.approx(3600, abs=30)
@@ -231,10 +242,114 @@ def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(off
 
 
 def test_failures_open_the_circuit_for_everybody(office: Office) -> None:
-    for _ in range(5):
-        end(office, begin(office), Reply(outcome=TraceOutcome.ERROR))
+    for number in range(5):
+        end(office, begin(office, ask=about(number)), Reply(outcome=TraceOutcome.ERROR))
 
     assert begin(office.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
+
+
+def test_a_failure_stands_for_the_rest_of_the_try_and_no_longer(office: Office, database: Database) -> None:
+    end(office, begin(office), Reply(outcome=TraceOutcome.TIMEOUT))
+
+    same, next_try = begin(office), begin(office.at_its_next_try())
+
+    assert (same.reply.outcome, type(next_try)) == (TraceOutcome.TIMEOUT, Started)
+
+
+def test_a_question_that_nobody_heard_the_answer_to_may_have_cost_its_price(office: Office) -> None:
+    begun = begin(office)
+
+    end(office, begun, Reply(outcome=TraceOutcome.TIMEOUT))
+
+    assert [call.cost for call in office.calls()] == [2.0]
+
+
+def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(office: Office) -> None:
+    slow = Named(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
+    office.desk().wait(slow, begin(office, slow), Pending("t-1", 30.0))  # type: ignore[arg-type]
+
+    again = begin(office, slow)
+
+    assert isinstance(again, Pending)
+    assert (again.ticket, again.after) == ("t-1", pytest.approx(3600, abs=30))
+
+
+def test_polls_that_fail_open_the_circuit(office: Office) -> None:
+    for number in range(5):
+        begun = begin(office, ask=about(number))
+        office.desk().wait(Named(), begun, Pending("t", 30.0, TraceOutcome.TIMEOUT))  # type: ignore[arg-type]
+
+    assert begin(office.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_what_is_on_its_way_to_another_job_is_not_ordered_again(office: Office, *, pending: bool) -> None:
+    begun = begin(office)
+    if pending:
+        office.desk().wait(Named(), begun, Pending("t-1", 30.0))  # type: ignore[arg-type]
+
+    assert isinstance(begin(office.other_job()), Pending)
+    assert isinstance(begin(office, item=3), Pending)
+    assert isinstance(begin(office.other_job(), Named("prospeo")), Started)
+    assert len(office.calls()) == 2
+
+
+def test_of_twelve_workers_one_spends_the_last_of_the_budget(office: Office) -> None:
+    limited = Named(terms=dataclasses.replace(PAID, daily_budget=3.0))
+    jobs = [office.other_job() for _ in range(12)]
+
+    begun = at_once(12, lambda number: begin(jobs[number], limited, about(number)))
+
+    assert sum(isinstance(one, Started) for one in begun) == 1
+
+
+def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not(office: Office) -> None:
+    job = office.other_job(cost_ceiling_email=2.0)
+    terms = dataclasses.replace(PAID, prices=dict.fromkeys(Field, 2.0))
+    profile = dataclasses.replace(ASK, field=Field.PERSON)
+    end(
+        job,
+        begin(job, Named(terms=terms), profile),
+        Reply(outcome=TraceOutcome.HIT, cost=2),
+        Named(terms=terms),
+    )
+
+    email = begin(job, Named("prospeo", terms))
+    end(job, email, Reply(outcome=TraceOutcome.HIT, cost=2), Named("prospeo", terms))
+    question = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+
+    assert isinstance(email, Started)
+    assert begin(job, Named("hunter", terms), question) == Refused(TraceOutcome.COST_CEILING)
+
+
+def test_a_worker_that_lost_the_job_leaves_no_values_behind(office: Office, database: Database) -> None:
+    begun = begin(office)
+    with database.transaction() as session:
+        leases.settle(session, office.claim, Answer(outcome=Outcome.NOT_FOUND), now=clock.now())
+
+    end(office, begun, hit())
+
+    assert [(call.outcome, call.reply) for call in office.calls()] == [("hit", None)]
+
+
+def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = begin(office)
+    busy = iter([True, True, False])
+    real = provider_calls.answer
+
+    def answer(*words: Any, **more: Any) -> None:
+        if next(busy):
+            raise Unavailable
+        real(*words, **more)
+
+    monkeypatch.setattr(provider_calls, "answer", answer)
+    monkeypatch.setattr("workers.desk.PAUSES", (0.0, 0.0))
+
+    end(office, begun, hit())
+
+    assert [call.outcome for call in office.calls()] == ["hit"]
 
 
 def test_a_ticket_is_kept_and_asked_about_in_the_same_call(office: Office) -> None:
@@ -293,9 +408,7 @@ def test_a_refusal_has_nothing_to_be_judged(office: Office) -> None:
     assert office.calls() == []
 
 
-def test_an_answer_closes_the_circuit_and_an_unknown_key_makes_it_unhealthy(
-    office: Office, session: Session
-) -> None:
+def test_an_unknown_key_makes_a_provider_unhealthy(office: Office, session: Session) -> None:
     end(office, begin(office), Reply(outcome=TraceOutcome.UNCONFIGURED))
 
     assert provider_gates.health(session) == {"hunter": False}

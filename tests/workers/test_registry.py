@@ -146,10 +146,9 @@ def test_a_country_has_its_own_order(settings: Settings) -> None:
     assert [one.name for one in usual] == ["pattern", "hunter"]
 
 
-def test_who_cannot_be_asked_for_a_field_is_left_out(settings: Settings) -> None:
-    settings = order(settings, providers_phone=("hunter", "leadmagic"))
-
-    assert [one.name for one in registry.in_order(settings, Field.PHONE)] == ["leadmagic"]
+def test_who_cannot_be_asked_for_a_field_is_refused_with_those_who_can(settings: Settings) -> None:
+    with pytest.raises(SettingsError, match=r"PROVIDERS_PHONE names 'hunter'.*leadmagic"):
+        registry.load(order(settings, providers_phone=("hunter", "leadmagic")))
 
 
 def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_path: Path) -> None:

@@ -190,19 +190,44 @@ def test_a_hit_that_does_not_do_is_an_answer_although_others_failed() -> None:
     assert not run(Scripted(hit(email(status=UNKNOWN))), says(TraceOutcome.ERROR)).failed
 
 
-@pytest.mark.parametrize("outcome", [TraceOutcome.INELIGIBLE, TraceOutcome.UNCONFIGURED])
+@pytest.mark.parametrize("outcome", [TraceOutcome.INELIGIBLE, TraceOutcome.COST_CEILING])
 def test_nobody_who_could_be_asked_is_no_failure(outcome: TraceOutcome) -> None:
     assert not run(says(outcome)).failed
 
 
-def test_when_to_come_again_is_what_the_first_said_who_said_it() -> None:
+@pytest.mark.parametrize(("third", "after"), [(TraceOutcome.RATE_LIMITED, 7.0), (TraceOutcome.ERROR, None)])
+def test_one_comes_again_when_the_first_may_be_asked(third: TraceOutcome, after: float | None) -> None:
     catch = run(
-        says(TraceOutcome.ERROR),
-        says(TraceOutcome.RATE_LIMITED, retry_after=7.0),
         says(TraceOutcome.RATE_LIMITED, retry_after=60.0),
+        says(TraceOutcome.RATE_LIMITED, retry_after=7.0),
+        says(third, retry_after=90.0 if third is TraceOutcome.RATE_LIMITED else None),
     )
 
-    assert (catch.failed, catch.retry_after) == (True, 7.0)
+    assert (catch.failed, catch.retry_after) == (True, after)
+
+
+def test_a_key_that_is_refused_is_a_failure_and_one_that_is_missing_is_nobody() -> None:
+    missing = Scripted(hit(email()), refuses=TraceOutcome.UNCONFIGURED)
+
+    assert run(says(TraceOutcome.UNCONFIGURED)).failed
+    assert not run(missing).failed
+
+
+def test_a_budget_that_is_used_up_comes_back_and_a_ceiling_does_not() -> None:
+    used_up = OpenDesk(begins={"one": Refused(TraceOutcome.COST_CEILING, 3600.0)})
+    too_dear = OpenDesk(begins={"one": Refused(TraceOutcome.COST_CEILING)})
+
+    assert run(Scripted(hit(email())), desk=used_up).failed
+    assert not run(Scripted(hit(email())), desk=too_dear).failed
+
+
+def test_whoever_opted_out_at_the_verifier_is_left_alone() -> None:
+    opted_out = Scripted(Reply(outcome=TraceOutcome.SUPPRESSED), name="verifier")
+    second = Scripted(hit(email()))
+
+    catch = run(Scripted(hit(email(status=UNKNOWN))), second, verifiers=(opted_out,))
+
+    assert (catch.suppressed, second.asked) == (True, [])
 
 
 def test_a_suppressed_person_stops_it() -> None:

@@ -32,11 +32,10 @@ def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
             failed.append(later)
             trace += _of_item(item, later.trace)
             continue
-        trace += _of_item(item, found.trace if found else ())
         claim = _hand_in(claim, machines, done, found)
     if failed:
         raise _together(failed, tuple(trace))
-    return lambda session, _now: Answer(outcome=_outcome(jobs.items(session, claim.job_id)), trace=trace)
+    return lambda session, _now: Answer(outcome=_outcome(jobs.items(session, claim.job_id)))
 
 
 def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | None, JobItem]:
@@ -76,7 +75,8 @@ def _hand_in(claim: Claim, machines: Machines, done: JobItem, found: Found | Non
         if found is not None:
             enriching.write(session, claim, done, found, now=now)
         lease_until = now + timedelta(seconds=machines.settings.lease_seconds)
-        leases.keep_item(session, claim, done, charge=done.charged, lease_until=lease_until)
+        lines = _of_item(done, found.trace if found else ())
+        leases.keep_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
     return replace(claim, charged=claim.charged + done.charged)
 
 

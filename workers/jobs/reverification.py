@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from app.core import verifications
+from app.core import provider_gates, verifications
 from app.core.verifications import Due
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
@@ -64,7 +64,7 @@ def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool
     """Ask one verifier after the other until one can tell, or needs time."""
     missed = False
     for verifier in verifiers:
-        reply = _ask(verifier, due)
+        reply = _ask(machines, verifier, due)
         if isinstance(reply, Pending):
             _wait(machines, due, verifier, reply)
             return False
@@ -78,11 +78,28 @@ def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool
     return False
 
 
-def _ask(verifier: Provider, due: Due) -> Reply | Pending:
+def _ask(machines: Machines, verifier: Provider, due: Due) -> Reply | Pending:
+    """Ask the verifier in its turn, as every worker does."""
     ticket = due.ticket if due.provider == verifier.name else None
     ask = Ask(field=Field.VERIFICATION, subject=Subject(email=due.email), ticket=ticket)
     if refused := verifier.refusal(ask):
         return Reply(outcome=refused)
+    if verifier.terms.is_free:
+        return _answer(verifier, ask)
+    with machines.database.transaction() as session:
+        terms, now = verifier.terms, clock.now()
+        turn = provider_gates.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
+    if turn.refused is not None:
+        return Reply(outcome=turn.refused)
+    time.sleep(turn.wait)  # less than a second
+    reply = _answer(verifier, ask)
+    with machines.database.transaction() as session:
+        after = reply.after if isinstance(reply, Pending) else reply.retry_after
+        provider_gates.report(session, verifier.name, reply.outcome, retry_after=after, now=clock.now())
+    return reply
+
+
+def _answer(verifier: Provider, ask: Ask) -> Reply | Pending:
     try:
         return verifier.ask(ask, seconds=SECONDS_PER_ADDRESS)
     except ProviderTimeout:

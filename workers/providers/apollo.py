@@ -153,7 +153,7 @@ class Apollo(Vendor):
 
     def _result(self, ticket: str, answer: Answer) -> Reply | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return Pending(ticket, answer.retry_after or SECONDS_TO_NEXT)
+            return self.later(ticket, answer, SECONDS_TO_NEXT)
         body = answer.body or {}
         if "result_pending" in (reading.text(body, "error_code"), _code(body)):
             return Pending(ticket, reading.figure(body, "retry_after_seconds") or SECONDS_TO_NEXT)

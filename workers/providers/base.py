@@ -74,10 +74,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The provider needs time: ask again with the ticket, in so many seconds."""
+    """The provider needs time: ask again with the ticket, in so many seconds.
+
+    `outcome` is how this asking went, which the provider's gate wants to know: a hit, if nothing went wrong.
+    """
 
     ticket: str
     after: float
+    outcome: TraceOutcome = TraceOutcome.HIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

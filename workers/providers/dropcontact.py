@@ -95,7 +95,7 @@ class Dropcontact(Vendor):
 
     def _fetched(self, ask: Ask, ticket: str, answer: Answer) -> Reply | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return Pending(ticket, answer.retry_after or SECONDS_TO_NEXT)
+            return self.later(ticket, answer, SECONDS_TO_NEXT)
         if not answer.is_ok:
             return self._refused(answer)
         body = answer.object

@@ -106,7 +106,7 @@ class FullEnrich(Vendor):
         body = answer.body or {}
         if answer.status in _PASSING:  # what is ordered is not given up for that
             is_calm = answer.status != 429  # noqa: PLR2004 -- the status
-            return Pending(ticket, answer.retry_after or (SECONDS_TO_NEXT if is_calm else SECONDS_TO_CALM))
+            return self.later(ticket, answer, SECONDS_TO_NEXT if is_calm else SECONDS_TO_CALM)
         if reading.text(body, "code") == _IN_PROGRESS:
             return Pending(ticket, SECONDS_TO_NEXT)
         if not answer.is_ok and not (answer.status == _PAYMENT_REQUIRED and "data" in body):

@@ -52,11 +52,15 @@ def load(settings: Settings) -> dict[str, Provider]:
         taken = [provider.name for provider in PROVIDERS]
         own = generic.read(settings.providers_file, os.environ, taken)
     known = {provider.name: provider(settings.access(provider.name)) for provider in (*PROVIDERS, *own)}
-    for variable, name in _named(settings):
+    for variable, field, name in _named(settings):
         if name not in known:
             message = (
                 f"{variable} names {name!r}, which is no provider. There are: {', '.join(sorted(known))}."
             )
+            raise SettingsError(message)
+        if field not in known[name].fields:
+            able = ", ".join(sorted(one.name for one in known.values() if field in one.fields))
+            message = f"{variable} names {name!r}, which cannot be asked for that. Those that can: {able}."
             raise SettingsError(message)
     return known
 
@@ -65,11 +69,11 @@ def in_order(settings: Settings, field: Field, region: str | None = None) -> tup
     """Give the providers to ask for the field, first to last; `region` is an ISO country or None."""
     known = load(settings)
     names = settings.providers(field.value, region)
-    return tuple(known[name] for name in names if field in known[name].fields)
+    return tuple(known[name] for name in names)
 
 
-def _named(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Give every provider that an order names, with the variable of the order."""
+def _named(settings: Settings) -> Iterator[tuple[str, Field, str]]:
+    """Give every provider that an order names, with the variable and the field of the order."""
     regions = {
         (name, name.rpartition("_")[2])
         for name, _value in settings.provider_variables
@@ -77,7 +81,7 @@ def _named(settings: Settings) -> Iterator[tuple[str, str]]:
     }
     for field in Field:
         usual = f"PROVIDERS_{field.value.upper()}"
-        yield from ((usual, name) for name in settings.providers(field.value))
+        yield from ((usual, field, name) for name in settings.providers(field.value))
         for variable, region in regions:
             if variable == f"{usual}_{region}":
-                yield from ((variable, name) for name in settings.providers(field.value, region))
+                yield from ((variable, field, name) for name in settings.providers(field.value, region))

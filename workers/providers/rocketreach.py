@@ -93,7 +93,7 @@ class RocketReach(Vendor):
 
     def _status(self, ask: Ask, ticket: str, answer: Answer) -> Reply | Pending:
         if answer.status in _PASSING:  # what is paid for is not given up for that
-            return Pending(ticket, answer.retry_after or SECONDS_TO_NEXT)
+            return self.later(ticket, answer, SECONDS_TO_NEXT)
         if not answer.is_ok:
             reply = self._refused(answer)
             return Reply(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply

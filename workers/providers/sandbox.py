@@ -44,8 +44,11 @@ class Sandbox:
         self.terms = FREE
 
     def refusal(self, ask: Ask) -> TraceOutcome | None:
-        """Tell whether it is one of the sandbox's people."""
-        return None if scenario_of(ask.subject) in SCENARIOS else TraceOutcome.INELIGIBLE
+        """Tell whether it is one of the sandbox's people; one of them finds no key."""
+        scenario = scenario_of(ask.subject)
+        if scenario not in SCENARIOS:
+            return TraceOutcome.INELIGIBLE
+        return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
     def ask(self, ask: Ask, *, seconds: float) -> Reply:
         """Do what the scenario says.

@@ -10,16 +10,14 @@ import weakref
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any, ClassVar
 
 import httpx2
 
 from app.domain.kinds import TraceOutcome
-from app.infra import clock
 from app.settings import Access
+from workers.http import retry_after
 from workers.providers.base import Ask, Check, Field, Pending, ProviderTimeout, Reply, Terms, UnexpectedAnswer
 
 MOST_BYTES = 2_000_000
@@ -35,6 +33,7 @@ _TOLD_BY_STATUS = frozenset({401, 429})
 """What also comes as plain text, or from a gateway before the vendor; the others need the vendor's JSON."""
 _OK = range(200, 300)
 _NOT_FOUND = 404
+_TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +64,9 @@ class Answer:
 
     @property
     def retry_after(self) -> float | None:
-        """Give the seconds of `Retry-After` (RFC 9110, section 10.2.3: seconds, or a date)."""
-        said = self.headers.get("retry-after", "").strip()
-        if said.isdecimal():
-            return min(float(said), LONGEST_PAUSE)
-        try:
-            at = parsedate_to_datetime(said)
-        except ValueError:
-            return None
-        at = at if at.tzinfo else at.replace(tzinfo=UTC)
-        return min(max((at - clock.now()).total_seconds(), 0.0), LONGEST_PAUSE)
+        """Give the seconds of `Retry-After`; None if there is none."""
+        seconds = retry_after(self.headers.get("retry-after", ""))
+        return None if seconds is None else min(seconds, LONGEST_PAUSE)
 
 
 class Vendor:
@@ -163,6 +155,12 @@ class Vendor:
             return Reply(outcome=TraceOutcome.MISS)
         outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
         return Reply(outcome=outcome, retry_after=answer.retry_after)
+
+    def later(self, ticket: str, answer: Answer, seconds: float) -> Pending:
+        """Ask again with the ticket, after a poll that was refused or failed; its gate gets to know."""
+        too_often = answer.status == _TOO_MANY
+        outcome = TraceOutcome.RATE_LIMITED if too_often else TraceOutcome.ERROR
+        return Pending(ticket, answer.retry_after or seconds, outcome)
 
     def checked(self, answer: Answer, left: Mapping[str, float]) -> Check:
         """Say what the answer of a free call tells about the key."""

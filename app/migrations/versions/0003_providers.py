@@ -25,6 +25,7 @@ def upgrade() -> None:
         sa.Column("provider", sa.String(), nullable=False),
         sa.Column("subject", sa.LargeBinary(), nullable=False),
         sa.Column("country", sa.String(), nullable=True),
+        sa.Column("attempt", sa.Integer(), nullable=False),
         sa.Column("outcome", sa.String(), nullable=False),
         sa.Column("status", sa.String(), nullable=True),
         sa.Column("cost", sa.Double(), nullable=False),
@@ -36,6 +37,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_provider_calls")),
     )
     with op.batch_alter_table("provider_calls", schema=None) as batch_op:
+        batch_op.create_index("ix_provider_calls_asked_at", ["asked_at"], unique=False)
+        batch_op.create_index("ix_provider_calls_field_asked_at", ["field", "asked_at"], unique=False)
         batch_op.create_index("ix_provider_calls_job_id", ["job_id"], unique=False)
         batch_op.create_index("ix_provider_calls_provider_asked_at", ["provider", "asked_at"], unique=False)
         batch_op.create_index("ix_provider_calls_subject", ["subject", "provider", "asked_at"], unique=False)
@@ -158,5 +161,7 @@ def downgrade() -> None:
         batch_op.drop_index("ix_provider_calls_subject")
         batch_op.drop_index("ix_provider_calls_provider_asked_at")
         batch_op.drop_index("ix_provider_calls_job_id")
+        batch_op.drop_index("ix_provider_calls_field_asked_at")
+        batch_op.drop_index("ix_provider_calls_asked_at")
 
     op.drop_table("provider_calls")

@@ -30,6 +30,14 @@ PHONE = Ask(field=Field.PHONE, subject=ADA)
 MATCH = "/people/match"
 TICKET = str(REQUEST_ID)
 RESULT = f"/webhook_result/{TICKET}"
+WENT = {
+    404: TraceOutcome.HIT,
+    429: TraceOutcome.RATE_LIMITED,
+    500: TraceOutcome.ERROR,
+    502: TraceOutcome.ERROR,
+    503: TraceOutcome.ERROR,
+}
+"""How a poll of this status went, as its gate is told."""
 
 
 @pytest.fixture
@@ -229,7 +237,7 @@ def test_a_result_that_is_pending_is_asked_for_again_when_told(
 ) -> None:
     comes(httpserver, said, RESULT)
 
-    assert apollo.ask(replace(PHONE, ticket=TICKET), seconds=3) == Pending(TICKET, after)
+    assert apollo.ask(replace(PHONE, ticket=TICKET), seconds=3) == Pending(TICKET, after, WENT[said.status])
 
 
 @pytest.mark.parametrize(

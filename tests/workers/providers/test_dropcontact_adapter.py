@@ -19,6 +19,13 @@ from workers.providers.dropcontact import Dropcontact
 EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
 READY = replace(EMAIL, ticket=TICKET)
 BY_ADDRESS = Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com"))
+WENT = {
+    429: TraceOutcome.RATE_LIMITED,
+    500: TraceOutcome.ERROR,
+    502: TraceOutcome.ERROR,
+    503: TraceOutcome.ERROR,
+}
+"""How a poll of this status went, as its gate is told."""
 
 
 @pytest.fixture
@@ -74,7 +81,7 @@ def test_what_is_handed_in_is_not_given_up_for_a_passing_fault(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_data("Bad gateway", status, headers)
 
-    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, after)
+    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, after, WENT[status])
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,13 @@ PHONE = Ask(field=Field.PHONE, subject=ADA)
 ORDER = "/contact/enrich/bulk"
 RESULT = f"{ORDER}/{TICKET}"
 NUMBER = {"number": "+33 6 39 98 00 01", "region": "FR"}
+WENT = {
+    429: TraceOutcome.RATE_LIMITED,
+    500: TraceOutcome.ERROR,
+    502: TraceOutcome.ERROR,
+    503: TraceOutcome.ERROR,
+}
+"""How a poll of this status went, as its gate is told."""
 
 
 @pytest.fixture
@@ -118,7 +125,7 @@ def test_what_is_ordered_is_not_given_up_for_a_passing_fault(
 ) -> None:
     comes(httpserver, said)
 
-    assert fetch(fullenrich) == Pending(TICKET, after)
+    assert fetch(fullenrich) == Pending(TICKET, after, WENT[said.status])
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,13 @@ PHONE = Ask(field=Field.PHONE, subject=ADA)
 PERSON = Ask(field=Field.PERSON, subject=ADA)
 LOOKUP = "/person/lookup"
 STATUS = "/person/checkStatus"
+WENT = {
+    429: TraceOutcome.RATE_LIMITED,
+    500: TraceOutcome.ERROR,
+    502: TraceOutcome.ERROR,
+    503: TraceOutcome.ERROR,
+}
+"""How a poll of this status went, as its gate is told."""
 
 
 @pytest.fixture
@@ -123,7 +130,7 @@ def test_what_is_paid_for_is_not_given_up_for_a_passing_fault(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "…"}, status, headers)
 
-    assert rocketreach.ask(replace(EMAIL, ticket=str(ID)), seconds=3) == Pending(str(ID), after)
+    assert rocketreach.ask(replace(EMAIL, ticket=str(ID)), seconds=3) == Pending(str(ID), after, WENT[status])
 
 
 def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
