@@ -90,11 +90,39 @@ def find_out(
         attempt=claim.attempts,
         max_age=wish.max_age,
     )
-    catch = ask_around(claim, machines, ask, _wanted(wish), item=item)
+    catch = _with_what_is_stored(claim, machines, ask, known, wish, item)
     with machines.database.reading() as session:
         if suppressions.suppressed(session, _named_by(catch)):
             catch = replace(catch, suppressed=True)
     return Finding(wish=wish, known=known, catch=catch)
+
+
+def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
+    claim: Claim, machines: Machines, ask: Ask, known: Known, wish: Wish, item: int | None
+) -> Catch:
+    """Have stored addresses verified before others are bought; ask the providers if that does not do.
+
+    Raises:
+        RunLater: nobody could answer now, or somebody needs time.
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    stored = waterfall.verify_stored(
+        ask,
+        known.unverified,
+        desk=DatabaseDesk(machines, claim, item),
+        verifiers=in_order(machines.settings, Field.VERIFICATION, ask.country),
+    )
+    if stored.suppressed or _fulfils(wish, stored.emails, ()):
+        return stored
+    try:
+        told = ask_around(claim, machines, ask, _wanted(wish), item=item)
+    except RunLater as later:
+        later.trace = stored.trace + later.trace
+        raise
+    if stored.waiting is not None and not _fulfils(wish, told.emails, ()):
+        raise RunLater(stored.trace + told.trace, after=stored.waiting, waiting=True)
+    return replace(told, emails=stored.emails + told.emails, trace=stored.trace + told.trace)
 
 
 def ask_around(

@@ -159,6 +159,26 @@ def run(
     )
 
 
+def verify_stored(
+    ask: Ask, stored: Sequence[FoundEmail], *, desk: Desk, verifiers: Sequence[Provider]
+) -> Catch:
+    """Have addresses verified that are stored and that nobody has verified, the first few of them."""
+    catch = Catch()
+    for found in stored[:MOST_VERIFIED]:
+        judged, asked, wait = verify(found, verifiers, desk, ask=ask)
+        lines = tuple(_line(verifier, Field.VERIFICATION, one) for verifier, one in asked)
+        catch = replace(
+            catch,
+            emails=(*catch.emails, *((judged,) if judged != found else ())),
+            trace=catch.trace + lines,
+            suppressed=any(one.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, one in asked),
+            waiting=catch.waiting if wait is None else wait,
+        )
+        if catch.suppressed:
+            break
+    return catch
+
+
 def verify(
     found: FoundEmail, verifiers: Sequence[Provider], desk: Desk, *, ask: Ask
 ) -> tuple[FoundEmail, list[tuple[Provider, Heard]], float | None]:

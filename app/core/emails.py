@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, func, select
+from sqlalchemy import ForeignKey, Index, Row, String, UniqueConstraint, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core import owners, values
@@ -15,7 +15,7 @@ from app.core.intake import slices
 from app.core.values import Shape
 from app.domain import patterns, sightings
 from app.domain.emails import email_domain
-from app.domain.findings import FoundEmail, SourceKind
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.merging import Change
 from app.domain.names import PersonName, given_names, name_key, spellings
 from app.domain.patterns import FORMS, PatternStat
@@ -91,6 +91,20 @@ def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
         .order_by(func.count().desc(), Email.form)
     )
     return [PatternStat(form, count) for form, count in session.execute(query) if form]
+
+
+def as_found(row: Email | Row[Any]) -> FoundEmail:
+    """Give a stored address as whoever told it first did."""
+    first = row.sources[0]
+    return FoundEmail(
+        email=row.email,
+        type=row.type,
+        status=EmailStatus(row.status),
+        source=Source(first["provider"], SourceKind(first["kind"]), row.last_seen_at),
+        reasons=tuple(row.status_reasons),
+        confidence=row.confidence,
+        verified_at=row.verified_at,
+    )
 
 
 def any_reported(session: Session, addresses: Collection[str], *, since: datetime) -> bool:

@@ -17,7 +17,7 @@ from app.core.matches import Match
 from app.core.suppressions import Identifier
 from app.domain.countries import country_of
 from app.domain.errors import ContactNotFound
-from app.domain.findings import EmailStatus
+from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.patterns import PatternStat
 from app.domain.subjects import Subject
 from app.domain.verdicts import is_fresh
@@ -42,6 +42,7 @@ TYPES: dict[Field, tuple[str, ...]] = {
     Field.EMAIL: ("work", "personal"),
     Field.PHONE: ("mobile", "direct", "work", "hq", "other"),
 }
+_OPEN = frozenset({EmailStatus.UNKNOWN.value, EmailStatus.RISKY.value})
 GOOD_ENOUGH: dict[MinStatus, frozenset[str]] = {
     MinStatus.VALID: frozenset({EmailStatus.VALID}),
     MinStatus.ACCEPT_ALL: frozenset({EmailStatus.VALID, EmailStatus.ACCEPT_ALL}),
@@ -79,7 +80,8 @@ class Known:
     """What is stored of a person. `subject` is the caller's, filled up with what is known.
 
     `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
-    `country` is the ISO country where the person likely is, None if nothing tells.
+    `country` is the ISO country where the person likely is, None if nothing tells. `unverified` are stored
+    addresses of a type that is wanted, whose host nobody has asked.
     """
 
     subject: Subject
@@ -90,6 +92,7 @@ class Known:
     stored: bool
     patterns: tuple[PatternStat, ...]
     country: str | None = None
+    unverified: tuple[FoundEmail, ...] = ()
 
 
 def known(
@@ -115,6 +118,7 @@ def known(
         stored=bool(values),
         patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
         country=_country(match) or country_of(full.company_domain),
+        unverified=_unverified(held, contact.id, wish) if contact else (),
     )
 
 
@@ -215,6 +219,17 @@ def _is_any_fresh(
 
 def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None) -> bool:
     return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)
+
+
+def _unverified(held: Holdings, contact_id: str, wish: Wish) -> tuple[FoundEmail, ...]:
+    """Give the addresses that a verification may make good, as they were first told."""
+    if wish.field is not Field.EMAIL:
+        return ()
+    return tuple(
+        emails.as_found(row)
+        for row in held.emails.get(contact_id, ())
+        if row.type in wish.types and row.verified_at is None and row.status in _OPEN
+    )
 
 
 def _country(match: Match) -> str | None:

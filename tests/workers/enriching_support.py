@@ -81,7 +81,9 @@ class Bench:
         )
         return dataclasses.replace(self, machines=dataclasses.replace(self.machines, settings=settings))
 
-    def submit(self, *items: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile")) -> str:
+    def submit(
+        self, *items: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile"), price: int = 1
+    ) -> str:
         """Ask for the items; give the job's id."""
         request = {"entity": "person", "fields": list(fields), "max_credits": None}
         with self.machines.database.transaction() as session:
@@ -91,7 +93,7 @@ class Bench:
                 new_id("job"),  # each time another question
                 kind=Kind.ENRICHMENT_REQUEST,
                 request=request,
-                price=1,
+                price=price,
                 items=tuple(dict(item) for item in items),
             )
 

@@ -1,0 +1,298 @@
+"""Reveals by scripted providers, through the real desk: what is bought, kept, handed over and left alone."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar
+
+import pytest
+from enriching_support import ADA, ERROR, MISS, Bench, Scripted, a_bench, person, said_by, tells
+from jobs_support import NOW, a_job
+from sqlalchemy import select, update
+
+from app.core import contacts, jobs, suppressions
+from app.core.emails import Email
+from app.core.jobs import Job
+from app.core.provider_calls import ProviderCall
+from app.core.suppressions import Identifier
+from app.domain.findings import EmailStatus, FoundEmail, FoundPhone
+from app.domain.ids import new_id
+from app.domain.kinds import Kind, Outcome, TraceOutcome
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+from workers import base, desk
+from workers.base import Machines
+from workers.jobs import reveal
+from workers.providers import registry
+from workers.providers.base import Ask, Field, Pending, ProviderTimeout, Reply, Terms
+
+NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
+VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
+
+
+class Silent:
+    def ring(self, job_id: str) -> None: ...
+
+
+@dataclass
+class AllRound(Scripted):
+    """Somebody who can be asked for anything."""
+
+    fields: ClassVar[frozenset[Field]] = frozenset(Field)
+
+
+@dataclass
+class Desk:
+    """A workspace that reveals, and the time."""
+
+    bench: Bench
+    time: list[Any]
+
+    def with_providers(
+        self, *names: str, verifiers: tuple[str, ...] = (), **says: Reply | Callable[[Ask], Reply | Pending]
+    ) -> dict[str, AllRound]:
+        terms = Terms(prices=dict.fromkeys(Field, 1.0))
+        known = {
+            name: AllRound(name, said if callable(said) else lambda _ask, said=said: said, terms=terms)
+            for name, said in says.items()
+        }
+        for module in (registry, desk):
+            self.bench.monkeypatch.setattr(module, "load", lambda _settings: known)
+        asked = dict.fromkeys(
+            ("providers_email", "providers_phone", "providers_person", "providers_company"), names
+        )
+        settings = dataclasses.replace(
+            self.bench.machines.settings, providers_verification=verifiers, **asked
+        )
+        machines = dataclasses.replace(self.bench.machines, settings=settings)
+        self.bench = dataclasses.replace(self.bench, machines=machines)
+        return known
+
+    def reveal(self, subject: dict[str, str], kind: Kind = Kind.REVEAL_EMAIL, **more: Any) -> Job:
+        """Ask anew, and let a worker have it."""
+        types = ["work"] if kind is Kind.REVEAL_EMAIL else ["mobile"]
+        request = {"subject": subject, "types": types, "min_status": "valid", **more}
+        with self.bench.machines.database.transaction() as session:
+            job_id = a_job(session, self.bench.workspace_id, new_id("job"), kind=kind, request=request)
+        return self.run(job_id, kind)
+
+    def run(self, job_id: str, kind: Kind = Kind.REVEAL_EMAIL) -> Job:
+        with self.bench.machines.database.transaction() as session:
+            session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
+        work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
+        base.run(job_id, work, self.bench.machines)
+        with self.bench.machines.database.reading() as session:
+            return jobs.get(session, self.bench.workspace_id, job_id)
+
+    def calls(self) -> list[tuple[str, str]]:
+        with self.bench.machines.database.reading() as session:
+            rows = session.scalars(select(ProviderCall).order_by(ProviderCall.id))
+            return [(row.provider, row.outcome) for row in rows]
+
+    def suppress(self, kind: str, value: str) -> None:
+        with self.bench.machines.database.transaction() as session:
+            suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=clock.now())
+
+
+@pytest.fixture
+def office(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    time = [NOW]
+    monkeypatch.setattr(clock, "now", lambda: time[0])
+    machines = Machines(settings, database, None, Silent())  # type: ignore[arg-type]
+    return Desk(a_bench(machines, monkeypatch), time)
+
+
+def email(address: str = "ada@acme.com", status: EmailStatus = VALID) -> FoundEmail:
+    verified_at = NOW if status is VALID else None
+    source = said_by("one", NOW)
+    return FoundEmail(email=address, type="work", status=status, source=source, verified_at=verified_at)
+
+
+def number() -> Reply:
+    found = FoundPhone(e164="+16175550101", type="mobile", status="valid", source=said_by("one", NOW))
+    return Reply(outcome=TraceOutcome.HIT, phones=(found,), cost=1)
+
+
+def outcomes(job: Job) -> list[tuple[str, str]]:
+    return [(line["provider"], line["outcome"]) for line in job.trace]
+
+
+def keep_ada(office: Desk, *emails: FoundEmail) -> None:
+    with office.bench.machines.database.transaction() as session:
+        found = dataclasses.replace(person(said_by("one", NOW)), linkedin_url=ADA, emails=emails)
+        contacts.keep(session, found, now=NOW)
+
+
+@pytest.mark.parametrize("subject", [{"email": "ada@acme.com"}, {"phone": "+12025550143"}, NAMED])
+def test_whoever_is_named_in_one_way_only_is_paid_once(office: Desk, subject: dict[str, str]) -> None:
+    known = office.with_providers("one", one=number())
+
+    first, second = (office.reveal(subject, Kind.REVEAL_PHONE) for _ in range(2))
+
+    assert (first.charged, second.charged, len(known["one"].asked)) == (1, 0, 1)
+
+
+def test_a_stored_address_is_verified_before_another_one_is_bought(office: Desk) -> None:
+    keep_ada(office, email(status=UNKNOWN))
+    known = office.with_providers("one", verifiers=("check",), one=MISS, check=tells(email()))
+
+    job = office.reveal({"linkedin_url": ADA})
+
+    assert (job.outcome, job.charged, outcomes(job)) == (Outcome.FOUND, 1, [("check", "hit")])
+    assert known["one"].asked == []
+
+
+def test_a_paid_address_that_no_verifier_could_judge_is_judged_the_next_time(office: Desk) -> None:
+    bought = Reply(outcome=TraceOutcome.HIT, emails=(email(status=UNKNOWN),), cost=1)
+    known = office.with_providers("one", verifiers=("check",), one=bought, check=ERROR)
+    first = office.reveal(NAMED)
+    known["check"].says = lambda _ask: tells(email())
+
+    second = office.reveal(NAMED)
+
+    assert (first.outcome, second.outcome) == (Outcome.NOT_FOUND, Outcome.FOUND)
+    assert len(known["one"].asked) == 1
+
+
+def test_where_the_verifier_says_no_the_providers_are_asked(office: Desk) -> None:
+    keep_ada(office, email("old@acme.com", UNKNOWN))
+    known = office.with_providers(
+        "one",
+        verifiers=("check",),
+        one=tells(email()),
+        check=tells(dataclasses.replace(email("old@acme.com", EmailStatus.INVALID), verified_at=NOW)),
+    )
+
+    job = office.reveal({"linkedin_url": ADA})
+
+    assert outcomes(job) == [("check", "hit"), ("one", "hit")]
+    assert job.result is not None
+    assert [one["email"] for one in job.result["emails"]] == ["ada@acme.com"]
+    assert len(known["one"].asked) == 1
+
+
+def test_a_verifier_that_needs_time_for_a_stored_address_is_waited_for_if_nobody_knows_another(
+    office: Desk,
+) -> None:
+    keep_ada(office, email(status=UNKNOWN))
+    known = office.with_providers(
+        "one",
+        verifiers=("check",),
+        one=MISS,
+        check=lambda ask: Pending("1", 5.0) if not ask.ticket else tells(email()),
+    )
+
+    first = office.reveal({"linkedin_url": ADA})
+    second = office.run(first.id)
+
+    assert (first.status, first.attempts, second.outcome) == ("queued", 0, Outcome.FOUND)
+    assert len(known["one"].asked) == 1
+
+
+def test_whoever_opted_out_at_the_verifier_is_left_alone_for_good(office: Desk) -> None:
+    keep_ada(office, email(status=UNKNOWN))
+    opted_out = Reply(outcome=TraceOutcome.SUPPRESSED)
+    known = office.with_providers("one", verifiers=("check",), one=tells(email()), check=opted_out)
+
+    first, second = (office.reveal({"linkedin_url": ADA}) for _ in range(2))
+
+    assert [first.outcome, second.outcome] == [Outcome.SUPPRESSED, Outcome.SUPPRESSED]
+    assert (len(known["check"].asked), known["one"].asked) == (1, [])
+
+
+def test_whom_a_provider_names_by_a_suppressed_profile_is_left_alone(office: Desk) -> None:
+    found = dataclasses.replace(tells(email()), contact=person(said_by("one", NOW), linkedin_url=ADA))
+    office.with_providers("one", one=found)
+    office.suppress("linkedin_url", ADA)
+
+    job = office.reveal(NAMED)
+
+    assert (job.outcome, job.charged, job.result) == (Outcome.SUPPRESSED, 0, None)
+
+
+def test_of_whom_is_suppressed_while_the_providers_are_asked_nothing_is_stored(office: Desk) -> None:
+    def tell(_ask: Ask) -> Reply:
+        office.suppress("email", "somebody@else.com")
+        return tells(email())
+
+    keep_ada(office)
+    office.with_providers("one", one=tell)
+    office.bench.monkeypatch.setattr(
+        "workers.finding.suppressions.suppressed",
+        _late(suppressions.suppressed, Identifier("email", "ada@acme.com")),
+    )
+
+    job = office.reveal({"linkedin_url": ADA})
+
+    with office.bench.machines.database.reading() as session:
+        assert (job.charged, session.scalars(select(Email)).all()) == (0, [])
+
+
+def _late(real: Callable[..., Any], hidden: Identifier) -> Callable[..., Any]:
+    """Look at the list twice: the first time the person is not on it yet."""
+    looks: list[int] = []
+
+    def suppressed(session: Any, identifiers: Any) -> Any:
+        looks.append(1)
+        listed = list(identifiers)
+        return frozenset({hidden}) & set(listed) if len(looks) > 1 else real(session, listed)
+
+    return suppressed
+
+
+def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(office: Desk) -> None:
+    def hang(_ask: Ask) -> Reply:
+        raise ProviderTimeout
+
+    known = office.with_providers("one", "two", one=hang, two=lambda _ask: Pending("t", 5.0))
+    job = office.reveal(NAMED)
+
+    for _ in range(5):
+        office.time[0] += timedelta(seconds=5)
+        job = office.run(job.id)
+
+    assert (len(known["one"].asked), outcomes(job)) == (1, [("one", "timeout")])
+    assert office.calls() == [("one", "timeout"), ("two", "pending")]
+
+
+def test_a_field_that_can_be_afforded_is_bought_though_another_was_found_and_not_good_enough(
+    office: Desk,
+) -> None:
+    def tell(ask: Ask) -> Reply:
+        if ask.field is Field.PHONE:
+            return number()
+        return Reply(outcome=TraceOutcome.HIT, emails=(email(status=UNKNOWN),), cost=1)
+
+    office.with_providers("one", one=tell)
+
+    item = office.bench.enrich({"subject": NAMED}, ("email", "phone"))
+
+    assert (item["credits_charged"], item["error"]) == (1, None)
+    assert [phone["e164"] for phone in item["phones"]] == ["+16175550101"]
+
+
+def test_what_one_field_brought_is_kept_though_another_one_failed(office: Desk) -> None:
+    office.with_providers("one", one=lambda ask: ERROR if ask.field is Field.PHONE else tells(email()))
+    job_id = office.bench.submit({"subject": NAMED}, fields=("email", "phone"), price=2)
+
+    for _ in range(office.bench.machines.settings.max_attempts):
+        answer = office.bench.run(job_id)
+        office.time[0] += timedelta(seconds=61)
+
+    [item] = answer["result"]["items"]
+    assert [one["email"] for one in item["emails"]] == ["ada@acme.com"]
+    assert (item["credits_charged"], item["error"]["code"]) == (1, "provider_failed")
+
+
+def test_a_person_found_twice_is_one_contact(office: Desk) -> None:
+    office.with_providers("one", one=lambda ask: number() if ask.field is Field.PHONE else tells(email()))
+
+    office.bench.enrich({"subject": {"email": "ada@acme.com"}}, ("email", "phone"))
+
+    with office.bench.machines.database.reading() as session:
+        assert session.scalar(select(Email.contact_id).distinct()) is not None
+        assert len(session.scalars(select(contacts.Contact)).all()) == 1
