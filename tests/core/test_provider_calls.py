@@ -296,3 +296,32 @@ def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Sessi
 
     rows = {row.id: row.reply for row in session.query(ProviderCall)}
     assert (rows[old], rows[new]) == (None, {"outcome": "hit"})
+
+
+def test_what_a_job_still_waited_for_when_it_ended_is_on_its_receipt(session: Session) -> None:
+    item = replace(QUESTION, item=3, provider="dropcontact")
+    answered, waiting = call(session, outcome=HIT), call(session, item, cost=1.0)
+    provider_calls.wait(session, waiting, ticket="t-1")
+    session.expire_all()
+
+    lines = provider_calls.abandon(session, "job_1", now=NOW + timedelta(seconds=2))
+
+    rows = {row.id: row.outcome for row in session.query(ProviderCall)}
+    assert rows == {answered: "hit", waiting: "timeout"}
+    assert lines == [
+        {
+            "item": 3,
+            "provider": "dropcontact",
+            "field": "email",
+            "outcome": "timeout",
+            "latency_ms": 2000,
+            "cost": 1.0,
+            "at": "2026-11-20T09:30:00.000Z",
+        }
+    ]
+
+
+def test_of_a_reveal_the_receipt_says_no_item(session: Session) -> None:
+    call(session)
+
+    assert ["item" in line for line in provider_calls.abandon(session, "job_1", now=NOW)] == [False]

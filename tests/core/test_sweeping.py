@@ -24,9 +24,10 @@ from jobs_support import (
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from app.core import leases, sweeping
+from app.core import leases, provider_calls, sweeping
 from app.core.jobs import Job
 from app.core.leases import Answer
+from app.core.provider_calls import Question
 from app.core.sweeping import Stale
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind, Outcome, Status
@@ -338,3 +339,22 @@ def test_postgresql_is_asked_for_the_sweepers_lock(*, is_free: bool) -> None:
     answer = sweeping.is_sweeper(cast("Session", session))
 
     assert answer is is_free
+
+
+def test_the_receipt_of_an_expired_job_says_whom_it_waited_for_and_keeps_no_values(
+    session: Session, workspace_id: str
+) -> None:
+    job_id = a_job(session, workspace_id)
+    question = Question(
+        job_id=job_id, item=None, field="email", provider="apollo", subject=b"x" * 32, country=None
+    )
+    call_id = provider_calls.start(session, question, cost=1.0, now=NOW)
+    provider_calls.wait(session, call_id, ticket="t-1")
+
+    end_lost(session, now=NOW + DEADLINE)
+
+    call = session.get_one(ProviderCall, call_id, populate_existing=True)
+    assert [(line["provider"], line["outcome"]) for line in read(session, job_id).trace] == [
+        ("apollo", "timeout")
+    ]
+    assert (call.outcome, call.ticket, call.reply) == ("timeout", None, None)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from ipaddress import ip_address
+from typing import TypeVar
 
 from environs import Env
 
@@ -13,6 +15,8 @@ from app.domain.errors import InvalidValue
 from app.settings import SettingsError
 
 DNS_PORT = 53
+Number = TypeVar("Number", int, float)
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,252}|\[[0-9A-Fa-f:.]+\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,15 +58,19 @@ def load() -> MailSettings:
     return MailSettings(
         smtp=smtp,
         sender=sender,
-        helo=env.str("VERIFY_SMTP_HELO", "").strip() or email_domain(sender),
+        helo=_helo(env.str("VERIFY_SMTP_HELO", "").strip()) or email_domain(sender),
         source=_address("VERIFY_SMTP_SOURCE", env.str("VERIFY_SMTP_SOURCE", "").strip()),
-        port=env.int("VERIFY_SMTP_PORT", usual.port),
+        port=_within("VERIFY_SMTP_PORT", env.int("VERIFY_SMTP_PORT", usual.port), 1, 65535),
         starttls=env.bool("VERIFY_SMTP_STARTTLS", usual.starttls),
-        pause_seconds=env.float("VERIFY_SMTP_PAUSE_SECONDS", usual.pause_seconds),
+        pause_seconds=_within(
+            "VERIFY_SMTP_PAUSE_SECONDS", env.float("VERIFY_SMTP_PAUSE_SECONDS", usual.pause_seconds), 0, 60
+        ),
         dns_servers=tuple(
             _server(one.strip()) for one in env.str("VERIFY_DNS_SERVERS", "").split(",") if one.strip()
         ),
-        dns_seconds=env.float("VERIFY_DNS_SECONDS", usual.dns_seconds),
+        dns_seconds=_within(
+            "VERIFY_DNS_SECONDS", env.float("VERIFY_DNS_SECONDS", usual.dns_seconds), 0.1, 30
+        ),
     )
 
 
@@ -71,6 +79,18 @@ def _sender(said: str) -> str:
         return normal_email(said) if said else ""
     except InvalidValue as error:
         raise SettingsError(f"VERIFY_SMTP_FROM is {said!r}. {error}") from error
+
+
+def _helo(said: str) -> str:
+    if said and not _HOST.fullmatch(said):
+        raise SettingsError(f"VERIFY_SMTP_HELO is {said!r}; it must be a host name such as mail.acme.com.")
+    return said
+
+
+def _within(name: str, said: Number, least: float, most: float) -> Number:
+    if not least <= said <= most:
+        raise SettingsError(f"{name} is {said}; it must be a number from {least} to {most}.")
+    return said
 
 
 def _address(name: str, said: str) -> str:
