@@ -27,7 +27,7 @@ from sqlalchemy.orm import Session
 from app.core import leases, provider_calls, sweeping
 from app.core.jobs import Job
 from app.core.leases import Answer
-from app.core.provider_calls import Question
+from app.core.provider_calls import ProviderCall, Question
 from app.core.sweeping import Stale
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind, Outcome, Status
