@@ -261,7 +261,7 @@ def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
         "port": port,
         "pause_seconds": 0.0,
         "dns_servers": ((HERE, names_port),),
-        "dns_seconds": 0.3,
+        "dns_seconds": 1.5,
     }
     return MailSettings(**values | changes)
 
