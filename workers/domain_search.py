@@ -47,14 +47,17 @@ def people(domain: str, *, limit: int, as_json: bool) -> None:
         ) from error
     if found.reply.outcome not in {TraceOutcome.HIT, TraceOutcome.MISS}:
         raise click.ClickException(f"Hunter did not answer: {found.reply.outcome.value}. Nothing was kept.")
-    counts = _keep(Database(settings.database_url), found.contacts)
-    _tell(found, counts, as_json=as_json)
+    _tell(found, _keep(settings.database_url, found.contacts), as_json=as_json)
 
 
-def _keep(database: Database, told: Sequence[FoundContact]) -> Counter[str]:
+def _keep(database_url: str, told: Sequence[FoundContact]) -> Counter[str]:
     """Take them in by the importer's door, where suppressed people stay out."""
-    with database.transaction() as session:
-        return admission.admit_people(session, [ReadPerson(one) for one in told], now=clock.now())
+    database = Database(database_url)
+    try:
+        with database.transaction() as session:
+            return admission.admit_people(session, [ReadPerson(one) for one in told], now=clock.now())
+    finally:
+        database.engine.dispose()
 
 
 def _tell(found: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:
