@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from app.core import contacts, emails, people, phones, suppressions
 from app.core.contacts import Contact
-from app.core.holdings import spoken
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
 from app.core.suppressions import Identifier
@@ -157,10 +156,12 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
         suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
     if finding.suppressed:
         return None
-    if suppressions.suppressed(session, [*spoken(finding.known.subject), *_named_by(finding.catch)]):
-        return None  # suppressed while the providers were asked
+    if told := _named_by(finding.catch):
+        known = people.identifiers(session, claim.workspace_id, finding.known)
+        if suppressions.suppressed(session, [*known, *told]):  # since the providers were asked
+            return None
     contact = _store(session, finding, now=now)
-    if contact is None or finding.is_empty or people.is_hidden(session, claim.workspace_id, contact):
+    if contact is None or finding.is_empty:
         return None
     return people.hand_over(
         session,

@@ -171,11 +171,13 @@ def hand_over(
 ) -> Handed | None:
     """Give the values that fulfil the wish, and write down that the workspace owns the field.
 
-    None if nothing stored fulfils it. The price is charged unless the workspace owns the field already.
-    What is older than usual still does, where nobody knows better; what is older than was asked for is
-    given only to who owns it.
+    None if nothing stored fulfils it, or the contact has been suppressed meanwhile. The price is charged
+    unless the workspace owns the field already. What is older than usual still does, where nobody knows
+    better; what is older than was asked for is given only to who owns it.
     """
     held = holdings.of(session, workspace_id, [contact])
+    if held.hides(contact):
+        return None
     values = _values(held, contact.id, wish)
     is_owned = (contact.id, wish.field.value) in held.owned
     if not _is_any_since(values, now - wish.max_age if wish.max_age and not is_owned else None):

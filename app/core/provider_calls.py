@@ -278,9 +278,9 @@ def forget_replies(session: Session, job_id: str) -> None:
 
 
 def forget(session: Session, *, before: datetime, values_before: datetime) -> None:
-    """Delete calls that are too old to say anything about a provider, and what jobs left behind that ended.
+    """Delete calls that are too old to say anything about a provider, and values that were left behind.
 
-    A job that was canceled or expired dropped no values; none is open as long as `values_before` is ago.
+    Whatever ends a job drops them; this is the net below. No job is open since `values_before`.
     """
     session.execute(delete(ProviderCall).where(ProviderCall.asked_at < before))
     session.execute(

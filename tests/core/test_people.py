@@ -229,3 +229,16 @@ def test_the_pattern_of_the_persons_company_is_known(session: Session) -> None:
     known = know(session, workspace, contact_id=bob.id)
 
     assert [(stat.form, stat.count) for stat in known.patterns] == [("{first}.{last}", 1)]
+
+
+def test_whoever_was_suppressed_meanwhile_is_not_handed_over(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
+
+    handed = people.hand_over(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    assert handed is None

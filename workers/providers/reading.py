@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -271,11 +270,6 @@ def some(found: Iterable[FoundPhone | None]) -> tuple[FoundPhone, ...]:
         if one is not None:
             kept.setdefault(one.e164, one)
     return tuple(kept.values())
-
-
-def dated(contact: FoundContact, at: datetime | None) -> FoundContact:
-    """Say of when the vendor's knowledge of the person is, where it tells."""
-    return contact if at is None else replace(contact, source=said_by(contact.source.provider, at))
 
 
 def _text(found: object) -> str | None:

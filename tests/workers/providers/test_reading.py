@@ -372,11 +372,3 @@ def test_numbers_are_kept_once_as_first_named() -> None:
     first, again = phone("+16502530000", kind="mobile"), phone("+1 650 253 0000", kind="work")
 
     assert reading.some([None, first, again]) == (first,)
-
-
-def test_a_person_can_be_of_the_time_that_is_told() -> None:
-    person = contact(full_name="Ada Lovelace")
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-
-    assert reading.dated(person, at).source.at == at
-    assert reading.dated(person, None) is person
