@@ -108,6 +108,7 @@ def show(answer: dict[str, Any], sentence: str, *, as_json: bool) -> None:
 
 
 def database() -> Database:
-    """Give the application's database."""
+    """Give the application's database; nobody waits for a command, so it may take its time."""
     found: Database = current_app.extensions["database"]
+    found.seconds = None
     return found

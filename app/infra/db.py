@@ -23,15 +23,29 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, InvalidatePoolError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
+from app.infra import clock
+from app.infra.time_limits import TimeLimits, limited_to
 
 BUSY_SECONDS = 5
+TRANSACTION_SECONDS = 10.0
+"""How long a transaction may last, unless it is known to be long; then its connection is hung up on."""
 POOL_SIZE = 10
+# What the server shall do about a client that is gone or frozen, so that its locks are not held for hours.
+_SERVER_SIDE = " ".join(
+    f"-c {name}={value}"
+    for name, value in {
+        "idle_in_transaction_session_timeout": "60s",
+        "tcp_keepalives_idle": 30,
+        "tcp_keepalives_interval": 10,
+        "tcp_keepalives_count": 3,
+    }.items()
+)
 # SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
 # SQLite would stop a whole gevent process.
 _writer = threading.Lock()
@@ -78,10 +92,14 @@ class Base(DeclarativeBase):
 
 
 class Database:
-    """One engine of a process and its transactions."""
+    """One engine of a process and its transactions.
 
-    def __init__(self, url: str) -> None:
+    `seconds` is how long a transaction may last on a server that others wait for; None where nobody waits.
+    """
+
+    def __init__(self, url: str, *, seconds: float | None = TRANSACTION_SECONDS) -> None:
         self.engine = _engine(url)
+        self.seconds = seconds
         self._reader = (
             self.engine.execution_options(sqlite_begin="BEGIN")
             if self.is_sqlite
@@ -94,30 +112,36 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
-        """Open a session, commit at the end, roll back on any error.
+    def transaction(self, *, at_leisure: bool = False) -> Iterator[Session]:
+        """Open a session, commit at the end, roll back on any error; `at_leisure` it may take its time.
 
         Raises:
-            Unavailable: the database cannot be reached or is too busy; nothing was written.
+            Unavailable: the database cannot be reached, is too busy, or did not answer in time. Nothing was
+                written, unless the very last answer, that to the commit, was lost.
 
         """
         with (
             _writer if self.is_sqlite else nullcontext(),
             _as_unavailable(),
+            limited_to(None if at_leisure else self.seconds),
             Session(self.engine, expire_on_commit=False) as session,
             session.begin(),
         ):
             yield session
 
     @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """Open a session that takes no write lock.
+    def reading(self, *, at_leisure: bool = False) -> Iterator[Session]:
+        """Open a session that takes no write lock; `at_leisure` it may take its time.
 
         Raises:
-            Unavailable: the database cannot be reached.
+            Unavailable: the database cannot be reached, or did not answer in time.
 
         """
-        with _as_unavailable(), Session(self._reader, expire_on_commit=False) as session:
+        with (
+            _as_unavailable(),
+            limited_to(None if at_leisure else self.seconds),
+            Session(self._reader, expire_on_commit=False) as session,
+        ):
             yield session
 
 
@@ -153,16 +177,19 @@ def _engine(url: str) -> Engine:
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "sqlite":
-        if "connect_timeout" not in parsed.query:  # the driver's own is two minutes
-            parsed = parsed.update_query_dict({"connect_timeout": str(BUSY_SECONDS)})
-        return create_engine(
-            parsed,
+        # The driver's own limit for connecting is two minutes.
+        usual = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
+        engine = create_engine(
+            parsed.set(query={**usual, **parsed.query}),
             hide_parameters=True,
+            isolation_level="READ COMMITTED",  # conditional updates look again after waiting for a row
             pool_size=POOL_SIZE,
             max_overflow=POOL_SIZE,
             pool_timeout=BUSY_SECONDS,
-            pool_pre_ping=True,
         )
+        TimeLimits(engine)
+        event.listen(engine, "checkout", _greet)  # under the time limit
+        return engine
     engine = create_engine(
         parsed,
         hide_parameters=True,
@@ -172,6 +199,22 @@ def _engine(url: str) -> Engine:
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _greet(connection: Any, _record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
+    """See that the connection still leads somewhere, and what time it is there.
+
+    Raises:
+        InvalidatePoolError: it does not; SQLAlchemy then makes a new one, and keeps none of the old.
+
+    """
+    connection.autocommit = True
+    try:
+        (moment,) = connection.execute("SELECT clock_timestamp()").fetchone()
+        connection.autocommit = False
+    except connection.Error as error:
+        raise InvalidatePoolError from error
+    clock.follow(moment)
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection

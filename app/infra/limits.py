@@ -35,10 +35,10 @@ class Limiter:
     """Counts in sliding windows; it never raises, never waits long and never lets everything pass."""
 
     def __init__(self, redis_url: str) -> None:
-        pool = redis.connect(redis_url).connection_pool
+        self._line = redis.line(redis_url)
+        pool = self._line.client.connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
         self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._fuse = redis.fuse()
 
     def hit(self, rate: str, *key: str) -> Standing:
         """Count one request, unless there were too many; `rate` is written like `600/minute`."""
@@ -50,7 +50,7 @@ class Limiter:
 
     def _ask(self, item: RateLimitItem, key: tuple[str, ...], *, count: bool) -> Standing:
         try:
-            with self._fuse:
+            with self._line.fuse:
                 return _standing(self._shared, item, key, count=count)
         except Blown:
             pass

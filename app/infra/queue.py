@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from celery import Celery
-from redis import Redis
 from redis.exceptions import RedisError
 
 from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
@@ -77,8 +76,7 @@ class Sender:
     """Sends job ids to the workers' queues, in Celery's message protocol 2, in one round trip."""
 
     def __init__(self, url: str) -> None:
-        self._redis: Redis = redis.connect(url)
-        self._fuse = redis.fuse()
+        self._line = redis.line(url)
 
     def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
         """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
@@ -90,8 +88,8 @@ class Sender:
         if not messages:
             return True
         try:
-            with self._fuse:
-                self._redis.lpush(queue.value, *messages)
+            with self._line.fuse:
+                self._line.client.lpush(queue.value, *messages)
         except (RedisError, OSError, Blown):
             metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
             return False
@@ -105,8 +103,8 @@ class Sender:
             RedisError, OSError, Blown: Redis cannot be reached.
 
         """
-        with self._fuse:
-            length: int = self._redis.llen(queue.value)
+        with self._line.fuse:
+            length: int = self._line.client.llen(queue.value)
         return length
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+
 from redis import BlockingConnectionPool, Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
@@ -28,6 +31,15 @@ def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
     return Redis(connection_pool=pool)
 
 
-def fuse() -> Fuse:
-    """Make a fuse for a client: while Redis is away, callers do not wait for it one after the other."""
-    return Fuse(RedisError, OSError)
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A client, and the fuse that all of its callers share: one of them finds out for the others."""
+
+    client: Redis
+    fuse: Fuse
+
+
+@cache
+def line(url: str) -> Line:
+    """Give this process's line to the server: while it is away, only one call in a while waits for it."""
+    return Line(connect(url), Fuse(RedisError, OSError))

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from redis import Redis
 from redis.client import PubSub
 from redis.exceptions import RedisError
 
@@ -29,14 +28,13 @@ class Bell:
     """The workers' end: `ring` tells every web process that a job is over."""
 
     def __init__(self, url: str) -> None:
-        self._redis: Redis = redis.connect(url)
-        self._fuse = redis.fuse()
+        self._line = redis.line(url)
 
     def ring(self, job_id: str) -> None:
         """Ring once; if Redis is away, nobody hears it and the row has to do."""
         try:
-            with self._fuse:
-                self._redis.publish(CHANNEL, job_id)
+            with self._line.fuse:
+                self._line.client.publish(CHANNEL, job_id)
         except (RedisError, OSError, Blown):
             log.debug("nobody heard the bell", job=job_id)
 

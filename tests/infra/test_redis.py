@@ -7,8 +7,10 @@ import pytest
 from redis.exceptions import RedisError
 from support import free_port
 
+from app.domain.kinds import Kind
 from app.infra import redis
 from app.infra.fuse import Blown
+from app.infra.queue import Sender
 
 
 def test_a_client_talks_to_a_server(redis_url: str) -> None:
@@ -45,10 +47,18 @@ def test_a_listener_may_wait_longer(redis_url: str) -> None:
 
 @pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
 def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) -> None:
-    fuse = redis.fuse()
+    fuse = redis.line(f"redis://127.0.0.1:{free_port()}/0").fuse
 
     with pytest.raises(type(error)), fuse:
         raise error
 
     with pytest.raises(Blown), fuse:
+        pass
+
+
+def test_what_one_caller_finds_out_all_others_know() -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    Sender(url).send(Kind.REVEAL_EMAIL, ["job_1"])
+
+    with pytest.raises(Blown), redis.line(url).fuse:
         pass
