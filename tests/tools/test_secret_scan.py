@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import secrets
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tools import secret_scan
+
+AWS_KEY = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, so that this file is not found
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(secret_scan, "ROOT", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["app/settings.py", "tests/test_settings.py"])
+def test_a_key_of_a_known_shape_is_found_everywhere(root: Path, path: str) -> None:
+    (root / path).write_text(f'\nKEY = "{AWS_KEY}"\n')
+
+    assert secret_scan.scan([path]) == [(path, "AWS Access Key", 2)]
+
+
+def test_a_password_in_the_code_is_found(root: Path) -> None:
+    (root / "app/settings.py").write_text(f'password = "{secrets.token_hex(8)}x"\n')
+
+    assert secret_scan.scan(["app/settings.py"]) == [("app/settings.py", "Secret Keyword", 1)]
+
+
+def test_a_password_that_a_line_explains_or_that_tests_make_up_is_left_alone(root: Path) -> None:
+    line = f'password = "{secrets.token_hex(8)}x"'
+    (root / "app/settings.py").write_text(f"{line}  # noqa: S105 - of the demo\n")
+    (root / "tests/test_settings.py").write_text(f"{line}\n")
+
+    assert secret_scan.scan(["app/settings.py", "tests/test_settings.py"]) == []
+
+
+def test_what_is_allowed_is_there_and_not_more_of_it() -> None:
+    paths = sorted({path for path, _kind in secret_scan.ALLOWED})
+
+    found = Counter((path, kind) for path, kind, _line in secret_scan.scan(paths))
+
+    assert found == {key: count for key, (count, _reason) in secret_scan.ALLOWED.items()}

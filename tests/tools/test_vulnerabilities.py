@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from pytest_httpserver import HTTPServer
+from werkzeug import Request, Response
+
+from tools import vulnerabilities
+
+HASH = "--hash=sha256:" + "0" * 64
+
+
+@pytest.fixture
+def lock(tmp_path: Path) -> Path:
+    path = tmp_path / "some.lock"
+    path.write_text(f"flask==3.1.0 {HASH}\nclick==8.2.0 {HASH}\n")
+    return path
+
+
+def osv(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, **fixed_in: str) -> None:
+    """Start a service that knows a hole in these packages, up to the release that fixed it."""
+
+    def answer(request: Request) -> Response:
+        name = json.loads(request.data)["package"]["name"]
+        events = [{"introduced": "0"}, {"fixed": fixed_in.get(name)}]
+        ranges = [{"type": "ECOSYSTEM", "events": events}]
+        hole = {
+            "id": "PYSEC-1",
+            "affected": [{"package": {"name": name, "ecosystem": "PyPI"}, "ranges": ranges}],
+        }
+        return Response(json.dumps({"vulns": [hole]} if name in fixed_in else {}))
+
+    httpserver.expect_request("/v1/query").respond_with_handler(answer)
+    monkeypatch.setenv("OSV_URL", httpserver.url_for("/v1/query"))
+
+
+def test_packages_without_known_holes_pass(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    osv(httpserver, monkeypatch, jinja2="2.10.1")
+
+    code = vulnerabilities.main(lock)
+
+    assert code == 0
+    assert "osv knows no vulnerability of 2 locked packages." in capsys.readouterr().out
+
+
+def test_a_package_with_a_known_hole_fails(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    osv(httpserver, monkeypatch, jinja2="2.10.1", flask="3.1.2")
+
+    code = vulnerabilities.main(lock)
+
+    said = capsys.readouterr().out
+    assert code == 1
+    assert all(word in said for word in ("flask", "3.1.0", "PYSEC-1", "3.1.2"))
+
+
+def test_a_service_that_knows_of_nothing_was_not_asked(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    osv(httpserver, monkeypatch)
+
+    code = vulnerabilities.main(lock)
+
+    assert code == vulnerabilities.NOT_ASKED
+    assert capsys.readouterr().out.startswith("Not asked: ")
+
+
+def test_where_the_audit_is_required_not_to_be_answered_is_a_failure(
+    monkeypatch: pytest.MonkeyPatch, lock: Path
+) -> None:
+    monkeypatch.setenv("OSV_URL", "http://127.0.0.1:1/v1/query")
+    monkeypatch.setenv("AUDIT", "required")
+
+    code = vulnerabilities.main(lock)
+
+    assert code == 1
