@@ -7,11 +7,13 @@ import os
 import pwd
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +24,51 @@ from tools.console import say, step
 from tools.redis_server import ServiceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 START_SECONDS = 60.0
 UNPRIVILEGED = ("postgres", "nobody")  # the server refuses to run as root
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
+LASTING = ("fsync=off", "full_page_writes=off", "max_connections=300")
+"""A commit outlives the death of the server, though not that of the machine."""
+
+
+@dataclass(slots=True)
+class Server:
+    """A throw-away server over all its lives; `url` names a driver of SQLAlchemy's."""
+
+    command: list[str]
+    address: str
+    log: Path
+    user: str | None
+    keeper: processes.Keeper
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        """Give where it is, with its password."""
+        return f"postgresql+psycopg://{self.address}"
+
+    def start(self) -> None:
+        """Start it, and return when it lets somebody in."""
+        self.process = processes.spawn(self.command, self.log, user=self.user)
+        self.keeper.watch(self.process.pid)
+        _wait(self.process, f"postgresql://{self.address}", self.log)
+
+    def crash(self) -> None:
+        """Do what `pg_ctl stop -m immediate` does: everybody ends at once, the log is replayed next time."""
+        if self.process is not None:
+            self.process.send_signal(signal.SIGQUIT)
+            self.process.wait()
+            self.keeper.forget(self.process.pid)
+            self.process = None
+
+    def stop(self) -> None:
+        """End it."""
+        if self.process is not None:
+            processes.stop([self.process.pid], [self.process], grace=5.0)
+            self.keeper.forget(self.process.pid)
+            self.process = None
 
 
 def main(command: list[str]) -> int:
@@ -49,6 +91,13 @@ def main(command: list[str]) -> int:
 @contextmanager
 def running() -> Iterator[str]:
     """Give the URL of a server that is there while the block runs, with its data in a temporary directory."""
+    with server(FAST) as one:
+        yield one.url
+
+
+@contextmanager
+def server(settings: Sequence[str]) -> Iterator[Server]:
+    """Give a server that is there while the block runs, with its data in a temporary directory."""
     user = _user()
     with tempfile.TemporaryDirectory(prefix="throw-away-postgres-") as name:
         home, keeper = Path(name), processes.Keeper()
@@ -57,13 +106,12 @@ def running() -> Iterator[str]:
         try:
             binaries = _readable(_binaries(), home, user)
             with step("start a throw-away PostgreSQL server"):
-                server, url = _start(binaries, home, user)
-            keeper.watch(server.pid)
+                one = _prepare(binaries, home, user, settings, keeper)
+                one.start()
             try:
-                yield url
+                yield one
             finally:
-                processes.stop([server.pid], [server], grace=5.0)
-                keeper.forget(server.pid)
+                one.stop()
         finally:
             keeper.close()
 
@@ -101,7 +149,10 @@ def _readable(binaries: Path, home: Path, user: str | None) -> Path:
     return binaries
 
 
-def _start(binaries: Path, home: Path, user: str | None) -> tuple[subprocess.Popen[bytes], str]:
+def _prepare(
+    binaries: Path, home: Path, user: str | None, settings: Sequence[str], keeper: processes.Keeper
+) -> Server:
+    """Make the server's data; it is not running yet."""
     password, port, log = secrets.token_urlsafe(16), ports.any_free(), home / "server.log"
     secret = home / "password"
     secret.write_text(password)
@@ -120,30 +171,22 @@ def _start(binaries: Path, home: Path, user: str | None) -> tuple[subprocess.Pop
         "-N",
     ]
     _call([str(binaries / "initdb"), "-D", str(home / "data"), *options], user)
-    settings = [
-        f"listen_addresses={ports.LOOPBACK}",
-        f"port={port}",
-        f"unix_socket_directories={home}",
-        *FAST,
-    ]
-    chosen = [word for setting in settings for word in ("-c", setting)]
+    places = [f"listen_addresses={ports.LOOPBACK}", f"port={port}", f"unix_socket_directories={home}"]
+    chosen = [word for setting in (*places, *settings) for word in ("-c", setting)]
     command = [str(binaries / "postgres"), "-D", str(home / "data"), *chosen]
-    server = processes.spawn(command, log, user=user)
-    address = f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
-    _wait(server, f"postgresql://{address}", log)
-    return server, f"postgresql+psycopg://{address}"
+    return Server(command, f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres", log, user, keeper)
 
 
-def _wait(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
+def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while server.poll() is None and time.monotonic() < deadline:
+    while process.poll() is None and time.monotonic() < deadline:
         try:
             psycopg.connect(url, connect_timeout=2).close()
         except psycopg.OperationalError:
             time.sleep(0.1)
         else:
             return
-    processes.stop([server.pid], [server], grace=1.0)
+    processes.stop([process.pid], [process], grace=1.0)
     raise ServiceError(f"PostgreSQL does not start:\n{processes.tail(log)}")
 
 

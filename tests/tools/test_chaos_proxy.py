@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import pytest
+
+from tools import ports
+from tools.chaos.proxy import Mode, Proxy
+
+Connect = Callable[[], socket.socket]
+
+
+def serve(listener: socket.socket) -> None:
+    """Send back what comes, on every connection."""
+    with suppress(OSError):
+        while True:
+            connection, _address = listener.accept()
+            threading.Thread(target=echo, args=(connection,), daemon=True).start()
+
+
+def echo(connection: socket.socket) -> None:
+    with suppress(OSError), connection:
+        while chunk := connection.recv(1024):
+            connection.sendall(chunk)
+
+
+@pytest.fixture
+def proxy() -> Iterator[Proxy]:
+    with socket.create_server((ports.LOOPBACK, 0)) as listener:
+        threading.Thread(target=serve, args=(listener,), daemon=True).start()
+        proxy = Proxy(listener.getsockname()[1])
+        yield proxy
+        proxy.stop()
+        listener.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.fixture
+def connect(proxy: Proxy) -> Iterator[Connect]:
+    port = proxy.start()
+    made: list[socket.socket] = []
+
+    def open_one() -> socket.socket:
+        made.append(socket.create_connection((ports.LOOPBACK, port), timeout=10))
+        return made[-1]
+
+    yield open_one
+    for one in made:
+        one.close()
+
+
+def test_what_passes_comes_back(connect: Connect) -> None:
+    connection = connect()
+
+    connection.sendall(b"hello")
+
+    assert connection.recv(5) == b"hello"
+
+
+def test_latency_makes_every_chunk_late_both_ways(connect: Connect, proxy: Proxy) -> None:
+    connection = connect()
+    proxy.set(Mode.LATENCY, seconds=0.1)
+    started = time.monotonic()
+
+    connection.sendall(b"hello")
+
+    assert connection.recv(5) == b"hello"
+    assert time.monotonic() - started >= 0.2
+
+
+def test_a_reset_cuts_connections_that_are_open(connect: Connect, proxy: Proxy) -> None:
+    connection = connect()
+    connection.sendall(b"hello")
+    connection.recv(5)
+
+    proxy.set(Mode.RESET)
+
+    with pytest.raises(ConnectionResetError):
+        connection.recv(5)
+
+
+def test_a_reset_refuses_new_connections_too(connect: Connect, proxy: Proxy) -> None:
+    first = connect()
+    first.sendall(b"hello")
+    first.recv(5)
+    proxy.set(Mode.RESET)
+
+    with pytest.raises(ConnectionError):
+        connect().recv(5)
+
+
+def test_a_black_hole_swallows_until_it_is_healed(connect: Connect, proxy: Proxy) -> None:
+    connection = connect()
+    connection.sendall(b"hello")
+    connection.recv(5)
+    proxy.set(Mode.BLACKHOLE)
+    connection.sendall(b"again")
+    connection.settimeout(0.2)
+    with pytest.raises(TimeoutError):
+        connection.recv(5)
+    connection.settimeout(10)
+
+    proxy.set(Mode.PASS)
+
+    assert connection.recv(5) == b"again"
+
+
+def read_one_byte(port: int) -> bytes:
+    with socket.create_connection((ports.LOOPBACK, port), timeout=10) as connection:
+        return connection.recv(1)
+
+
+def test_a_server_that_is_away_looks_like_one() -> None:
+    proxy = Proxy(ports.any_free())
+    port = proxy.start()
+
+    with pytest.raises(ConnectionResetError):  # at once, or a moment later
+        read_one_byte(port)
+
+    proxy.stop()
