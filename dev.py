@@ -21,19 +21,20 @@ from tools import bootstrap  # noqa: E402 - only after the version is known to d
 
 RUNTIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / "requirements-dev.lock"
+WITH_TOOLS = {"test", "check", "chaos", "fuzz"}  # what needs more than the service itself
 
 
 def main(argv: list[str]) -> int:
     """Make the environment that the subcommand needs, and hand over to it; return the exit code."""
     known, rest = _parser().parse_known_args(argv)
-    if rest and known.subcommand not in {"test", "run"}:
+    if rest and known.subcommand not in {"test", "run", "chaos", "fuzz"}:
         _parser().error("unrecognized arguments: " + " ".join(rest))
     if sys.platform == "win32":
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
     try:
         if known.subcommand == "lock":
             return bootstrap.write_locks(ROOT, {RUNTIME: ["embedded"], DEVELOPMENT: ["embedded", "dev"]})
-        locks = [DEVELOPMENT] if known.subcommand in {"test", "check"} else [RUNTIME, DEVELOPMENT]
+        locks = [DEVELOPMENT] if known.subcommand in WITH_TOOLS else [RUNTIME, DEVELOPMENT]
         python = bootstrap.environment(ROOT, locks)
     except bootstrap.BootstrapError as problem:
         sys.stderr.write(f"\n{problem}\n")
@@ -78,7 +79,17 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "test", help="run the tests; further words go to pytest, --postgres runs them on PostgreSQL"
     )
-    commands.add_parser("check", help="format, lint, types, imports, tests with coverage: what CI runs")
+    commands.add_parser("check", help="format, lint, types, supply chain, tests with coverage: what CI runs")
+    commands.add_parser(
+        "chaos",
+        help="kill everything around the service under load, and see whether its promises hold",
+        add_help=False,  # it has options of its own, and says which
+    )
+    commands.add_parser(
+        "fuzz",
+        help="send thousands of requests made from /openapi.json, good and bad; none may break a promise",
+        add_help=False,  # as above
+    )
     run = commands.add_parser("run", help="run a command in the environment, with the services there")
     run.add_argument("command", nargs=argparse.REMAINDER, help="such as: flask accounts list")
     commands.add_parser("lock", help="write the two lock files anew (needs uv)")
