@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import tempfile
 from typing import TYPE_CHECKING
@@ -19,11 +20,25 @@ if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
     from gunicorn.workers.base import Worker
 
+MOST_CONNECTIONS = 8000  # 30 KiB each while a caller waits for a job, less otherwise
+OTHER_FILES = 500  # databases, Redis, what Python opens
+
+
+def _connections() -> int:
+    """Give the connections for which there are file descriptors, and ask the system for what it allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_CONNECTIONS + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(MOST_CONNECTIONS, max(soft - OTHER_FILES, soft // 2))
+
+
 worker_class = "app.infra.web_worker.Worker"  # gevent: a waiting client costs a greenlet, not a process
-worker_connections = 1000
+worker_connections = _connections()
 timeout = 60  # above the longest wait (25 s) that a client may ask for
 graceful_timeout = 10
-keepalive = 75  # above the idle time of the usual proxies, so that they close first
+sendfile = False  # files are sent like all else, with an end to waiting for the reader
 limit_request_line = 4094
 limit_request_fields = 50
 limit_request_field_size = 8190
@@ -32,6 +47,14 @@ accesslog = None  # one line per request is the application's own, without perso
 errorlog = "-"
 control_socket_disable = True  # nobody steers it from outside; and its home may be read-only
 worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - heartbeat file; a disk may stall
+
+
+def post_worker_init(worker: Worker) -> None:
+    """Tell the worker of the application whose process it is."""
+    machines = worker.wsgi.extensions["machines"]
+    machines.room.seats = worker.worker_connections // 2  # the other half is for those who do not wait
+    worker.on_closing = machines.ear.close
+    worker.connections.by_address = not machines.settings.trusted_proxies
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature

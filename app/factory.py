@@ -16,6 +16,8 @@ from app import settings as app_settings
 from app.api import (
     body,
     company_by_hash,
+    cors,
+    document,
     enrichment_request,
     errors,
     feedback,
@@ -27,12 +29,26 @@ from app.api import (
     login,
     lookup,
     openapi,
+    password,
     problems,
     reveal,
     session,
+    sessions,
 )
 from app.api.answer import Machines
-from app.cli import accounts, companies, contacts, credits, database, suppressions, webhooks, workspaces
+from app.api.hosts import require_host
+from app.cli import (
+    accounts,
+    audit,
+    companies,
+    contacts,
+    credits,
+    database,
+    suppressions,
+    webhooks,
+    workers,
+    workspaces,
+)
 from app.cli import jobs as job_commands
 from app.cli.elsewhere import providers
 from app.domain.version import API_VERSION
@@ -40,6 +56,7 @@ from app.infra import log, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Ear
+from app.infra.waiting_room import WaitingRoom
 from app.settings import Settings
 
 BLUEPRINTS = (
@@ -54,11 +71,14 @@ BLUEPRINTS = (
     jobs.blueprint,
     feedback.blueprint,
     keys.blueprint,
+    sessions.blueprint,
+    password.blueprint,
     health.blueprint,
     problems.blueprint,
 )
 COMMANDS: tuple[click.Group, ...] = (
     accounts.group,
+    audit.group,
     companies.group,
     contacts.group,
     credits.group,
@@ -67,6 +87,7 @@ COMMANDS: tuple[click.Group, ...] = (
     providers,
     suppressions.group,
     webhooks.group,
+    workers.group,
     workspaces.group,
 )
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
@@ -92,13 +113,21 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
     machines = Machines(
-        settings, Database(settings.database_url), Sender(settings.redis_url), Ear(settings.redis_url)
+        settings,
+        Database(settings.database_url),
+        Sender(settings.redis_url),
+        Ear(settings.redis_url),
+        WaitingRoom(),
     )
     app.extensions.update(machines=machines, settings=settings, database=machines.database)
     openapi.configure(app)
+    document.write_once(app)
+    app.url_map.merge_slashes = False  # or its redirects would be pages, and name the host they were sent
     app.before_request(_begin)
+    app.before_request(require_host)
     app.after_request(_finish)
     errors.register(app)
+    cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
     for group in COMMANDS:

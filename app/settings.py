@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
 from ipaddress import ip_network
 
 from environs import Env
+from redis.connection import parse_url
 
 from app import provider_settings
 from app.domain.kinds import Kind
@@ -17,20 +19,24 @@ from app.provider_settings import Access, SettingsError
 __all__ = ["Access", "Settings", "SettingsError", "load"]
 
 MINIMUM_SECRET_LENGTH = 32
+SHORTEST_RETENTION = 8  # days
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What an operator can choose. Times are in seconds unless the name says otherwise."""
 
-    database_url: str
-    redis_url: str
-    secret_key: str
-    suppression_key: str
+    database_url: str = field(repr=False)
+    redis_url: str = field(repr=False)
+    secret_key: str = field(repr=False)
+    suppression_key: str = field(repr=False)
     log_level: str
     log_format: str
-    metrics_token: str
+    metrics_token: str = field(repr=False)
     trusted_proxies: int
+    web_concurrency: int
+    cors_origins: tuple[str, ...]
     session_idle_days: int
     session_absolute_days: int
     price_reveal_email: int
@@ -39,10 +45,12 @@ class Settings:
     answer_fresh_seconds: int
     not_found_fresh_seconds: int
     hash_job_retention_hours: int
+    job_retention_days: int
     job_deadline_seconds: int
     lease_seconds: int
     sweep_seconds: float
     republish_seconds: float
+    ready_progress_seconds: float
     max_attempts: int
     max_crashes: int
     prefix_length: int
@@ -117,13 +125,15 @@ def load() -> Settings:
     env = Env()
     return Settings(
         database_url=_required(env, "DATABASE_URL", "for example postgresql://user:password@host/database"),
-        redis_url=_required(env, "REDIS_URL", "for example redis://:password@127.0.0.1:6379/0"),
+        redis_url=_redis_url(env, "REDIS_URL", "redis://:password@127.0.0.1:6379/0"),
         secret_key=_secret(env, "SECRET_KEY"),
         suppression_key=_secret(env, "SUPPRESSION_KEY"),
         log_level=env.str("LOG_LEVEL", "info"),
         log_format=env.str("LOG_FORMAT", "logfmt"),
         metrics_token=env.str("METRICS_TOKEN", ""),
         trusted_proxies=env.int("TRUSTED_PROXIES", 0),
+        web_concurrency=env.int("WEB_CONCURRENCY", 1),
+        cors_origins=_origins(env, "CORS_ORIGINS"),
         session_idle_days=env.int("SESSION_IDLE_DAYS", 14),
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
         price_reveal_email=env.int("PRICE_REVEAL_EMAIL", 1),
@@ -132,10 +142,12 @@ def load() -> Settings:
         answer_fresh_seconds=env.int("ANSWER_FRESH_SECONDS", 3600),
         not_found_fresh_seconds=env.int("NOT_FOUND_FRESH_SECONDS", 86400),
         hash_job_retention_hours=env.int("HASH_JOB_RETENTION_HOURS", 24),
+        job_retention_days=_retention(env, "JOB_RETENTION_DAYS", 90),
         job_deadline_seconds=env.int("JOB_DEADLINE_SECONDS", 3600),
         lease_seconds=env.int("LEASE_SECONDS", 20),
         sweep_seconds=env.float("SWEEP_SECONDS", 1.0),
         republish_seconds=env.float("REPUBLISH_SECONDS", 5.0),
+        ready_progress_seconds=env.float("READY_PROGRESS_SECONDS", 60.0),
         max_attempts=env.int("MAX_ATTEMPTS", 4),
         max_crashes=env.int("MAX_CRASHES", 8),
         prefix_length=env.int("HASH_PREFIX_LENGTH", 4),
@@ -172,6 +184,15 @@ def _one_of(env: Env, name: str, *allowed: str) -> str:
     return value
 
 
+def _retention(env: Env, name: str, usual: int) -> int:
+    """Read for how long ended jobs keep their answers: longer than idempotency keys, which stand for them."""
+    days = env.int(name, usual)
+    if days < SHORTEST_RETENTION:
+        message = f"{name} is {days}; it must be at least {SHORTEST_RETENTION}."
+        raise SettingsError(message)
+    return days
+
+
 def _networks(env: Env, name: str) -> tuple[str, ...]:
     """Read IP networks, separated by commas; a network has no bits set behind its prefix."""
     networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
@@ -184,8 +205,31 @@ def _networks(env: Env, name: str) -> tuple[str, ...]:
     return networks
 
 
+def _origins(env: Env, name: str) -> tuple[str, ...]:
+    """Read origins, separated by commas, written as browsers send them (RFC 6454, 6.2); never all at once."""
+    origins = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            message = f"{name} has {origin!r} in it; it takes origins such as chrome-extension://<id>."
+            raise SettingsError(message)
+    return origins
+
+
 def _ceiling(env: Env, name: str) -> float | None:
     return provider_settings.figure({name: env.str(name, "")}, name)
+
+
+def _redis_url(env: Env, name: str, example: str) -> str:
+    """Read a URL with a password in it; whoever could not read it later would quote a piece of it."""
+    value = _required(env, name, f"for example {example}")
+    try:
+        parse_url(value)  # type: ignore[no-untyped-call]
+    except ValueError:
+        message = (
+            f"{name} is no URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
+        )
+        raise SettingsError(message) from None
+    return value
 
 
 def _required(env: Env, name: str, example: str) -> str:

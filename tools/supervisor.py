@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from tools.state import State
 
-FIRST_PAUSE = 0.5  # seconds before a dead process is started again; doubled each time
+FIRST_PAUSE = 0.5  # seconds before a process that died at once is started again; doubled each time
 LONGEST_PAUSE = 30.0
 HEALTHY_AFTER = 30.0  # seconds that make up for earlier deaths
+STARTED_AFTER = (
+    5.0  # seconds after which it had started: if it dies then, the next life begins without a pause
+)
 LARGEST_LOG = 5_000_000  # bytes that a log may have at the start
 
 
@@ -33,6 +36,7 @@ class Child:
     started: float = 0.0
     due: float = 0.0
     deaths: int = 0
+    false_starts: int = 0
 
 
 @dataclass(slots=True)
@@ -91,10 +95,11 @@ class Supervisor:
         processes.stop([group], grace=1.0)
         self.keeper.forget(group)
         child.deaths = 1 if now - child.started > HEALTHY_AFTER else child.deaths + 1
-        pause = min(FIRST_PAUSE * 2 ** (child.deaths - 1), LONGEST_PAUSE)
+        child.false_starts = 0 if now - child.started > STARTED_AFTER else child.false_starts + 1
+        pause = min(FIRST_PAUSE * 2 ** (child.false_starts - 1), LONGEST_PAUSE) if child.false_starts else 0
         child.process, child.due = None, now + pause
         log = self.logs / f"{child.name}.log"
-        say(f"{child.name} ended with {code}; starting it again in {pause:g} s. The end of {log}:")
+        say(f"{child.name} ended with {code}; starting it again {_in(pause)}. The end of {log}:")
         say(processes.tail(log, lines=5))
 
 
@@ -114,6 +119,10 @@ def run_to_end(command: str, state: State, env: Mapping[str, str], name: str) ->
         processes.stop([process.pid], [process])
     if code:
         raise ServiceError(f"{name} ended with {code}. The end of {log}:\n{processes.tail(log)}")
+
+
+def _in(pause: float) -> str:
+    return f"in {pause:g} s" if pause else "at once"
 
 
 def _turn(log: Path) -> None:

@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from functools import partial
+from typing import Any, TypeAlias, TypeVar
 
 import structlog
 from sqlalchemy.orm import Session
@@ -27,11 +28,14 @@ from app.infra.queue import Sender
 from app.infra.ring import Bell
 from app.settings import Settings
 
+PAUSES = (0.2, 1.0, 3.0)
+"""Seconds after which a database that was away is tried again, before the job is left to its lease."""
 BACKOFF_SECONDS = 0.5
 LONGEST_BACKOFF_SECONDS = 60.0
 LONGEST_WAIT_SECONDS = 600.0
 """A job looks again at least so often at what it waits for, well before its deadline."""
 
+Written = TypeVar("Written")
 Resolution: TypeAlias = Callable[[Session, datetime], Answer]
 
 
@@ -70,6 +74,7 @@ class Machines:
 Work: TypeAlias = Callable[[Claim, Machines], Resolution]
 JOBS: dict[Kind, Work] = {}
 _machines: list[Machines] = []
+_inherited: list[Machines] = []
 
 
 def start(settings: Settings) -> Machines:
@@ -84,6 +89,16 @@ def start(settings: Settings) -> Machines:
             )
         )
     return _machines[0]
+
+
+def start_anew(settings: Settings) -> Machines:
+    """Put together machines of its own for a process that was forked; the parent's are kept, but not used.
+
+    Were they let go, their connections would be closed under the parent.
+    """
+    _inherited.extend(_machines)
+    _machines.clear()
+    return start(settings)
 
 
 def machines() -> Machines:
@@ -109,6 +124,23 @@ def job(kind: Kind) -> Callable[[Work], Work]:
         return work
 
     return register
+
+
+def persist(write: Callable[[], Written]) -> Written:
+    """Write down what was found out, also if the database is away for a moment; it has been paid for.
+
+    A write whose commit was carried out, and only its answer lost, finds its lease gone: `LeaseLost`.
+
+    Raises:
+        Unavailable: the database stayed away.
+
+    """
+    for seconds in PAUSES:
+        try:
+            return write()
+        except Unavailable:
+            time.sleep(seconds)
+    return write()
 
 
 def run(job_id: str, work: Work, machines: Machines) -> None:
@@ -139,21 +171,26 @@ def run(job_id: str, work: Work, machines: Machines) -> None:
 def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
     try:
         resolution = work(claim, machines)
-        with machines.database.transaction() as session:
-            now = clock.now()
-            answer = resolution(session, now)
-            leases.settle(session, claim, answer, now=now)
-            provider_calls.forget_replies(session, claim.job_id)
+        answer = persist(partial(_settle, claim, resolution, machines))
     except RunLater as later:
-        return _later(claim, later, machines)
+        return persist(partial(_later, claim, later, machines))
     except (LeaseLost, Unavailable):
         raise
     except Problem as problem:
-        return _fail(claim, problem, machines)
+        return persist(partial(_fail, claim, problem, machines))
     except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
         log.error("job raised", exc_info=error)
-        return _later(claim, RunLater(problem=InternalError()), machines)
+        return persist(partial(_later, claim, RunLater(problem=InternalError()), machines))
     return answer.outcome.value
+
+
+def _settle(claim: Claim, resolution: Resolution, machines: Machines) -> Answer:
+    with machines.database.transaction() as session:
+        now = clock.now()
+        answer = resolution(session, now)
+        leases.settle(session, claim, answer, now=now)
+        provider_calls.forget_replies(session, claim.job_id)
+    return answer
 
 
 def _later(claim: Claim, later: RunLater, machines: Machines) -> str:

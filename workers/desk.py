@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
@@ -18,15 +19,13 @@ from sqlalchemy.orm import Session
 from app.core import leases, provider_calls, provider_gates
 from app.core.leases import Claim
 from app.core.provider_calls import PENDING, ProviderCall, Question
-from app.domain.errors import Unavailable
 from app.domain.kinds import TraceOutcome
 from app.infra import clock
-from workers.base import Machines
+from workers.base import Machines, persist
 from workers.providers.base import Ask, Field, Pending, Provider, Reply, Terms
 from workers.providers.registry import load
 from workers.waterfall import SECONDS_TO_NEXT_POLL, Heard, Refused, Started
 
-PAUSES = (0.2, 1.0)
 _json = make_converter()
 
 
@@ -77,12 +76,7 @@ class DatabaseDesk:
         """
         if started.ask.ticket is not None:
             milliseconds = _since(started.asked_at)
-        for seconds in PAUSES:
-            try:
-                return self._end(provider, started, reply, milliseconds)
-            except Unavailable:
-                time.sleep(seconds)
-        return self._end(provider, started, reply, milliseconds)
+        return persist(partial(self._end, provider, started, reply, milliseconds))
 
     def _free_call(self, question: Question, *, takes_time: bool) -> ProviderCall | None:
         """Find the call that this job has made already; a job that may take its time is held longer."""

@@ -52,7 +52,7 @@ def people(domain: str, *, limit: int, as_json: bool) -> None:
 
 def _keep(database_url: str, told: Sequence[FoundContact]) -> Counter[str]:
     """Take them in by the importer's door, where suppressed people stay out."""
-    database = Database(database_url)
+    database = Database(database_url, seconds=None)
     try:
         with database.transaction() as session:
             return admission.admit_people(session, [ReadPerson(one) for one in told], now=clock.now())

@@ -9,7 +9,17 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.core import cards, companies, leases, matches, people, suppressions, survivorship
+from app.core import (
+    cards,
+    companies,
+    intake,
+    leases,
+    matches,
+    people,
+    redaction,
+    suppressions,
+    survivorship,
+)
 from app.core.companies import Company
 from app.core.contacts import Contact
 from app.core.enrichments import PAID, WISHES
@@ -84,6 +94,8 @@ def write(session: Session, claim: Claim, item: JobItem, found: Found, *, now: d
         _fill_in(session, item, ["company"], said, contact=None, company=company, handed={})
     else:
         _write_person(session, claim, item, found, now=now)
+    if item.outcome == Outcome.SUPPRESSED and "subject" in item.request:
+        item.request = redaction.without_subject(item.request)
 
 
 def _paid_fields(claim: Claim, machines: Machines, item: JobItem, found: Found) -> Found:
@@ -116,6 +128,10 @@ def _paid_fields(claim: Claim, machines: Machines, item: JobItem, found: Found) 
 def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *, now: datetime) -> None:
     subject = Subject(**item.request["subject"])
     told = found.told
+    intake.take_turn(session)  # from here on nobody else suppresses or erases whom this is about
+    if suppressions.suppressed(session, [*spoken(subject), *identifying.named_by(told.catch)]):
+        item.outcome = Outcome.SUPPRESSED.value
+        return
     said = survivorship.keep_person(session, subject, told.catch.contacts, ranking=told.ranking, now=now)
     known = matches.find(session, subject).contact
     handed = {}

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import contacts, emails, people, phones, suppressions
+from app.core import contacts, emails, intake, people, phones, suppressions
 from app.core.contacts import Contact
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
@@ -157,6 +157,7 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
     if finding.suppressed:
         return None
     if told := _named_by(finding.catch):
+        intake.take_turn(session)  # from here on nobody else suppresses or erases whom this is about
         known = people.identifiers(session, claim.workspace_id, finding.known)
         if suppressions.suppressed(session, [*known, *told]):  # since the providers were asked
             return None

@@ -6,30 +6,35 @@ An operator may open it to networks of their own (`WEBHOOK_NETWORKS`), where pla
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from ipaddress import IPv4Network, IPv6Network, ip_address
-from typing import Any, Literal, TypeAlias
+from functools import cache
+from typing import Any, Literal, TypeAlias, TypeVar
 
-import httpx2
+import httpcore2
 
-from app.domain.addresses import is_public
+from app.domain.addresses import WEB_PORTS, Network, Receiver, is_public, is_within, receiver
+from app.domain.errors import InvalidValue
 from app.infra import clock
 
 SECONDS = 15.0
 """For the whole exchange. Standard Webhooks, "Request timeouts": somewhere between 15 and 30."""
 
-LAST_PORT = 65_535
+SECONDS_TO_RESOLVE = 5.0
+"""A customer's name servers may take as long as they like over an answer."""
+MOST_BYTES = 64 * 1024
+"""Of an answer's head, also of all the interim ones that may come before it."""
 
-Network: TypeAlias = IPv4Network | IPv6Network
+USER_AGENT = "contact-lookup"
+
+T = TypeVar("T")
 Reason: TypeAlias = Literal["refused", "unresolved", "connection", "timeout"]
-Trace: TypeAlias = Callable[[str, Mapping[str, Any]], None]
-_CONNECTED = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 
 
 class Unreached(Exception):  # noqa: N818 -- it names what happened
@@ -69,36 +74,40 @@ class Door:
 
         """
         until = time.monotonic() + SECONDS
-        target = _parse(url)
-        address = self._resolve(target)
+        try:
+            where = receiver(url, self.networks)
+        except InvalidValue as error:
+            raise Unreached("refused") from error
+        way = _Way(self._resolve(where), until)
         try:
             with (
-                _clock(until) as trace,
-                httpx2.Client(timeout=SECONDS, follow_redirects=False, trust_env=False) as client,
-                client.stream(  # the answer's body is nobody's business
+                httpcore2.ConnectionPool(trusted(), network_backend=way) as pool,
+                pool.stream(
                     "POST",
-                    target.copy_with(host=address),
+                    _written(where),
                     content=body,
-                    headers={**headers, "Host": target.netloc.decode()},
-                    extensions={"sni_hostname": target.host, "trace": trace},
+                    headers=[("User-Agent", USER_AGENT), *headers.items()],
                 ) as response,
-            ):
-                said = response.headers.get("retry-after", "")
-                return Answer(response.status_code, retry_after(said))
-        except httpx2.TimeoutException as error:
+            ):  # the answer's body is nobody's business
+                said = {name.lower(): value for name, value in response.headers}.get(b"retry-after", b"")
+                return Answer(response.status, retry_after(said.decode("latin-1")))
+        except httpcore2.TimeoutException as error:
             raise Unreached("timeout") from error
-        except (httpx2.HTTPError, OSError) as error:
-            raise Unreached("timeout" if time.monotonic() >= until else "connection") from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+            raise Unreached("connection") from error
 
-    def _resolve(self, target: httpx2.URL) -> str:
+    def _resolve(self, where: Receiver) -> str:
         try:
-            found = socket.getaddrinfo(
-                target.host, target.port or socket.getservbyname(target.scheme), type=socket.SOCK_STREAM
+            found = within(
+                SECONDS_TO_RESOLVE,
+                lambda: socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM),
             )
+        except TimeoutError as error:
+            raise Unreached("timeout") from error
         except (OSError, UnicodeError) as error:
             raise Unreached("unresolved") from error
         addresses = [str(entry[4][0]) for entry in found]
-        allowed = self._is_own if target.scheme == "http" else self._may_be_called
+        allowed = self._is_own if where.scheme == "http" else self._may_be_called
         if not addresses or not all(map(allowed, addresses)):
             raise Unreached("refused")
         return addresses[0]
@@ -107,18 +116,34 @@ class Door:
         return is_public(address) or self._is_own(address)
 
     def _is_own(self, address: str) -> bool:
-        return any(ip_address(address) in network for network in self.networks)
+        return is_within(address, self.networks)
 
 
-def _parse(url: str) -> httpx2.URL:
-    try:
-        target = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise Unreached("refused") from error
-    may_be = target.scheme in {"https", "http"} and (target.port or 0) <= LAST_PORT
-    if not may_be or not target.host or target.userinfo:
-        raise Unreached("refused")
-    return target
+@cache
+def trusted() -> ssl.SSLContext:
+    """Load the certificates to trust once for everybody; it takes its time."""
+    return httpcore2.default_ssl_context()
+
+
+def within(seconds: float, do: Callable[[], T]) -> T:
+    """Do it in a thread of its own, left behind when the time is over.
+
+    For what knows no clock, or only one for every piece of it.
+
+    Raises:
+        TimeoutError: it took longer.
+
+    """
+    result: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(do())
+        except Exception as error:  # noqa: BLE001 -- it is raised where the result is waited for
+            result.set_exception(error)
+
+    threading.Thread(target=run, name="outside", daemon=True).start()
+    return result.result(seconds)
 
 
 def retry_after(said: str) -> float | None:
@@ -134,29 +159,85 @@ def retry_after(said: str) -> float | None:
     return max((at - clock.now()).total_seconds(), 0.0)
 
 
-@contextmanager
-def _clock(until: float) -> Iterator[Trace]:
-    """Hang up when the time is over: httpx2's own timeouts are per read, and an answer may drip for days.
+def _written(where: Receiver) -> httpcore2.URL:
+    """Write the URL out of its pieces, so that nobody reads it once more and sees another host in it."""
+    return httpcore2.URL(
+        scheme=where.scheme.encode(),
+        host=where.host.encode(),
+        port=None if where.port == WEB_PORTS[where.scheme] else where.port,
+        target=where.target.encode(),
+    )
 
-    It learns of the socket through httpx2's trace extension; TLS puts another in the place of the first.
+
+class _Way(httpcore2.NetworkBackend):
+    """Leads to one address, whatever the host is called, until the monotonic clock says that it is over."""
+
+    def __init__(self, address: str, until: float) -> None:
+        self._address = address
+        self._until = until
+
+    def connect_tcp(
+        self,
+        host: str,  # noqa: ARG002 -- it has been resolved
+        port: int,
+        timeout: float | None = None,  # noqa: ARG002 -- all of it is on one clock
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.NetworkStream:
+        """Connect to the address instead of resolving the name once more."""
+        left = _left(self._until)
+        return _Stream(
+            httpcore2.SyncBackend().connect_tcp(self._address, port, left, local_address, socket_options),
+            self._until,
+        )
+
+
+class _Stream(httpcore2.NetworkStream):
+    """A connection on that clock, and for so many bytes: an answer may drip for days, or never end."""
+
+    def __init__(self, stream: httpcore2.NetworkStream, until: float) -> None:
+        self._stream = stream
+        self._until = until
+        self._bytes_left = MOST_BYTES
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the clock's
+        """Read some."""
+        if self._bytes_left <= 0:
+            raise httpcore2.ReadError
+        found = self._stream.read(min(max_bytes, self._bytes_left), _left(self._until))
+        self._bytes_left -= len(found)
+        return found
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the clock's
+        """Write all of it."""
+        self._stream.write(buffer, _left(self._until))
+
+    def close(self) -> None:
+        """Hang up."""
+        self._stream.close()
+
+    def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ARG002 -- the clock's
+    ) -> httpcore2.NetworkStream:
+        """Encrypt it, with whoever proves to be that host."""
+        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(self._until)), self._until)
+
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- httpcore2's
+        """Tell what the connection knows of itself."""
+        return self._stream.get_extra_info(info)
+
+
+def _left(until: float) -> float:
+    """Give the seconds that are left.
+
+    Raises:
+        ReadTimeout: none are.
+
     """
-    sockets: list[socket.socket] = []
-
-    def trace(event: str, seen: Mapping[str, Any]) -> None:
-        if time.monotonic() >= until:
-            raise Unreached("timeout")
-        if event in _CONNECTED:
-            sockets.append(seen["return_value"].get_extra_info("socket"))
-
-    def hang_up() -> None:
-        for one in sockets:
-            with suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(until - time.monotonic(), hang_up)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield trace
-    finally:
-        timer.cancel()
+    left = until - time.monotonic()
+    if left <= 0:
+        raise httpcore2.ReadTimeout
+    return left

@@ -100,7 +100,7 @@ def person(claim: Claim, machines: Machines, item: JobItem) -> Told:
         stored=known.contact is not None,
     )
     with machines.database.reading() as session:
-        if suppressions.suppressed(session, _named_by(catch)):
+        if suppressions.suppressed(session, named_by(catch)):
             catch = replace(catch, suppressed=True)
     return Told(catch=catch, ranking=_ranking(settings, ask))
 
@@ -167,7 +167,7 @@ def _ranking(settings: Settings, ask: Ask) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.name for one in everybody))
 
 
-def _named_by(catch: Catch) -> list[Identifier]:
+def named_by(catch: Catch) -> list[Identifier]:
     """Give what the providers' words say who the person is; one may be on the suppression list."""
     profiles = [Identifier("linkedin_url", one.linkedin_url) for one in catch.contacts if one.linkedin_url]
     addresses = [Identifier("email", email.email) for one in catch.contacts for email in one.emails]

@@ -1,15 +1,19 @@
-"""The workers' entrance: `celery -A workers.main worker|beat`. It knows every job and starts the sweeper."""
+"""The workers' entrance: `celery -A workers.main worker|beat`. It knows every job, and what runs beside."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from celery.signals import setup_logging, worker_process_init, worker_ready, worker_shutting_down
+from celery import bootsteps
+from celery.signals import setup_logging, worker_process_init, worker_shutdown, worker_shutting_down
 
 from app import settings as app_settings
 from app.infra import log, queue
 from workers import base
+from workers.activity import Activity
 from workers.jobs import (
+    audit,
     company_by_hash,
     enrichment_request,
     leads_by_website_hash,
@@ -19,8 +23,11 @@ from workers.jobs import (
     webhooks,
 )
 from workers.providers import registry
+from workers.shutdown import Shutdown
+from workers.supervision import Watchdog
 
 JOB_MODULES = (
+    audit,
     company_by_hash,
     enrichment_request,
     leads_by_website_hash,
@@ -33,7 +40,30 @@ JOB_MODULES = (
 settings = app_settings.load()
 registry.load(settings)  # a provider that is not there is told now, not at the first reveal
 app = queue.configure(settings)
+app.conf.worker_consumer = "workers.consumer:Consumer"
 sweeper = upkeep.Sweeper()
+_ends: list[Shutdown] = []
+
+
+class Beside(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
+    """What runs beside the jobs, in the parent process only: sweeping, supervision, and the way to end.
+
+    It starts after the pool has forked its children, and before the consumer looks for Redis: a worker that
+    starts while Redis is away ends expired jobs already.
+    """
+
+    requires = ("celery.worker.components:Pool",)
+
+    def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
+        """Start all of it."""
+        machines, activity = base.start(settings), Activity(worker)
+        end = Shutdown(machines, activity)
+        _ends.append(end)
+        sweeper.start(machines)
+        Watchdog(machines, activity, partial(end.begin, code=1)).start()
+
+
+app.steps["worker"].add(Beside)
 
 
 @setup_logging.connect
@@ -41,17 +71,20 @@ def _configure_log(**_signal: Any) -> None:
     log.configure(level=settings.log_level, style=settings.log_format)
 
 
-@worker_ready.connect
-def _start(sender: Any, **_signal: Any) -> None:  # noqa: ANN401 -- Celery's consumer
-    sweeper.start(base.start(settings), name=sender.hostname)
-
-
 @worker_process_init.connect
 def _start_child(**_signal: Any) -> None:
     """Under `-P prefork` each child needs machines of its own: no socket survives a fork."""
-    base.start(settings)
+    base.start_anew(settings)
 
 
 @worker_shutting_down.connect
 def _stop(**_signal: Any) -> None:
     sweeper.stop()
+    for end in _ends:
+        end.begin()
+
+
+@worker_shutdown.connect
+def _wait_for_the_end(**_signal: Any) -> None:
+    for end in _ends:
+        end.join()

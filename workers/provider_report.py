@@ -86,7 +86,7 @@ def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: 
 
 def _reports(settings: Settings, wanted: Wanted) -> list[dict[str, Any]]:
     """Report on each field about which anybody was asked."""
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, seconds=None)
     back = timedelta(days=wanted.days)
     found = []
     try:

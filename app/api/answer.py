@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from threading import Event
@@ -15,15 +16,17 @@ from sqlalchemy.orm import Session
 from app.api.auth import caller
 from app.api.idempotency import REPLAYED, begin, finish
 from app.api.job_answer import FREE_KINDS, Sight, job_answer
-from app.api.prefer import Patience, patience
+from app.api.prefer import DEFAULT_SECONDS, Patience, patience
 from app.core import jobs, questions, workspaces
 from app.core.jobs import Job
 from app.core.questions import Freshness, Question
+from app.domain.errors import Unavailable
 from app.domain.kinds import Kind
 from app.infra import clock, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Ear
+from app.infra.waiting_room import WaitingRoom
 from app.settings import Settings
 
 RETRY_AFTER_SECONDS = 1
@@ -37,6 +40,7 @@ class Machines:
     database: Database
     sender: Sender
     ear: Ear
+    room: WaitingRoom
 
 
 def reply(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -56,14 +60,15 @@ def ask(
     reference comes back, also where the job was asked first under another one.
 
     Raises:
-        InsufficientCredits, IdempotencyKeyReused, Unavailable: nothing was kept of the question.
+        InsufficientCredits, IdempotencyKeyReused: nothing was kept of the question.
+        Unavailable: neither was it, or it says that it was taken in.
 
     """
     machines = _machines()
     now = clock.now()
     replayed = False
-    with machines.database.transaction() as session:
-        reference = None if private else begin(session, now=now)
+    with machines.room.turn(to_write=True), machines.database.transaction() as session:
+        reference = begin(session, now=now, kept=not private)
         if reference:
             replayed, submission = (
                 True,
@@ -73,8 +78,7 @@ def ask(
             submission = _submit(session, make(session), machines.settings, now)
             if not private:
                 finish(session, submission.job.id)
-    wanted = patience()
-    with machines.ear.waiting(submission.job.id) as bell:
+    with machines.ear.waiting(submission.job.id) as bell, _patience(machines) as wanted:
         if submission.is_new:
             machines.sender.send(Kind(submission.job.kind), [submission.job.id])
         sight = _wait(machines, submission.job, bell, wanted, is_new=submission.is_new)
@@ -91,10 +95,9 @@ def look_again(job_id: str) -> Response:
 
     """
     machines = _machines()
-    wanted = patience(default=0)
-    with machines.database.reading() as session:
+    with machines.room.turn(), machines.database.reading() as session:
         job = jobs.get(session, caller().workspace_id, job_id)
-    with machines.ear.waiting(job_id) as bell:
+    with machines.ear.waiting(job_id) as bell, _patience(machines, default=0) as wanted:
         return answer(_wait(machines, job, bell, wanted, is_new=False), wanted)
 
 
@@ -147,20 +150,37 @@ def _submit(session: Session, question: Question, settings: Settings, now: datet
     )
 
 
+@contextmanager
+def _patience(machines: Machines, default: int = DEFAULT_SECONDS) -> Iterator[Patience]:
+    """Say how long this caller waits: not at all where its workspace takes up too much room."""
+    with machines.room.seat(caller().workspace_id) as is_seated:
+        yield patience(default) if is_seated else Patience(0, None)
+
+
 def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new: bool) -> Sight:
-    """Sleep until the bell rings and the row says that the job is over, or patience ends."""
+    """Sleep until the bell rings and the row says that the job is over, or patience or the process ends."""
     until = time.monotonic() + wanted.seconds
     if is_new:  # its bell cannot have rung before the message was sent
         bell.wait(wanted.seconds)
     while True:
         bell.clear()
-        with machines.database.reading() as session:
-            sight = see(session, job.workspace_id, job.id)
+        sight = _look(machines, job)
         left = until - time.monotonic()
-        if sight.job.finished_at is not None or left <= 0:
+        if sight.job.finished_at is not None or left <= 0 or machines.ear.is_closed:
             metrics.WAITS.labels(outcome="over" if sight.job.finished_at else "not_yet").inc()
             return sight
         bell.wait(left)
+
+
+def _look(machines: Machines, job: Job) -> Sight:
+    try:
+        with machines.room.turn(), machines.database.reading() as session:
+            return see(session, job.workspace_id, job.id)
+    except Unavailable as error:
+        raise Unavailable(
+            f"The question was taken in as {job.id}, but how far it is cannot be read now. Poll "
+            f"GET /api/ext/jobs?id={job.id}, or ask again with the same Idempotency-Key."
+        ) from error
 
 
 def _freshness(kind: Kind, settings: Settings) -> Freshness:

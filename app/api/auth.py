@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
+from http import HTTPStatus
 from typing import NoReturn, cast
 
 from apiflask import HTTPError, HTTPTokenAuth
-from flask import current_app, request
+from flask import Response, after_this_request, current_app, request
 
+from app.api.errors import answer
 from app.api.strangers import Failures
 from app.core import tokens
 from app.domain.callers import Caller, Scope
-from app.domain.errors import InsufficientScope, InvalidToken, MissingToken
+from app.domain.errors import InsufficientScope, InvalidToken, MissingToken, Unauthorized, Unavailable
 from app.domain.tokens import kind_of
-from app.infra import clock
+from app.infra import clock, metrics
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -24,16 +28,45 @@ bearer = HTTPTokenAuth(
 )
 
 
+LONG_SECONDS = 1.0
+"""After this time a token is looked at again before the answer is given: a caller may wait for 25 s."""
+
+
 @bearer.verify_token  # type: ignore[untyped-decorator]
 def _verify(token: str) -> Caller:
-    kind_of(token)
+    database: Database = current_app.extensions["database"]
+    kind_of(token)  # what cannot be a token is a typing error, no guess
+    try:
+        who = tokens.authenticate(database, token, now=clock.now())
+    except Unauthorized as refused:
+        metrics.TOKENS_REFUSED.labels(outcome=refused.code).inc()
+        if isinstance(refused, InvalidToken):  # somebody guesses
+            settings: Settings = current_app.extensions["settings"]
+            Failures.from_here("token", settings.limit_login_address).add()
+        raise
+    after_this_request(partial(_look_again, who, time.monotonic()))
+    return who
+
+
+def _look_again(who: Caller, began: float, response: Response) -> Response:
+    """Keep an answer that took long from a token that ended meanwhile; what was asked goes on."""
+    tells = response.status_code < HTTPStatus.BAD_REQUEST and response.status_code != HTTPStatus.NO_CONTENT
+    if not tells or time.monotonic() - began < LONG_SECONDS:
+        return response
     database: Database = current_app.extensions["database"]
     try:
-        return tokens.authenticate(database, token, now=clock.now())
-    except InvalidToken:
-        settings: Settings = current_app.extensions["settings"]
-        Failures.from_here(settings.limit_login_address, "token").add()  # somebody guesses
-        raise
+        with database.reading() as session:
+            tokens.recheck(session, who, now=clock.now())
+    except Unauthorized as problem:
+        return answer(problem)
+    except Unavailable:
+        return answer(
+            Unavailable(
+                "What was asked was done, but whether the token still works cannot be looked up now. "
+                "Ask again with the same Idempotency-Key."
+            )
+        )
+    return response
 
 
 @bearer.get_user_roles  # type: ignore[untyped-decorator]
@@ -53,3 +86,16 @@ def _refuse(error: HTTPError) -> NoReturn:
 def caller() -> Caller:
     """Give who sent this request; only in a view under `auth_required(bearer)`."""
     return cast("Caller", bearer.current_user)
+
+
+def signed_in() -> Caller:
+    """Give who sent this request, if it came with a session token.
+
+    Raises:
+        InsufficientScope: it came with an API key, which manages no sessions and no passwords.
+
+    """
+    who = caller()
+    if who.kind != "session":
+        raise InsufficientScope("An API key is not a session: sign in and use that token for this.")
+    return who

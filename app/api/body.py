@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from apiflask.schema_adapters.marshmallow import parser
 from flask import Request
+from gunicorn.http.errors import ParseException
 from marshmallow import Schema
 
 from app.domain.errors import (
@@ -31,15 +32,14 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
     """Parse the body as one JSON object.
 
     Raises:
-        UnsupportedMediaType: it is not declared as JSON.
-        MalformedJson: it is not UTF-8, not JSON, not an object, or nested too deep.
+        UnsupportedMediaType: it is not declared as JSON, or it is packed, or in another charset than UTF-8.
+        MalformedJson: it is not UTF-8, not JSON, not an object, nested too deep, or ends too early.
         ValidationFailed: a string holds U+0000 or half a surrogate pair, or a number is beyond 64 bits.
         PayloadTooLarge: it is over 256 KiB, with its length told before (raised by Flask) or in chunks.
 
     """
-    raw = request.get_data(cache=True)
-    if len(raw) > MAX_BYTES:
-        raise PayloadTooLarge
+    _require_plain(request)
+    raw = _receive(request)
     if not request.is_json:
         if raw or request.mimetype:
             raise UnsupportedMediaType
@@ -53,15 +53,38 @@ def read(request: Request, _schema: Schema) -> dict[str, Any]:
     return value
 
 
+def _require_plain(request: Request) -> None:
+    """Refuse what would have to be unpacked (RFC 9110, 8.4) or decoded before it is JSON."""
+    packed = request.headers.get("Content-Encoding", "identity")
+    sent_as = request.headers.get("Transfer-Encoding", "chunked")
+    charset = request.mimetype_params.get("charset", "utf-8")
+    if packed.lower() != "identity" or sent_as.lower() != "chunked":
+        raise UnsupportedMediaType("Send the body as it is: without Content-Encoding, not compressed.")
+    if charset.lower() not in {"utf-8", "utf8"}:
+        raise UnsupportedMediaType("Send the body in UTF-8.")
+
+
+def _receive(request: Request) -> bytes:
+    try:
+        raw = request.get_data(cache=True)
+    except (ParseException, OSError) as error:  # chunks without a size, with a wrong one, or with no end
+        raise MalformedJson("The body ends too early, or its chunks cannot be told apart.") from error
+    if len(raw) > MAX_BYTES:
+        raise PayloadTooLarge
+    if request.content_length not in {None, len(raw)}:  # the caller hung up; what came may look whole
+        raise MalformedJson("The body is shorter than its Content-Length.")
+    return raw
+
+
 def parse(raw: bytes) -> Any:  # noqa: ANN401 -- JSON can be anything
-    """Parse strict JSON (RFC 8259): UTF-8, no NaN or Infinity.
+    """Parse strict JSON (RFC 8259, and RFC 7493 on names): UTF-8, no NaN or Infinity, no name twice.
 
     Raises:
         MalformedJson: it cannot be read.
 
     """
     try:
-        return json.loads(raw.decode("utf-8"), parse_constant=_refuse)
+        return json.loads(raw.decode("utf-8"), parse_constant=_refuse, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
         raise MalformedJson("The body is not UTF-8.") from error
     except RecursionError as error:
@@ -74,6 +97,14 @@ def parse(raw: bytes) -> Any:  # noqa: ANN401 -- JSON can be anything
 
 def _refuse(_name: str) -> NoReturn:
     raise MalformedJson("NaN and Infinity are not JSON numbers.")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse a name that comes twice: which of them counts would depend on who reads it."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise MalformedJson("The body names a field twice.")
+    return found
 
 
 def _bad_values(value: object, pointer: str, depth: int) -> list[FieldError]:

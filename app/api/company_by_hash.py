@@ -37,6 +37,7 @@ class CompanyByHashSchema(HashesSchema):
         metadata={
             "example": EXAMPLE[:4],
             "description": "Exactly `hash_lookup.prefix_length` digits; all that begin so are answered.",
+            "pattern": "^[0-9a-f]+$",
         }
     )
 

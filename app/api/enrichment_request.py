@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from ipaddress import ip_network
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
@@ -26,8 +27,9 @@ from app.api.limits import Policy, limited
 from app.core import enrichments
 from app.core.enrichments import Estimate
 from app.core.questions import Question
+from app.domain.addresses import receiver
 from app.domain.callers import Scope
-from app.domain.errors import InsufficientIdentifiers, Problem, ValidationFailed
+from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, ValidationFailed
 from app.domain.kinds import Kind
 from app.infra import clock
 from app.infra.db import Database
@@ -58,13 +60,15 @@ class EnrichmentRequest:
 
 
 def _check_webhook_url(url: str) -> None:
-    """Refuse what could never be called: https, and http only where the operator has receivers of their own.
+    """Refuse what could never be called, and say why.
 
-    Which address it leads to is looked at when it is called, as a name may lead elsewhere by then.
+    Which address a name leads to is looked at when it is called, as it may lead elsewhere by then.
     """
     settings: Settings = current_app.extensions["machines"].settings
-    inside = bool(settings.webhook_networks)
-    validate.URL(schemes={"https", "http"} if inside else {"https"}, require_tld=not inside)(url)
+    try:
+        receiver(url, tuple(map(ip_network, settings.webhook_networks)))
+    except InvalidValue as error:
+        raise ValidationError(str(error)) from error
 
 
 class NamedCompanySchema(Strict):

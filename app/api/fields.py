@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -30,7 +31,8 @@ class Text(fields.String):
     """A text with at least one character that shows, trimmed, and a limit on its length."""
 
     def __init__(self, longest: int = MAX_TEXT, **options: Any) -> None:
-        super().__init__(validate=validate.Length(min=1, max=longest), **options)
+        metadata = {"pattern": r"\S", **options.pop("metadata", {})}
+        super().__init__(validate=validate.Length(min=1, max=longest), metadata=metadata, **options)
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
@@ -48,6 +50,17 @@ class Flag(fields.Boolean):
         if not isinstance(value, bool):
             raise self.make_error("invalid", input=value)
         return bool(super()._deserialize(value, attr, data, **options))
+
+
+class Digits(fields.Integer):
+    """A whole number in an address: digits, and nothing else that Python would take for a number."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
+    ) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,18}", str(value)):
+            raise self.make_error("invalid", input=value)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class Normal(fields.String):
@@ -71,7 +84,7 @@ class Normal(fields.String):
 
 def email(**options: Any) -> Normal:
     """Make a field for an e-mail address."""
-    return Normal(emails.normal_email, metadata={"example": "ada@acme.example"}, **options)
+    return Normal(emails.normal_email, metadata={"example": "ada@acme.example", "format": "email"}, **options)
 
 
 def website(**options: Any) -> Normal:

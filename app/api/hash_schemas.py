@@ -13,14 +13,17 @@ from app.domain.hashes import parse_hash
 
 MOST_HASHES = 8
 EXAMPLE = "c23b5b0d7a1e0a4d5e1c9cfb0a6e6e1d93b5c2a7f4c1e8d9b0a7f6e5d4c3b2a1"
+PATTERN = "^[0-9a-f]{64}$"
 
 
 class HashesSchema(Strict):
     """A website by its hash: one, or several that may be its own, the most specific first."""
 
-    hash = fields.String(metadata={"example": EXAMPLE, "description": "64 lower-case hexadecimal digits."})
+    hash = fields.String(
+        metadata={"example": EXAMPLE, "description": "64 lower-case hexadecimal digits.", "pattern": PATTERN}
+    )
     hashes = fields.List(
-        fields.String(),
+        fields.String(metadata={"pattern": PATTERN}),
         validate=validate.Length(min=1, max=MOST_HASHES),
         metadata={"example": [EXAMPLE], "description": "The first that is known wins."},
     )

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hmac
 import os
-from collections.abc import Callable
 from typing import Any
 
-from apiflask import APIBlueprint
+from apiflask import APIBlueprint, Schema
+from apiflask.fields import Dict, String
 from flask import Response, current_app, request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
-from redis.exceptions import RedisError
-from sqlalchemy import text
 
-from app.api.answer import Machines, reply
-from app.domain.errors import NotFound, Unavailable
-from app.infra import presence, redis
+from app.api.answer import reply
+from app.api.gauges import Gauges
+from app.api.readiness import READY, Readiness, readiness
+from app.domain.errors import NotFound
 
 blueprint = APIBlueprint("health", __name__, tag="Operations")
 
@@ -23,25 +22,54 @@ LOOPBACK = frozenset({"127.0.0.1", "::1"})
 BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 
 
+class HealthOut(Schema):
+    """The process answers."""
+
+    status = String(required=True, metadata={"description": "`ok`"})
+
+
+class ReadinessOut(Schema):
+    """Whether jobs that are handed in now would be worked on, and what to do if not."""
+
+    status = String(required=True, metadata={"description": "`ok` or `unavailable`"})
+    checks = Dict(
+        keys=String(),
+        values=String(),
+        required=True,
+        metadata={
+            "description": (
+                "`database`, `queue`, `workers` and `progress`, each `ok`, or in a word what is wrong: "
+                "`unreachable`, `no_answer`, `missing`, `without_queue`, `stalled`, `unknown`."
+            )
+        },
+    )
+    detail = String(required=True, metadata={"description": "What to do about it, for people."})
+
+
+_NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+    503: {
+        "description": "Something is down; `checks` says what, and `detail` what to do.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadinessOut"}}},
+    }
+}
+
+
 @blueprint.get("/healthz")
-@blueprint.doc(responses={200: "The process is alive."})
+@blueprint.output(HealthOut, description="The process is alive.")
 def healthz() -> Response:
     """Tell that this process answers."""
     return reply({"status": "ok"})
 
 
 @blueprint.get("/readyz")
-@blueprint.doc(responses={200: "Everything answers.", 503: "Something does not; `checks` says what."})
+@blueprint.output(ReadinessOut, description="Jobs are taken in and worked on.")
+@blueprint.doc(responses=_NOT_READY)
 def readyz() -> Response:
-    """Tell whether the database, the queue and at least one worker answer."""
-    machines: Machines = current_app.extensions["machines"]
-    checks = {
-        "database": _check(lambda: _ask_database(machines)),
-        "queue": _check(lambda: _workers(machines) >= 0),
-        "workers": _check(lambda: _workers(machines) > 0),
-    }
-    ready = all(state == "ok" for state in checks.values())
-    return reply({"status": "ok" if ready else "unavailable", "checks": checks}, 200 if ready else 503)
+    """Tell whether database, queue and workers are there and jobs get done; within two seconds."""
+    checks, detail = readiness(_parts())
+    ready = set(checks.values()) == {READY}
+    body = {"status": "ok" if ready else "unavailable", "checks": checks, "detail": detail}
+    return reply(body, 200 if ready else 503)
 
 
 @blueprint.get("/metrics")
@@ -55,11 +83,13 @@ def metrics() -> Response:
     """
     if not _may_see_metrics(current_app.extensions["machines"].settings.metrics_token):
         raise NotFound
-    registry = REGISTRY
+    counted = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        registry = CollectorRegistry()
-        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+        counted = CollectorRegistry()
+        multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+    looked_at = CollectorRegistry()
+    looked_at.register(Gauges(_parts()))
+    return Response(generate_latest(counted) + generate_latest(looked_at), content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_see_metrics(token: str) -> bool:
@@ -71,19 +101,10 @@ def _may_see_metrics(token: str) -> bool:
     return request.remote_addr in LOOPBACK and not forwarded
 
 
-def _check(probe: Callable[[], bool]) -> str:
-    try:
-        return "ok" if probe() else "missing"
-    except (Unavailable, RedisError, OSError):
-        return "unreachable"
-
-
-def _ask_database(machines: Machines) -> bool:
-    with machines.database.reading() as session:
-        answer: Any = session.scalar(text("SELECT 1"))
-        return bool(answer == 1)
-
-
-def _workers(machines: Machines) -> int:
-    with redis.connect(machines.settings.redis_url) as client:
-        return presence.alive(client)
+def _parts() -> Readiness:
+    """Give the process's probes; they belong to the machines that they ask."""
+    extensions: dict[str, Any] = current_app.extensions
+    known: Readiness | None = extensions.get("readiness")
+    if known is None or known.machines is not extensions["machines"]:
+        extensions["readiness"] = known = Readiness(extensions["machines"])
+    return known

@@ -14,11 +14,14 @@ from app.domain.errors import FieldError, ValidationFailed
 
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotent-Replay": "true"}
-_KEY = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?", re.ASCII)
+PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
+_KEY = re.compile(PATTERN, re.ASCII)
 
 
-def begin(session: Session, *, now: datetime) -> str | None:
+def begin(session: Session, *, now: datetime, kept: bool = True) -> str | None:
     """Take the request's key, if it sent one; give the id its first request made, if this is a replay.
+
+    Where nothing of the request may be kept, the key is only looked at.
 
     Raises:
         ValidationFailed: the key is not 1 to 255 printable characters.
@@ -26,7 +29,7 @@ def begin(session: Session, *, now: datetime) -> str | None:
 
     """
     key = _key()
-    if key is None:
+    if key is None or not kept:
         return None
     digest = idempotency.digest(request.path, request.get_json(silent=True) or {})
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)

@@ -10,6 +10,7 @@ from marshmallow import fields, validate
 
 from app.api.answer import Machines, look_again, reply
 from app.api.auth import bearer, caller
+from app.api.fields import Digits
 from app.api.job_answer import JobAnswerSchema
 from app.api.limits import Policy, limited
 from app.core import jobs
@@ -28,8 +29,10 @@ class JobsQuery(Schema):
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
-    limit = fields.Integer(load_default=USUAL_LIMIT, validate=validate.Range(min=1, max=MOST_LIMIT))
-    cursor = fields.String(metadata={"description": "`next_cursor` of the page before."})
+    limit = Digits(load_default=USUAL_LIMIT, validate=validate.Range(min=1, max=MOST_LIMIT))
+    cursor = fields.String(
+        metadata={"description": "`next_cursor` of the page before.", "pattern": "^job_[0-9a-v]{24}$"}
+    )
 
 
 @blueprint.get("/api/ext/jobs")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
 
 from app.api.answer import reply
+from app.api.attempts import Attempt, counted
 from app.api.fields import Strict, Text, email
 from app.api.session import SessionOut, describe
-from app.api.strangers import Failures, network
 from app.core import accounts, sessions, sign_ins
 from app.core.accounts import Account
 from app.domain.callers import Caller
@@ -19,7 +19,6 @@ from app.domain.errors import AccountDisabled, InvalidCredentials
 from app.infra import clock, passwords
 from app.infra.db import Database
 from app.infra.log import log
-from app.settings import Settings
 
 blueprint = APIBlueprint("login", __name__, tag="Login")
 
@@ -62,29 +61,22 @@ class LoginOut(SessionOut):
 @blueprint.output(LoginOut)
 def login(body: dict[str, Any]) -> Response:
     """Sign in; the answer is the same, in the same time, for a wrong password and an unknown e-mail."""
-    _require_turn(body["email"])
-    account = _find(body["email"])
-    right = passwords.verify(account.password_hash if account else None, body["password"])
-    if account is None or not right:
-        _refuse(body["email"])
-    _require_turn(body["email"])  # many attempts at once: those that end after too many failures tell nothing
-    return reply(_start(account, body))
+    attempt = Attempt(body["email"])
+    with counted():
+        attempt.require_turn()
+        account = attempt.account()  # no transaction stays open while the password is checked
+        right = attempt.is_right(account.password_hash if account else None, body["password"])
+        if account is None or not right:
+            attempt.failed()
+            raise InvalidCredentials
+        return reply(_start(account, body, attempt))
 
 
-def _find(address: str) -> Account | None:
-    """Read the account and let the attempt pass; no transaction stays open while the password is checked."""
-    with _database().reading() as session:
-        account = accounts.by_email(session, address)
-        known = sessions.came_from(session, account.id if account else None, _network_of(address))
-        if not known:
-            sign_ins.require_turn(session, address, now=clock.now())
-    return account
-
-
-def _start(account: Account, body: dict[str, Any]) -> dict[str, Any]:
+def _start(account: Account, body: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
     stored, now, client = account.password_hash, clock.now(), body.get("client", {})
     renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
-    with _database().transaction() as session:
+    database: Database = current_app.extensions["database"]
+    with database.transaction() as session:
         account = accounts.locked(session, account.id)
         if account.password_hash != stored:  # changed while it was checked
             raise InvalidCredentials
@@ -95,7 +87,7 @@ def _start(account: Account, body: dict[str, Any]) -> dict[str, Any]:
         started, token = sessions.start(
             session,
             account.id,
-            network=_network_of(account.email),
+            network=attempt.network,
             client_name=client.get("name"),
             client_version=client.get("version"),
             now=now,
@@ -111,45 +103,3 @@ def _start(account: Account, body: dict[str, Any]) -> dict[str, Any]:
         "expires_at": clock.rfc3339(started.ends_at),
         **described,
     }
-
-
-def _refuse(address: str) -> NoReturn:
-    """Count a failure and say no.
-
-    Raises:
-        InvalidCredentials: always, unless there were too many failures.
-        TooManyAttempts: there were.
-
-    """
-    with _database().transaction() as session:
-        sign_ins.failed(session, address, now=clock.now())
-    for failures in _failures(address):
-        failures.add()
-    raise InvalidCredentials
-
-
-def _require_turn(address: str) -> None:
-    for failures in _failures(address):
-        failures.require_turn()
-
-
-def _failures(address: str) -> tuple[Failures, Failures]:
-    """Give what failures are counted under: the network, and the e-mail from this network.
-
-    Strangers elsewhere use up neither.
-    """
-    settings: Settings = current_app.extensions["settings"]
-    return (
-        Failures.from_here(settings.limit_login_address, "login"),
-        Failures.from_here(settings.limit_login_account, "login", address),
-    )
-
-
-def _network_of(address: str) -> bytes:
-    """Give a digest of the network as this e-mail's."""
-    return sign_ins.keyed("network", address, network())
-
-
-def _database() -> Database:
-    database: Database = current_app.extensions["database"]
-    return database

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import product
 from typing import Any
 
 from apiflask import APIBlueprint, APIFlask
 from flask import Response, send_from_directory
 from flask_swagger_ui import __file__ as swagger_ui
 
+from app.api import idempotency, openapi_headers
 from app.domain import errors
 from app.domain.errors import Problem, all_problems
+from app.domain.ids import EXAMPLES
 
 ASSETS = "/docs/assets"
 blueprint = APIBlueprint("docs_assets", __name__, enable_openapi=False)
 
-EVERYWHERE = (errors.InternalError, errors.Unavailable)
+EVERYWHERE = (errors.MalformedJson, errors.RequestTimeout, errors.InternalError, errors.Unavailable)
 WITH_A_BODY = (
-    errors.MalformedJson,
     errors.PayloadTooLarge,
     errors.UnsupportedMediaType,
     errors.ValidationFailed,
@@ -47,6 +49,7 @@ BY_PATH: dict[str, tuple[type[Problem], ...]] = {
     "/api/feedback": (errors.ContactNotFound,),
     "/api/keys": (errors.ApiAccessRequired,),
     "/api/keys/{key_id}": (errors.ApiAccessRequired, errors.NotFound),
+    "/api/sessions/{session_id}": (errors.NotFound,),
     "/problems/{code}": (errors.NotFound,),
 }
 QUEUED = frozenset(
@@ -60,6 +63,29 @@ QUEUED = frozenset(
 )
 REPLAYABLE = QUEUED | {"/api/ext/linkedin-save", "/api/feedback", "/api/keys"}
 WAITABLE = QUEUED | {"/api/ext/jobs"}
+
+COUNTED = frozenset({"/api/ext/login"})
+"""Under a limit without a token."""
+
+IN_PATHS: dict[str, dict[str, Any]] = {
+    "key_id": {"schema": {"type": "string", "pattern": "^key_[0-9a-v]{24}$"}, "example": EXAMPLES["key"]},
+    "session_id": {"schema": {"type": "string", "pattern": "^ses_[0-9a-v]{24}$"}, "example": EXAMPLES["ses"]},
+    "code": {"schema": {"enum": [*all_problems()]}, "example": errors.NotFound.code},
+}
+
+ENOUGH = (
+    *(("contact_id",), ("linkedin_url",), ("email",), ("phone",)),
+    *product(("full_name",), ("company_domain", "company_name")),
+    *product(("first_name",), ("last_name",), ("company_domain", "company_name")),
+)
+"""What names a person (contract 2.4); null is the same as absent."""
+
+EXACTLY_ONE = {
+    "LookupSchema": ("subject", "subjects"),
+    "CompanyByHashSchema": ("hash", "hashes", "prefix"),
+    "LeadsByWebsiteHashSchema": ("hash", "hashes"),
+}
+"""Requests that name what they are about in exactly one way, and the ways."""
 
 ALSO: dict[str, dict[str, Any]] = {
     "/api/ext/jobs": {
@@ -145,13 +171,21 @@ def complete(spec: Any) -> Any:  # noqa: ANN401 -- APIFlask's signature: the doc
     """Add to every operation the problems, headers and preferences that the contract gives it."""
     components = spec.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
+    components["headers"] = openapi_headers.components()
+    for name, ways in EXACTLY_ONE.items():
+        components["schemas"][name]["oneOf"] = [{"required": [way]} for way in ways]
     asked = _asked(spec)
     for name, schema in components["schemas"].items():
         if name not in asked:  # fields may be added to answers at any time
             schema.pop("additionalProperties", None)
+    components["schemas"]["SubjectSchema"]["anyOf"] = [
+        {"required": [*names], "properties": {name: {"type": "string"} for name in names}} for names in ENOUGH
+    ]
     for path, operations in spec["paths"].items():
         for operation in operations.values():
             _add_problems(path, operation)
+            _add_variants(path, operation)
+            _add_parameters(path, operation)
             _add_headers(path, operation)
     return spec
 
@@ -182,23 +216,26 @@ def _add_problems(path: str, operation: dict[str, Any]) -> None:
         kinds += WITH_A_TOKEN
     if _is_replayable(path, operation):
         kinds.append(errors.IdempotencyKeyReused)
-    codes_by_status: dict[int, list[type[Problem]]] = {}
+    by_status: dict[int, list[type[Problem]]] = {}
     for kind in all_problems().values():
         if kind in kinds:
-            codes_by_status.setdefault(kind.status, []).append(kind)
-    for status, problems in codes_by_status.items():
-        operation["responses"].setdefault(
-            str(status),
-            {
-                "description": "; ".join(f"`{kind.code}`: {kind.title}" for kind in problems),
-                "content": {
-                    "application/problem+json": {
-                        "schema": {"$ref": "#/components/schemas/Problem"},
-                        "examples": {kind.code: {"value": _example(kind)} for kind in problems},
-                    }
-                },
-            },
-        )
+            by_status.setdefault(kind.status, []).append(kind)
+    for status, problems in by_status.items():
+        operation["responses"].setdefault(str(status), _refusal(status, problems))
+
+
+def _refusal(status: int, problems: list[type[Problem]]) -> dict[str, Any]:
+    """Describe the answers of one status: a problem with one of these codes."""
+    told = {"status": {"const": status}, "code": {"enum": [kind.code for kind in problems]}}
+    return {
+        "description": "; ".join(f"`{kind.code}`: {kind.title}" for kind in problems),
+        "content": {
+            "application/problem+json": {
+                "schema": {"allOf": [{"$ref": "#/components/schemas/Problem"}, {"properties": told}]},
+                "examples": {kind.code: {"value": _example(kind)} for kind in problems},
+            }
+        },
+    }
 
 
 def _example(kind: type[Problem]) -> dict[str, Any]:
@@ -210,34 +247,50 @@ def _example(kind: type[Problem]) -> dict[str, Any]:
     return problem.as_dict() | {"request_id": "req_5f2c9d0a7be14f6c8a3d1e90"}
 
 
-def _add_headers(path: str, operation: dict[str, Any]) -> None:
-    parameters = operation.setdefault("parameters", [])
+def _add_variants(path: str, operation: dict[str, Any]) -> None:
+    """Add what a 200 can be as well, and the 202 of what is not over yet."""
+    responses = operation["responses"]
     if path in WAITABLE:
-        parameters.append(
-            _header("Prefer", "`wait=N` (seconds, at most 25) or `respond-async` (RFC 7240).", "wait=10")
-        )
-    if path in WAITABLE:
-        over = operation["responses"]["200"]
-        operation["responses"]["202"] = {
+        responses["202"] = {
             "description": "Not over yet: the same shape; look again at Location after Retry-After seconds.",
-            "content": over["content"],
-            "headers": {
-                "Location": {"schema": {"type": "string"}},
-                "Retry-After": {"schema": {"type": "integer"}},
-            },
+            "content": responses["200"]["content"],
         }
     if path in ALSO:
-        content = operation["responses"]["200"]["content"]["application/json"]
-        operation["responses"]["200"]["content"] = {
+        content = responses["200"]["content"]["application/json"]
+        responses["200"]["content"] = {
             "application/json": {"schema": {"oneOf": [content["schema"], ALSO[path]]}}
         }
-    if _is_replayable(path, operation):
+
+
+def _add_parameters(path: str, operation: dict[str, Any]) -> None:
+    parameters = operation.setdefault("parameters", [])
+    for parameter in parameters:
+        if parameter["in"] == "path":
+            parameter.update(IN_PATHS.get(parameter["name"], {}))
+    if path in WAITABLE:
         parameters.append(
-            _header(
-                "Idempotency-Key",
-                "1 to 255 printable characters; a replay joins the first request.",
-                "3f0f7f0e-6a0c-4a0e-9d2b-1f6f0f6a7c11",
-            )
+            _parameter("Prefer", "`wait=N` (seconds, at most 25) or `respond-async` (RFC 7240).")
+            | {"example": "wait=10"}
+        )
+    if _is_replayable(path, operation):
+        key = _parameter(
+            "Idempotency-Key",
+            "1 to 255 printable characters, such as a UUID made anew for each request; a replay joins the "
+            "first request.",
+        )
+        key["schema"] |= {"minLength": 1, "maxLength": 255, "pattern": idempotency.PATTERN}
+        parameters.append(key)
+
+
+def _add_headers(path: str, operation: dict[str, Any]) -> None:
+    for status, response in operation["responses"].items():
+        response["headers"] = openapi_headers.of_answer(
+            status,
+            limited=bool(operation.get("security")) or path in COUNTED,
+            waited_for=path in WAITABLE,
+            spends=path in WAITABLE or path == "/api/feedback",
+            may_be_free=path in ALSO,
+            replayable=_is_replayable(path, operation),
         )
 
 
@@ -245,12 +298,11 @@ def _is_replayable(path: str, operation: dict[str, Any]) -> bool:
     return path in REPLAYABLE and "requestBody" in operation
 
 
-def _header(name: str, description: str, example: str) -> dict[str, Any]:
+def _parameter(name: str, description: str) -> dict[str, Any]:
     return {
         "name": name,
         "in": "header",
         "required": False,
         "description": description,
         "schema": {"type": "string"},
-        "example": example,
     }

@@ -10,13 +10,12 @@ from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
 from app.api.answer import reply
-from app.api.auth import bearer, caller
+from app.api.auth import bearer, caller, signed_in
 from app.api.limits import Policy, limited
 from app.core import provider_gates, sessions, workspaces
 from app.core.accounts import Account, Role
 from app.core.workspaces import Workspace
 from app.domain.callers import Caller, Scope
-from app.domain.errors import InsufficientScope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
 from app.infra import clock
@@ -130,12 +129,10 @@ def session() -> Response:
 @blueprint.output({}, status_code=204)
 def logout() -> Response:
     """End the session whose token came with the request; it stops working at once."""
-    who = caller()
-    if who.kind != "session":
-        raise InsufficientScope("An API key is not a session. Revoke it with DELETE /api/keys/<id>.")
+    who = signed_in()
     database: Database = current_app.extensions["database"]
     with database.transaction() as transaction:
-        sessions.end(transaction, who.token_id, now=clock.now())
+        sessions.end(transaction, who.account_id, who.token_id, now=clock.now())
     return Response(status=204)
 
 

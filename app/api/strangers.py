@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from flask import current_app, request
+from flask import Response, after_this_request, current_app, g, request
 
 from app.core import sign_ins
 from app.domain.errors import TooManyAttempts
@@ -20,13 +20,14 @@ IPV6_NETWORK = 64
 class Failures:
     """Failures counted together: so many in a while, under a digest, since Redis is no place for people."""
 
+    policy: str
     rate: str
     key: str
 
     @classmethod
-    def from_here(cls, rate: str, *words: str) -> Failures:
-        """Count what comes from the network of this request, apart for each of the words."""
-        return cls(rate, sign_ins.keyed("from", network(), *words).hex())
+    def from_here(cls, policy: str, rate: str, *words: str) -> Failures:
+        """Count what comes from the network of this request, apart for each policy and the words."""
+        return cls(policy, rate, sign_ins.keyed("from", network(), policy, *words).hex())
 
     def require_turn(self) -> None:
         """Let an attempt pass, unless too many before it failed.
@@ -35,7 +36,7 @@ class Failures:
             TooManyAttempts: they did.
 
         """
-        _judge(limiter().look(self.rate, "failures", self.key))
+        self._judge(limiter().look(self.rate, "failures", self.key))
 
     def add(self) -> None:
         """Count one.
@@ -44,14 +45,19 @@ class Failures:
             TooManyAttempts: there were too many already; this one must be told nothing.
 
         """
-        _judge(limiter().hit(self.rate, "failures", self.key))
+        self._judge(limiter().hit(self.rate, "failures", self.key))
+
+    def _judge(self, standing: Standing) -> None:
+        _note(self.policy, standing)
+        if not standing.allowed:
+            raise TooManyAttempts(retry_after=standing.reset)
 
 
 def limiter() -> Limiter:
     """Give the application's limiter."""
     if "limiter" not in current_app.extensions:
         settings: Settings = current_app.extensions["settings"]
-        current_app.extensions["limiter"] = Limiter(settings.redis_url)
+        current_app.extensions["limiter"] = Limiter(settings.redis_url, settings.web_concurrency)
     found: Limiter = current_app.extensions["limiter"]
     return found
 
@@ -68,6 +74,18 @@ def network() -> str:
     return str(ip_network((address, length), strict=False))
 
 
-def _judge(standing: Standing) -> None:
-    if not standing.allowed:
-        raise TooManyAttempts(retry_after=standing.reset)
+def _note(policy: str, standing: Standing) -> None:
+    """Have the answer say where the caller stands (draft-ietf-httpapi-ratelimit-headers)."""
+    if "standings" not in g:
+        g.standings = {}
+        after_this_request(_tell)
+    g.standings[policy] = standing
+
+
+def _tell(response: Response) -> Response:
+    standings: dict[str, Standing] = g.standings
+    policies = [f'"{name}";q={one.quota};w={one.window}' for name, one in standings.items()]
+    limits = [f'"{name}";r={one.remaining};t={one.reset}' for name, one in standings.items()]
+    for header, told in (("RateLimit-Policy", policies), ("RateLimit", limits)):
+        response.headers[header] = ", ".join(filter(None, (response.headers.get(header), *told)))
+    return response

@@ -10,8 +10,9 @@ import click
 from sqlalchemy.orm import Session
 
 from app.cli.workspaces import Noun, as_json_option, database, find, show
-from app.core import accounts
+from app.core import accounts, sessions
 from app.core.accounts import Account, EmailTaken, Role
+from app.core.sessions import SignedIn
 from app.domain.emails import normal_email
 from app.domain.errors import InvalidValue
 from app.infra import clock, passwords
@@ -149,14 +150,44 @@ def revoke_api_access(email: str, *, as_json: bool) -> None:
     )
 
 
+@group.command("sessions")
+@email_argument
+@as_json_option
+def list_sessions(email: str, *, as_json: bool) -> None:
+    """List where EMAIL is signed in, the last used first."""
+    with database().reading() as session:
+        found = sessions.of_account(session, _find(session, email).id, now=clock.now())
+    described = [_session_described(each) for each in found]
+    lines = [
+        f"{each['id']}  last used {each['last_used_at']}  ends {each['expires_at']}  {each['client'] or '-'}"
+        for each in described
+    ]
+    show({"sessions": described}, "\n".join(lines) or f"{email} is signed in nowhere.", as_json=as_json)
+
+
+@group.command("sign-out")
+@email_argument
+@as_json_option
+def sign_out(email: str, *, as_json: bool) -> None:
+    """Sign EMAIL out everywhere; its API keys go on."""
+    with database().transaction() as session:
+        ended = sessions.end_all(session, _find(session, email).id, now=clock.now())
+    show({"ended": ended}, f"{email} is signed out everywhere: {ended} session(s) ended.", as_json=as_json)
+
+
 def _change(email: str, change: Callable[[Session, str], None], sentence: str, *, as_json: bool) -> None:
     with database().transaction() as session:
-        account = accounts.by_email(session, email)
-        if account is None:
-            message = f"There is no account with {email}. See them with: flask accounts list"
-            raise click.ClickException(message)
+        account = _find(session, email)
         change(session, account.id)
     show(_described(account), f"{email} {sentence}", as_json=as_json)
+
+
+def _find(session: Session, email: str) -> Account:
+    account = accounts.by_email(session, email)
+    if account is None:
+        message = f"There is no account with {email}. See them with: flask accounts list"
+        raise click.ClickException(message)
+    return account
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -180,4 +211,14 @@ def _described(account: Account) -> dict[str, Any]:
         "disabled": account.disabled_at is not None,
         "workspace_id": account.workspace_id,
         "created_at": clock.rfc3339(account.created_at),
+    }
+
+
+def _session_described(held: SignedIn) -> dict[str, Any]:
+    return {
+        "id": held.id,
+        "client": " ".join(filter(None, (held.client_name, held.client_version))) or None,
+        "created_at": clock.rfc3339(held.created_at),
+        "last_used_at": clock.rfc3339(held.last_used_at),
+        "expires_at": clock.rfc3339(held.ends_at),
     }

@@ -1,4 +1,4 @@
-"""`flask contacts`: bring in lists of people, as anybody's export writes them, and take them out again."""
+"""`flask contacts`: bring in lists of people, as anybody's export writes them, take them out, erase one."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any
 
 import click
 
+from app.cli import erasing
 from app.cli.listing import export_list, import_list, import_options
+from app.cli.suppressions import named
 from app.cli.workspaces import Noun, as_json_option, database
 from app.core import exporting
 from app.domain.layouts import Entity
 
-group = Noun("contacts", help="Import and export people.")
+group = Noun("contacts", help="Import, export and erase people.")
 
 
 @group.command("import")
@@ -33,3 +35,32 @@ def export_contacts(file: str, *, as_json: bool) -> None:
         export_list(
             file, exporting.contact_columns(session), exporting.contact_rows(session), as_json=as_json
         )
+
+
+@group.command("erase")
+@click.option("--email", help="An e-mail address of theirs.")
+@click.option("--phone", help="A phone number of theirs, with its country code.")
+@click.option("--linkedin-url", help="The address of their profile.")
+@click.option("--contact-id", "contact_ids", multiple=True, help="A contact's id; may be given repeatedly.")
+@click.option("--everybody", is_flag=True, help="Erase all contacts that these name, if they name several.")
+@click.option("--dry-run", is_flag=True, help="Only tell what there is.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@as_json_option
+def erase_contact(
+    *,
+    email: str | None,
+    phone: str | None,
+    linkedin_url: str | None,
+    contact_ids: tuple[str, ...],
+    everybody: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Forget a person everywhere, and keep them out from now on (GDPR, article 17).
+
+    Prints a receipt: what there was, and who had been given it and is to be told (article 19). It cannot be
+    undone. Backups are not touched.
+    """
+    whom = erasing.Whom(named(email, phone, linkedin_url), contact_ids, everybody=everybody)
+    erasing.run(database(), whom, dry_run=dry_run, yes=yes, as_json=as_json)

@@ -37,20 +37,7 @@ def add(
     *, email: str | None, phone: str | None, linkedin_url: str | None, reason: str, as_json: bool
 ) -> None:
     """Suppress whoever has this e-mail, phone or profile. What is known of them is hidden, not deleted."""
-    try:
-        identifiers = [
-            Identifier(kind, form(text))
-            for kind, text, form in (
-                ("email", email, normal_email),
-                ("phone", phone, _e164),
-                ("linkedin_url", linkedin_url, normal_profile_url),
-            )
-            if text is not None
-        ]
-    except InvalidValue as error:
-        raise click.ClickException(str(error)) from error
-    except NotAProfileUrl as error:
-        raise click.ClickException(error.detail) from error
+    identifiers = named(email, phone, linkedin_url)
     if not identifiers:
         raise click.UsageError("Give --email, --phone or --linkedin-url.")
     with database().transaction() as session:
@@ -58,6 +45,26 @@ def add(
     show(
         {"given": len(identifiers), "added": added}, f"Added {added} of {len(identifiers)}.", as_json=as_json
     )
+
+
+def named(email: str | None, phone: str | None, linkedin_url: str | None) -> list[Identifier]:
+    """Read what an operator says names a person.
+
+    Raises:
+        ClickException: one of them cannot be read.
+
+    """
+    given = (
+        ("email", email, normal_email),
+        ("phone", phone, _e164),
+        ("linkedin_url", linkedin_url, normal_profile_url),
+    )
+    try:
+        return [Identifier(kind, form(text)) for kind, text, form in given if text is not None]
+    except InvalidValue as error:
+        raise click.ClickException(str(error)) from error
+    except NotAProfileUrl as error:
+        raise click.ClickException(error.detail) from error
 
 
 @group.command("import")

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core import companies, contacts
-from app.core.intake import slices
+from app.core.intake import slices, take_turn
 from app.core.suppressions import Identifier, Suppression, suppressed
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.merging import Change
@@ -25,6 +25,7 @@ def admit_people(session: Session, people: Sequence[ReadPerson], *, now: datetim
 
     A suppressed phone is left out; whose profile or e-mail is suppressed is left out altogether.
     """
+    take_turn(session)  # from here on nobody else erases one of them
     listed = _suppressed(
         session, (identifier for person in people for identifier in _identifiers(person.found))
     )

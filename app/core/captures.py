@@ -10,9 +10,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.core import people
+from app.core.intake import take_turn
 from app.core.saved_profiles import SavedProfile
 from app.domain import names
+from app.domain.errors import PersonSuppressed
 from app.domain.ids import new_id
+from app.domain.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import insert
 
@@ -85,7 +89,16 @@ def save(session: Session, *, workspace_id: str, account_id: str, capture: Captu
     """Merge the capture into the workspace's row of this profile, adding the row if it is the first.
 
     Field by field the newest capture wins; what it does not know stays. A mark given as null is taken off.
+
+    Raises:
+        PersonSuppressed: the profile, or the contact that has it, is on the suppression list.
+
     """
+    take_turn(session)  # nobody is erased between the look at the list and the writing
+    subject = Subject(linkedin_url=capture.linkedin_url)
+    match, held = people.find(session, workspace_id, subject)
+    if held.hides(match.contact, subject):
+        raise PersonSuppressed
     created = _insert(session, workspace_id, account_id, capture, now)
     profile = session.scalars(
         select(SavedProfile)

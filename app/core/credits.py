@@ -60,9 +60,13 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
 
 
 def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *, now: datetime) -> int:
-    """Set aside as much of the amount as the workspace has; give how much that is."""
+    """Set aside as much of the amount as the workspace has; give how much that is.
+
+    Whoever adds a row that names the workspace shares its key, as does who added the job of this hold: the
+    lock lets them, or two who come at once would wait for each other.
+    """
     available = session.scalar(
-        select(Workspace.available).where(Workspace.id == workspace_id).with_for_update()
+        select(Workspace.available).where(Workspace.id == workspace_id).with_for_update(key_share=True)
     )
     affordable = min(amount, available or 0)
     hold(session, workspace_id, job_id, affordable, now=now)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from datetime import datetime, timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.workspaces import foreign_key
 from app.domain.errors import IdempotencyKeyReused
 from app.infra.db import Base, insert
+from app.settings import load
 
 KEPT = timedelta(days=7)
 
@@ -30,8 +32,12 @@ class IdempotencyKey(Base):
 
 
 def digest(path: str, body: dict[str, Any]) -> bytes:
-    """Give the 32 bytes that two requests share only if they ask the same of the same endpoint."""
-    return hashlib.sha256(f"{path}\n{json.dumps(body, sort_keys=True)}".encode()).digest()
+    """Give the 32 bytes that two requests share only if they ask the same of the same endpoint.
+
+    They are keyed: a request names people, and who has the rows could otherwise try whom.
+    """
+    message = f"request\0{path}\n{json.dumps(body, sort_keys=True)}".encode()
+    return hmac.digest(load().secret_key.encode(), message, hashlib.sha256)
 
 
 def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *, now: datetime) -> str | None:

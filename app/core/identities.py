@@ -171,7 +171,7 @@ class Shelf:
             *rows_in(session, select(Email.email, Email.contact_id), Email.__table__.c.email, emails),
             *rows_in(session, select(Phone.e164, Phone.contact_id), Phone.__table__.c.e164, numbers),
         ]
-        locked = select(table).with_for_update()
+        locked = select(table).with_for_update(key_share=True)
         known = list(rows_in(session, locked, table.c.linkedin_url, [found.linkedin_url for found in founds]))
         known += rows_in(session, locked, table.c.id, [contact_id for _, contact_id in owners])
         known += self._named(session, table, founds, employers)
@@ -204,7 +204,7 @@ class Shelf:
         columns = tuple_(table.c.company_id, table.c.last_key)
         rows: list[Any] = []
         for part in slices(sorted(wanted)):
-            rows += session.execute(select(table).where(columns.in_(part)).with_for_update())
+            rows += session.execute(select(table).where(columns.in_(part)).with_for_update(key_share=True))
         return rows
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, delete, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.core.idempotency import IdempotencyKey
 from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind
@@ -145,6 +146,11 @@ def forget(session: Session, job_id: str) -> None:
 
 
 def forget_lookups(session: Session, *, before: datetime) -> None:
-    """Delete hash lookups that ended before then: whose site was looked at is nobody's business later."""
+    """Delete hash lookups that ended before then: whose site was looked at is nobody's business later.
+
+    The keys that stand for them go with them: a replay asks again, which costs nothing.
+    """
     kinds = (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH)
+    old = select(Job.id).where(Job.kind.in_(kinds), Job.finished_at < before)
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
     session.execute(delete(Job).where(Job.kind.in_(kinds), Job.finished_at < before))

@@ -29,11 +29,13 @@ _CONTACTS = table(
 def lock_name(session: Session, contact_id: str) -> PersonName | None:
     """Give the contact's name and let nobody else write its e-mails and phones meanwhile.
 
+    Who only adds a row that names the contact, such as a reveal, need not wait.
+
     Raises:
         ContactNotFound: there is no such contact.
 
     """
-    query = select(_CONTACTS).where(_CONTACTS.c.id == contact_id).with_for_update()
+    query = select(_CONTACTS).where(_CONTACTS.c.id == contact_id).with_for_update(key_share=True)
     row = session.execute(query).one_or_none()
     if row is None:
         raise ContactNotFound

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Kind, Outcome, Status
 from app.infra.db import insert
+from app.settings import load
 
 _MENDABLE = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
@@ -43,9 +45,9 @@ class Question:
 
     @property
     def digest(self) -> bytes:
-        """Give the 32 bytes that equal questions share."""
-        canonical = json.dumps([self.kind, self.identity], sort_keys=True)
-        return hashlib.sha256(canonical.encode()).digest()
+        """Give the 32 bytes that equal questions share; keyed, since questions name people."""
+        canonical = f"question\0{json.dumps([self.kind, self.identity], sort_keys=True)}"
+        return hmac.digest(load().secret_key.encode(), canonical.encode(), hashlib.sha256)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
@@ -9,10 +10,13 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain import tokens
 from app.domain.callers import Scope
-from app.domain.ids import new_id
+from app.domain.errors import NotFound
+from app.domain.ids import is_id, new_id
 from app.domain.tokens import TokenKind
 from app.infra.db import Base
 from app.settings import load
+
+MOST_LISTED = 100
 
 
 class SignedIn(Base):
@@ -74,14 +78,42 @@ def start(
     return started, token
 
 
-def end(session: Session, session_id: str, *, now: datetime) -> None:
-    """Sign out: the token stops working at once."""
-    session.execute(_ending(now).where(SignedIn.id == session_id))
+def of_account(session: Session, account_id: str, *, now: datetime) -> Sequence[SignedIn]:
+    """List the account's sessions whose tokens still work, the last used first, at most 100."""
+    idle_since = now - timedelta(days=load().session_idle_days)
+    return session.scalars(
+        select(SignedIn)
+        .where(
+            SignedIn.account_id == account_id,
+            SignedIn.revoked_at.is_(None),
+            SignedIn.expires_at > now,
+            SignedIn.last_used_at > idle_since,
+        )
+        .order_by(SignedIn.last_used_at.desc(), SignedIn.id.desc())
+        .limit(MOST_LISTED)
+    ).all()
 
 
-def end_all(session: Session, account_id: str, *, now: datetime) -> None:
-    """End every session of the account at once."""
-    session.execute(_ending(now).where(SignedIn.account_id == account_id))
+def end(session: Session, account_id: str, session_id: str, *, now: datetime) -> None:
+    """End one session of the account: its token stops working at once; doing it again is harmless.
+
+    Raises:
+        NotFound: the account has no such session.
+
+    """
+    query = select(SignedIn).where(SignedIn.id == session_id, SignedIn.account_id == account_id)
+    found = session.scalar(query) if is_id(session_id, "ses") else None
+    if found is None:
+        raise NotFound
+    found.revoked_at = found.revoked_at or now
+
+
+def end_all(session: Session, account_id: str, *, spared: str | None = None, now: datetime) -> int:
+    """End every session of the account at once, but the spared one; give how many that were."""
+    ending = _ending(now).where(SignedIn.account_id == account_id)
+    if spared is not None:
+        ending = ending.where(SignedIn.id != spared)
+    return len(session.execute(ending.returning(SignedIn.id)).all())
 
 
 def came_from(session: Session, account_id: str | None, network: bytes) -> bool:

@@ -15,7 +15,6 @@ from datetime import datetime, timedelta
 from sqlalchemy import case, delete
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.domain.errors import TooManyAttempts
 from app.infra.db import Base, insert
 from app.settings import load
 
@@ -34,20 +33,13 @@ class FailedSignIns(Base):
     last_at: Mapped[datetime]
 
 
-def require_turn(session: Session, email: str, *, now: datetime) -> None:
-    """Let an attempt pass unless the last failures were too many and too recent.
-
-    Raises:
-        TooManyAttempts: the e-mail has to wait.
-
-    """
+def wait(session: Session, email: str, *, now: datetime) -> int:
+    """Give the seconds until the next attempt is due; 0 unless the last failures were many and recent."""
     row = session.get(FailedSignIns, _bucket(email))
     if row is None or row.failures < FREE_FAILURES:
-        return
-    wait = min(LONGEST_WAIT, timedelta(seconds=2 ** min(row.failures - FREE_FAILURES, 6)))
-    left = (row.last_at + wait - now).total_seconds()
-    if left > 0:
-        raise TooManyAttempts(retry_after=math.ceil(left))
+        return 0
+    longest = min(LONGEST_WAIT, timedelta(seconds=2 ** min(row.failures - FREE_FAILURES, 6)))
+    return max(0, math.ceil((row.last_at + longest - now).total_seconds()))
 
 
 def failed(session: Session, email: str, *, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -70,11 +70,13 @@ def end_lost(
     return ended
 
 
-def resend(session: Session, *, stale: timedelta, now: datetime) -> list[Stale]:
-    """Pick the jobs whose message was lost or never sent, and mark them as sent now."""
+def resend(
+    session: Session, *, stale: timedelta, now: datetime, kinds: Collection[Kind] = tuple(Kind)
+) -> list[Stale]:
+    """Pick the jobs of these kinds whose message was lost or never sent, and mark them as sent now."""
     query = (
         select(Job.id)
-        .where(or_(_unsent(stale, now), _unclaimed(stale, now)))
+        .where(Job.kind.in_(kinds), or_(_unsent(stale, now), _unclaimed(stale, now)))
         .order_by(Job.run_after)
         .limit(BATCH)
         .with_for_update(skip_locked=True)

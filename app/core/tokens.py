@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Literal, cast
 
-from sqlalchemy import select, update
+from sqlalchemy import ColumnElement, select, update
+from sqlalchemy.orm import Session
 
 from app.core.accounts import Account
 from app.core.keys import ApiKey
@@ -37,19 +38,7 @@ def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
     """
     table = _TABLES[tokens.kind_of(token)]
     with database.reading() as session:
-        row = session.execute(
-            select(table, Account.workspace_id, Account.disabled_at)
-            .join(Account, Account.id == table.account_id)
-            .where(table.hash == tokens.digest(token))
-        ).one_or_none()
-    if row is None:
-        raise InvalidToken
-    held = cast("SignedIn | ApiKey", row[0])
-    workspace_id, disabled_at = row[1:]
-    if held.revoked_at is not None or disabled_at is not None:
-        raise TokenRevoked
-    if held.ends_at is not None and held.ends_at <= now:
-        raise TokenExpired
+        held, workspace_id = _valid(session, table, table.hash == tokens.digest(token), now)
     if held.last_used_at is None or held.last_used_at <= now - WRITE_EVERY:
         _note_use(database, held, now)
     return Caller(
@@ -60,6 +49,39 @@ def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
         scopes=held.granted,
         expires_at=held.ends_at,
     )
+
+
+def recheck(session: Session, who: Caller, *, now: datetime) -> None:
+    """Look again before an answer that was waited for: what was handed out may have ended meanwhile.
+
+    Raises:
+        InvalidToken, TokenRevoked, TokenExpired: as when the request came in.
+
+    """
+    table = _TABLES[TokenKind(who.token_id[:3])]
+    _held, workspace_id = _valid(session, table, table.id == who.token_id, now)
+    if workspace_id != who.workspace_id:
+        raise TokenRevoked
+
+
+def _valid(
+    session: Session, table: type[SignedIn | ApiKey], named: ColumnElement[bool], now: datetime
+) -> tuple[SignedIn | ApiKey, str]:
+    """Read a session or key that works now, with the workspace that its account is in now."""
+    row = session.execute(
+        select(table, Account.workspace_id, Account.disabled_at)
+        .join(Account, Account.id == table.account_id)
+        .where(named)
+    ).one_or_none()
+    if row is None:
+        raise InvalidToken
+    held = cast("SignedIn | ApiKey", row[0])
+    workspace_id, disabled_at = row[1:]
+    if held.revoked_at is not None or disabled_at is not None:
+        raise TokenRevoked
+    if held.ends_at is not None and held.ends_at <= now:
+        raise TokenExpired
+    return held, workspace_id
 
 
 def _note_use(database: Database, held: SignedIn | ApiKey, now: datetime) -> None:

@@ -8,10 +8,11 @@ Problem                      everything a caller can be answered with (RFC 9457)
 ├── Forbidden                403  ApiAccessRequired InsufficientScope AccountDisabled
 ├── NotFound                 404  ContactNotFound JobNotFound
 ├── MethodNotAllowed         405
+├── RequestTimeout           408
 ├── PayloadTooLarge          413
 ├── UnsupportedMediaType     415
 ├── Unprocessable            422  ValidationFailed InsufficientIdentifiers IdempotencyKeyReused
-│                                 BadHash PrefixNotAllowed NotAProfileUrl
+│                                 BadHash PrefixNotAllowed NotAProfileUrl PersonSuppressed
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
@@ -212,6 +213,16 @@ class MethodNotAllowed(Problem):
     help = "Use one of the methods named in the Allow header."
 
 
+class RequestTimeout(Problem):
+    """The request came too slowly: ten seconds for its head and twenty for its body are enough."""
+
+    code = "request_timeout"
+    status = 408
+    title = "The request took too long to arrive"
+    retryable = True
+    help = "Nothing was done. Send it again, over a better connection."
+
+
 class PayloadTooLarge(Problem):
     """The body is over the limit of 256 KiB."""
 
@@ -285,6 +296,14 @@ class NotAProfileUrl(Unprocessable):
     code = "not_a_profile_url"
     title = "Not a profile URL"
     help = "Send a public profile address such as https://www.linkedin.com/in/<slug>."
+
+
+class PersonSuppressed(Unprocessable):
+    """The person asked not to be kept; nothing was stored or changed."""
+
+    code = "person_suppressed"
+    title = "The person asked not to be kept"
+    help = "Nothing was saved. Leave this person out."
 
 
 class TooMany(Problem):

@@ -24,6 +24,7 @@ Prefix = Literal[
     "wha",
     "cal",
     "fdb",
+    "aud",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
@@ -50,4 +51,5 @@ EXAMPLES: dict[Prefix, str] = {
     "job": "job_0crnqk4e1k9jv0d2m4f6h8a5",
     "key": "key_0crnqk4e1k9jv0d2m4f6h8a6",
     "prf": "prf_0crnqk4e1k9jv0d2m4f6h8a7",
+    "ses": "ses_0crnqk4e1k9jv0d2m4f6h8a8",
 }

@@ -35,6 +35,7 @@ SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
 DELIVER = "upkeep.deliver"
 REVERIFY = "upkeep.reverify"
+AUDIT = "upkeep.audit"
 
 
 class Status(StrEnum):

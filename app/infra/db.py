@@ -23,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, InvalidatePoolError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, InvalidatePoolError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
@@ -31,6 +31,7 @@ from sqlalchemy.types import TypeDecorator
 from app.domain.errors import Unavailable
 from app.infra import clock
 from app.infra.time_limits import TimeLimits, limited_to
+from app.settings import SettingsError
 
 BUSY_SECONDS = 5
 TRANSACTION_SECONDS = 10.0
@@ -46,9 +47,6 @@ _SERVER_SIDE = " ".join(
         "tcp_keepalives_count": 3,
     }.items()
 )
-# SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
-# SQLite would stop a whole gevent process.
-_writer = threading.Lock()
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -100,6 +98,9 @@ class Database:
     def __init__(self, url: str, *, seconds: float | None = TRANSACTION_SECONDS) -> None:
         self.engine = _engine(url)
         self.seconds = seconds
+        # SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
+        # SQLite would stop a whole gevent process.
+        self._writer = threading.Lock() if self.is_sqlite else nullcontext()
         self._reader = (
             self.engine.execution_options(sqlite_begin="BEGIN")
             if self.is_sqlite
@@ -121,7 +122,7 @@ class Database:
 
         """
         with (
-            _writer if self.is_sqlite else nullcontext(),
+            self._writer,
             _as_unavailable(),
             limited_to(None if at_leisure else self.seconds),
             Session(self.engine, expire_on_commit=False) as session,
@@ -173,7 +174,14 @@ def _as_unavailable() -> Iterator[None]:
 
 
 def _engine(url: str) -> Engine:
-    parsed = make_url(url)
+    try:
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):  # it quotes pieces, and there is a password in it
+        message = (
+            "DATABASE_URL is no URL such as postgresql://user:password@host/database."
+            " Write / as %2F, @ as %40 and # as %23 in the password."
+        )
+        raise SettingsError(message) from None
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.get_backend_name() != "sqlite":

@@ -16,7 +16,7 @@ from app.infra import redis
 from app.infra.fuse import Blown
 from app.infra.log import log
 
-# While processes cannot count together, each lets pass this part of what all may do together.
+# While processes cannot count together, each lets pass at most this part of what all may do together.
 SHARE_ALONE = 4
 
 
@@ -32,13 +32,17 @@ class Standing:
 
 
 class Limiter:
-    """Counts in sliding windows; it never raises, never waits long and never lets everything pass."""
+    """Counts in sliding windows; it never raises, never waits long and never lets everything pass.
 
-    def __init__(self, redis_url: str) -> None:
+    `processes` are those that count together; while they cannot, they still let no more pass than together.
+    """
+
+    def __init__(self, redis_url: str, processes: int = 1) -> None:
         self._line = redis.line(redis_url)
         pool = self._line.client.connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
         self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._share = max(SHARE_ALONE, processes)
 
     def hit(self, rate: str, *key: str) -> Standing:
         """Count one request, unless there were too many; `rate` is written like `600/minute`."""
@@ -56,7 +60,7 @@ class Limiter:
             pass
         except (RedisError, OSError) as error:
             log.warning("limits counted without Redis", error=type(error).__name__)
-        return _standing(self._alone, _reduced(item), key, count=count)
+        return _standing(self._alone, _reduced(item, self._share), key, count=count)
 
 
 def _standing(
@@ -79,5 +83,5 @@ def _parsed(rate: str) -> RateLimitItem:
 
 
 @cache
-def _reduced(item: RateLimitItem) -> RateLimitItem:
-    return type(item)(max(1, item.amount // SHARE_ALONE), item.multiples, item.namespace)
+def _reduced(item: RateLimitItem, share: int) -> RateLimitItem:
+    return type(item)(max(1, item.amount // share), item.multiples, item.namespace)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
 _TOLD_URLS = ("httpx2", "httpcore2")
 """Libraries that log the URLs they call, at whatever level: people are named in them."""
+
+_OWN_HANDLERS = ("gunicorn.error",)
+"""Loggers that write by themselves, past the processors here."""
 
 log: FilteringBoundLogger = structlog.get_logger()
 
@@ -46,10 +50,28 @@ def configure(*, level: str, style: str) -> None:
     logging.basicConfig(handlers=[handler], level=_number(level), force=True)
     for name in _TOLD_URLS:
         logging.getLogger(name).setLevel(logging.WARNING)
+    for name in _OWN_HANDLERS:
+        logging.getLogger(name).addFilter(_without_text)
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _thread_died
 
 
 def _number(level: str) -> int:
     return logging.getLevelNamesMapping().get(level.upper(), logging.INFO)
+
+
+def _without_text(record: logging.LogRecord) -> bool:
+    """Write where an exception came from into the message, instead of its text below it."""
+    error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
+    if error is not None:
+        record.msg = f"{record.getMessage()}: {type(error).__name__} at {' < '.join(_places(error))}"
+        record.args = record.exc_info = record.exc_text = None
+    return True
+
+
+def _thread_died(died: threading.ExceptHookArgs) -> None:
+    """Tell of a thread that an exception ended; Python would print the exception's text."""
+    log.error("thread died", thread=died.thread.name if died.thread else None, exc_info=died.exc_value)
 
 
 def _exception_name(

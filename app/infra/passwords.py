@@ -1,6 +1,8 @@
 """Passwords: Argon2id, a few at a time, and never in the way of other requests.
 
-Parameters: OWASP Password Storage Cheat Sheet's minimum (19 MiB, two passes, one lane), about 30 ms.
+Parameters: OWASP Password Storage Cheat Sheet's minimum (19 MiB, two passes, one lane), about 30 ms. Whoever
+changes them: until an account's hash is renewed at its next sign-in, the time of a wrong password tells that
+it exists, since checking takes the time of the parameters it was made with.
 """
 
 from __future__ import annotations
@@ -16,13 +18,19 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from gevent import get_hub, monkey
 
+from app.domain.errors import Unavailable
+
 SHORTEST = 8
 LONGEST = 128
 AT_ONCE = 4
+WAITING = 32
+"""How many more may wait for one of these; beyond it callers are refused at once instead of hanging."""
+RETRY_SECONDS = 1
 P = ParamSpec("P")
 R = TypeVar("R")
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1, hash_len=32, salt_len=16)
 _turns = threading.BoundedSemaphore(AT_ONCE)
+_places = threading.BoundedSemaphore(AT_ONCE + WAITING)
 
 
 def acceptable(password: str) -> bool:
@@ -68,7 +76,18 @@ def _normal(password: str) -> str:
 
 
 def _in_turn(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
-    with _turns:
-        if monkey.is_module_patched("threading"):  # a gevent server: hashing must not stop its loop
-            return get_hub().threadpool.apply(work, words, options)
-        return work(*words, **options)
+    """Do the work when it is its turn.
+
+    Raises:
+        Unavailable: too many wait already.
+
+    """
+    if not _places.acquire(blocking=False):
+        raise Unavailable("Too many passwords are being checked. Try again.", retry_after=RETRY_SECONDS)
+    try:
+        with _turns:
+            if monkey.is_module_patched("threading"):  # a gevent server: hashing must not stop its loop
+                return get_hub().threadpool.apply(work, words, options)
+            return work(*words, **options)
+    finally:
+        _places.release()

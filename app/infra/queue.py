@@ -15,7 +15,7 @@ from typing import Any
 from celery import Celery
 from redis.exceptions import RedisError
 
-from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.infra import metrics, redis
 from app.infra.fuse import Blown
 from app.settings import Settings
@@ -23,6 +23,7 @@ from app.settings import Settings
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
 SECONDS_BETWEEN_FORGETTING = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
+SECONDS_BETWEEN_AUDITS = 300
 
 celery = Celery("contact-lookup")
 
@@ -66,6 +67,11 @@ def configure(settings: Settings) -> Celery:
                 "task": REVERIFY,
                 "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
                 "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
+            },
+            AUDIT: {
+                "task": AUDIT,
+                "schedule": SECONDS_BETWEEN_AUDITS,
+                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
             },
         },
     )

@@ -47,6 +47,7 @@ class Ear:
         self._waiters: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._lock = threading.Lock()
         self._listening = False
+        self.is_closed = False
 
     @contextmanager
     def waiting(self, job_id: str) -> Iterator[threading.Event]:
@@ -54,6 +55,8 @@ class Ear:
         event = threading.Event()
         with self._lock:
             self._waiters[job_id].append(event)
+            if self.is_closed:
+                event.set()
             if not self._listening:  # not before: a server may fork after the application is made
                 self._listening = True
                 threading.Thread(target=self._listen, name="ear", daemon=True).start()
@@ -65,9 +68,14 @@ class Ear:
                 if not self._waiters[job_id]:
                     del self._waiters[job_id]
 
+    def close(self) -> None:
+        """Let nobody wait any longer: the process ends, and jobs can be asked for at the next one."""
+        self.is_closed = True
+        self._wake_all()
+
     def _listen(self) -> None:
         deaf = False
-        while True:
+        while not self.is_closed:
             client = redis.connect(self._url, answer_seconds=LISTEN_SECONDS)
             try:
                 with client.pubsub() as subscription:  # type: ignore[no-untyped-call]
@@ -85,7 +93,7 @@ class Ear:
     def _hear(self, subscription: PubSub) -> None:
         """Pass rings on until the connection fails; a silent one is pinged, and then must answer."""
         pinged = False
-        while True:
+        while not self.is_closed:
             message = subscription.get_message(timeout=LISTEN_SECONDS)
             if message is None:
                 if pinged:

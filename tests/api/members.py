@@ -41,6 +41,22 @@ class Member:
         attempt = {"password": "not the password"} | changes
         return [self.sign_in(**attempt).status_code for _ in range(times)]
 
+    def colleague(self, *, email: str = "bob@acme.example", api_access: bool = True) -> Member:
+        """Make another account of the same workspace, signed in."""
+        now = clock.now()
+        with self.database.transaction() as session:
+            account = accounts.create(
+                session,
+                self.workspace_id,
+                email=email,
+                name="Bob",
+                password_hash="",
+                api_access=api_access,
+                now=now,
+            )
+            _, token = sessions.start(session, account.id, network=b"", now=now)
+        return Member(account.id, self.workspace_id, self.database, self.client, email, token)
+
     def make_key(self, *scopes: Scope) -> str:
         with self.database.transaction() as session:
             return keys.create(

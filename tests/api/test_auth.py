@@ -5,15 +5,19 @@ import dataclasses
 import pytest
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
-from members import Member, bearer, join
+from members import PASSWORD, Member, bearer, join
+from prometheus_client import REGISTRY
 
+from app.api import auth
 from app.api.answer import reply
 from app.api.auth import bearer as bearer_auth
 from app.api.auth import caller
-from app.core import accounts
+from app.core import accounts, tokens
 from app.domain.callers import Scope
+from app.domain.errors import Unavailable
 from app.domain.tokens import TokenKind, new_token
 from app.infra import clock
+from app.infra.db import Database
 
 PATH = "/api/ext/session"
 
@@ -26,6 +30,14 @@ def member(app: APIFlask) -> Member:
     @blueprint.auth_required(bearer_auth, roles=[Scope.REVEAL])
     def for_revealing() -> Response:
         return reply({"account": caller().account_id})
+
+    @blueprint.get("/while-it-ends")
+    @blueprint.auth_required(bearer_auth)
+    def while_it_ends() -> Response:
+        database: Database = app.extensions["database"]
+        with database.transaction() as session:
+            accounts.disable(session, caller().account_id, now=clock.now())
+        return reply({"secret": "of the workspace"})
 
     app.register_blueprint(blueprint)
     return join(app)
@@ -129,3 +141,109 @@ def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, member: Membe
     answers = [member.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
 
     assert answers == [401] * 5
+
+
+@pytest.mark.parametrize("name", ["access_token", "token", "api_key", "Authorization"])
+def test_a_token_in_the_address_is_no_token(member: Member, name: str) -> None:
+    answer = member.client.get(PATH, query_string={name: member.session_token})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+
+
+def test_a_token_in_a_cookie_is_no_token(member: Member) -> None:
+    member.client.set_cookie("access_token", member.session_token)
+
+    answer = member.client.get(PATH)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_basic_authentication_opens_nothing(member: Member) -> None:
+    answer = member.client.get(PATH, auth=(member.email, PASSWORD))
+
+    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+
+
+def test_another_scheme_with_a_good_token_opens_nothing(member: Member) -> None:
+    answer = member.client.get(PATH, headers={"Authorization": f"Token {member.session_token}"})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+
+
+def test_an_email_and_a_password_in_the_address_are_not_read(member: Member) -> None:
+    secrets = {"email": member.email, "password": PASSWORD}
+
+    answer = member.client.post("/api/ext/login", query_string=secrets, json={})
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+
+
+def test_refused_guesses_tell_their_limit_and_are_counted_for_the_operator(member: Member) -> None:
+    outcome = {"outcome": "invalid_token"}
+    before = REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) or 0
+
+    answer = member.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION)))
+
+    assert answer.headers["RateLimit-Policy"] == '"token";q=60;w=60'
+    assert answer.headers["RateLimit"].startswith('"token";r=59;t=')
+    assert REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) == before + 1
+
+
+def test_jobs_of_an_account_that_is_disabled_go_on_and_belong_to_its_workspace(member: Member) -> None:
+    asked = member.client.post(
+        "/api/ext/reveal/email",
+        json={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
+        headers=member.headers | {"Prefer": "respond-async"},
+    )
+    colleague = member.colleague()
+    with member.database.transaction() as session:
+        accounts.disable(session, member.account_id, now=clock.now())
+
+    polled = member.client.get(asked.headers["Location"], headers=colleague.headers)
+
+    assert (polled.status_code, polled.get_json()["job"]["status"]) == (202, "queued")
+
+
+@pytest.mark.parametrize(("long", "status"), [(0, 401), (60, 200)])
+def test_an_answer_that_took_long_is_kept_from_a_token_that_ended_meanwhile(
+    member: Member, monkeypatch: pytest.MonkeyPatch, long: int, status: int
+) -> None:
+    monkeypatch.setattr(auth, "LONG_SECONDS", long)
+
+    answer = member.client.get("/while-it-ends", headers=member.headers)
+
+    assert answer.status_code == status
+    assert answer.get_json().get("code") == {401: "token_revoked"}.get(status)
+
+
+def test_an_answer_that_took_long_is_given_to_a_token_that_still_works(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "LONG_SECONDS", 0)
+
+    answer = member.client.get("/for-revealing", headers=member.headers)
+
+    assert answer.get_json() == {"account": member.account_id}
+
+
+def test_signing_out_slowly_is_still_signing_out(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "LONG_SECONDS", 0)
+
+    answer = member.client.post("/api/ext/logout", headers=member.headers)
+
+    assert answer.status_code == 204
+
+
+def test_an_answer_that_took_long_is_not_given_when_the_token_cannot_be_looked_at(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_words: object, **_options: object) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(auth, "LONG_SECONDS", 0)
+    monkeypatch.setattr(tokens, "recheck", away)
+
+    answer = member.client.get("/for-revealing", headers=member.headers)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from gunicorn.http.errors import ChunkMissingTerminator, InvalidChunkSize
 from marshmallow import Schema
 from werkzeug.test import TestResponse
 
@@ -224,6 +225,81 @@ def test_wrong_fields_are_answered_422_with_their_places(client: FlaskClient, va
     assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
     assert answer.json is not None
     assert all(error["pointer"].startswith("/") and error["detail"] for error in answer.json["errors"])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b'{"a": 1, "a": 1}', b'{"a": {"b": 1, "b": 2}}', b'{"a": [{"b": 1, "\\u0062": 2}]}'],
+)
+def test_a_name_that_comes_twice_is_answered_400(client: FlaskClient, data: bytes) -> None:
+    answer = post(client, data)
+
+    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Content-Encoding": "gzip"},
+        {"Content-Encoding": "identity, br"},
+        {"Transfer-Encoding": "gzip, chunked"},
+        {"Content-Type": "application/json; charset=utf-16"},
+        {"Content-Type": "application/json; charset=iso-8859-1"},
+    ],
+)
+def test_what_would_have_to_be_unpacked_first_is_answered_415(
+    client: FlaskClient, headers: dict[str, str]
+) -> None:
+    answer = client.post(LOGIN, data=json.dumps(GOOD), headers={"Content-Type": "application/json"} | headers)
+
+    assert (answer.status_code, answer.json and answer.json["code"]) == (415, "unsupported_media_type")
+
+
+def test_what_is_sent_as_it_is_may_say_so(client: FlaskClient) -> None:
+    answer = client.post(LOGIN, json={}, headers={"Content-Encoding": "identity"})
+
+    assert answer.status_code == 422
+
+
+class Broken(io.BytesIO):
+    """A body that cannot be read to its end."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(b"{}")
+        self.error = error
+
+    def read(self, _size: int | None = -1) -> bytes:
+        raise self.error
+
+    def readinto(self, _buffer: Any) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    "error", [InvalidChunkSize(b"zz"), ChunkMissingTerminator(b"x"), ConnectionResetError()]
+)
+def test_a_body_that_cannot_be_read_to_its_end_is_answered_400(client: FlaskClient, error: Exception) -> None:
+    answer = client.post(
+        LOGIN,
+        input_stream=Broken(error),
+        content_type="application/json",
+        environ_overrides={"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
+    )
+
+    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
+
+
+def test_a_body_that_was_cut_off_is_answered_400_also_where_it_looks_whole(client: FlaskClient) -> None:
+    data = json.dumps(GOOD).encode()
+
+    answer = client.post(
+        LOGIN,
+        input_stream=io.BytesIO(data),
+        content_type="application/json",
+        environ_overrides={"wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(data) + 1)},
+    )
+
+    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
 
 
 def test_parsing_says_where_the_json_ends() -> None:

@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from members import Member, bearer, join
+from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
 from werkzeug.test import TestResponse
 
+from app.core.idempotency import IdempotencyKey
+from app.core.saved_profiles import SavedProfile
 from app.domain.callers import Scope
 
 PATH = "/api/ext/linkedin-save"
@@ -101,14 +104,19 @@ def test_the_contact_and_what_can_be_had_come_along(member: Member) -> None:
     assert [one["masked"] for one in body["available"]] == ["a•••••@acme.com"]
 
 
-def test_nothing_can_be_had_of_a_suppressed_person(member: Member) -> None:
+@pytest.mark.parametrize(("kind", "value"), [("linkedin_url", ADA_URL), ("email", "ada@acme.com")])
+def test_a_suppressed_person_is_not_saved(member: Member, kind: str, value: str) -> None:
     with member.database.transaction() as session:
-        an_email(session, a_contact(session, a_company(session)), "ada@acme.com")
-        suppress(session, "linkedin_url", ADA_URL)
+        contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+        an_email(session, contact, "ada@acme.com")
+        suppress(session, kind, value)
 
-    body = save(member).get_json()
+    answer = save(member, {"Idempotency-Key": "k1"})
 
-    assert (body["contact_id"], body["available"]) == (None, [])
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "person_suppressed")
+    with member.database.reading() as session:
+        assert session.scalars(select(SavedProfile)).all() == []
+        assert session.scalars(select(IdempotencyKey)).all() == []
 
 
 def test_a_replay_gives_the_record_as_it_is_now(member: Member) -> None:

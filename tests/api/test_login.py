@@ -3,17 +3,21 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 import redis
 import structlog
+import time_machine
 from apiflask import APIFlask
 from argon2 import PasswordHasher
 from members import PASSWORD, Member, bearer, join
+from prometheus_client import REGISTRY
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
+from app.api import attempts
 from app.core import accounts, sign_ins
 from app.core.accounts import Account
 from app.core.sessions import SignedIn
@@ -43,6 +47,13 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def settle(app: APIFlask, **changes: Any) -> None:
     app.extensions["settings"] = dataclasses.replace(app.extensions["settings"], **changes)
+
+
+def besiege(member: Member) -> None:
+    """Leave the account as 10,000 wrong passwords of strangers elsewhere leave it."""
+    with member.database.transaction() as session:
+        sign_ins.failed(session, member.email, now=clock.now())
+        session.execute(update(FailedSignIns).values(failures=10_000))
 
 
 def test_signing_in_gives_a_token_and_everything_the_session_answers(member: Member) -> None:
@@ -239,6 +250,122 @@ def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing
     answer = member.sign_in()
 
     assert answer.get_json()["code"] == "too_many_attempts"
+
+
+def test_ten_thousand_failures_of_strangers_lock_nobody_out(member: Member) -> None:
+    member.sign_in(address="203.0.113.5")
+    besiege(member)
+
+    at_home = member.sign_in(address="203.0.113.9")
+
+    assert at_home.status_code == 200
+
+
+def test_a_minute_after_ten_thousand_failures_of_strangers_the_owner_can_sign_in_from_anywhere(
+    member: Member,
+) -> None:
+    besiege(member)
+
+    at_once = member.sign_in(address="198.51.77.1")
+    with time_machine.travel(clock.now() + timedelta(seconds=int(at_once.headers["Retry-After"]))):
+        later = member.sign_in(address="198.51.77.1")
+
+    assert int(at_once.headers["Retry-After"]) <= 60
+    assert (at_once.status_code, later.status_code) == (429, 200)
+
+
+def test_guessing_from_many_networks_is_slowed_for_the_account_known_or_not(member: Member) -> None:
+    networks = [f"198.51.{number}.1" for number in range(15)]
+
+    answers = {
+        email: [
+            member.sign_in(email=email, password="not the password", address=address).status_code
+            for address in networks
+        ]
+        for email in (member.email, "eve@acme.example")
+    }
+
+    assert answers[member.email] == [401] * 10 + [429] * 5
+    assert answers["eve@acme.example"] == answers[member.email]
+
+
+@pytest.mark.parametrize("password", [PASSWORD, "not the password"])
+def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(member: Member, password: str) -> None:
+    answer = member.sign_in(password=password)
+
+    assert answer.headers["RateLimit-Policy"] == '"login";q=60;w=60, "login_account";q=10;w=60'
+    assert [part.partition(";t=")[0] for part in answer.headers["RateLimit"].split(", ")] == (
+        ['"login";r=60', '"login_account";r=10']
+        if password == PASSWORD
+        else ['"login";r=59', '"login_account";r=9']
+    )
+
+
+def test_a_refused_sign_in_tells_that_nothing_remains(member: Member) -> None:
+    member.fails(10)
+
+    refused = member.sign_in()
+
+    assert refused.status_code == 429
+    assert '"login_account";r=0;t=' in refused.headers["RateLimit"]
+
+
+def test_attempts_are_counted_for_the_operator_by_how_they_end(member: Member) -> None:
+    def counted() -> list[float]:
+        outcomes = ("right", "wrong", "too_many_attempts")
+        return [REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": one}) or 0 for one in outcomes]
+
+    before = counted()
+
+    member.sign_in()
+    member.fails(11)
+
+    assert [after - was for after, was in zip(counted(), before, strict=True)] == [1, 10, 1]
+
+
+def test_one_network_cannot_take_every_place_in_the_queue(
+    app: APIFlask, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def hold(_stored: str | None, _password: str) -> bool:
+        begun.release()
+        return gate.wait(10)
+
+    monkeypatch.setattr(passwords, "verify", hold)
+    answers: list[int] = []
+
+    def sign_in() -> None:
+        body = {"email": member.email, "password": PASSWORD}
+        answers.append(app.test_client().post("/api/ext/login", json=body).status_code)
+
+    threads = [threading.Thread(target=sign_in) for _ in range(attempts.MOST_OF_A_NETWORK)]
+    for thread in threads:
+        thread.start()
+    for _ in threads:
+        begun.acquire(timeout=10)
+
+    refused = member.sign_in()
+    gate.set()
+    elsewhere = member.sign_in(address="198.51.77.1")
+
+    for thread in threads:
+        thread.join()
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    assert elsewhere.status_code == 200
+    assert answers == [200] * attempts.MOST_OF_A_NETWORK
+
+
+def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passwords, "_places", threading.BoundedSemaphore(1))
+    passwords._places.acquire()  # noqa: SLF001 -- somebody is in
+
+    answer = member.sign_in()
+
+    assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")
+    assert answer.headers["Retry-After"] == "1"
 
 
 def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, member: Member) -> None:

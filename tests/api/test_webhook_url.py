@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 from apiflask import APIFlask
+from hostile_support import SPELLINGS
 from members import Member, join
 
 from app import settings as app_settings
@@ -50,12 +51,17 @@ def test_https_addresses_are_taken(member: Member, url: str | None) -> None:
         "https://receiver/done",
         "ftp://hooks.acme.example/",
         "hooks.acme.example",
-        "",
         f"https://hooks.acme.example/{'x' * 2048}",
     ],
 )
 def test_others_are_refused(member: Member, url: str) -> None:
     assert status(member, url) == 422
+
+
+def test_what_is_written_to_deceive_is_refused(member: Member) -> None:
+    said = {name: status(member, url) for name, url in SPELLINGS.items()}
+
+    assert said == dict.fromkeys(SPELLINGS, 422)
 
 
 @pytest.mark.parametrize(
@@ -65,8 +71,13 @@ def test_with_receivers_of_ones_own_http_and_short_names_are_taken(opened: Membe
     assert status(opened, url) == 200
 
 
-@pytest.mark.parametrize("url", ["ftp://10.20.0.7/", "10.20.0.7"])
-def test_with_receivers_of_ones_own_other_schemes_are_still_refused(opened: Member, url: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://10.20.0.7/", "10.20.0.7", "http://10.21.0.7/", "https://[::ffff:10.20.0.7]/", "http://10.5127/"],
+)
+def test_with_receivers_of_ones_own_other_schemes_and_addresses_are_still_refused(
+    opened: Member, url: str
+) -> None:
     assert status(opened, url) == 422
 
 

@@ -189,3 +189,30 @@ def test_people_are_told_in_lines(run: Any, handed_out: tuple[str, str]) -> None
 
 def test_an_empty_list_says_what_to_do(run: Any) -> None:
     assert "flask accounts create" in run("list").stdout
+
+
+def test_where_an_account_is_signed_in_is_listed(run: Any, handed_out: tuple[str, str]) -> None:
+    listed = json.loads(run("sessions", EMAIL, "--json").stdout)["sessions"]
+
+    (shown,) = listed
+    assert shown["id"] == handed_out[0]
+    assert set(shown) == {"id", "client", "created_at", "last_used_at", "expires_at"}
+    assert run("sessions", EMAIL).stdout.startswith(f"{handed_out[0]}  last used ")
+
+
+def test_signing_an_account_out_ends_its_sessions_and_no_key(
+    app: APIFlask, run: Any, handed_out: tuple[str, str]
+) -> None:
+    said = run("sign-out", EMAIL).stdout
+
+    assert said == f"{EMAIL} is signed out everywhere: 1 session(s) ended.\n"
+    assert ended(app, handed_out) == (True, False)
+    assert run("sessions", EMAIL).stdout == f"{EMAIL} is signed in nowhere.\n"
+
+
+@pytest.mark.parametrize("command", ["sessions", "sign-out"])
+def test_sessions_of_nobody_cannot_be_seen_or_ended(run: Any, command: str) -> None:
+    result = run(command, "eve@acme.example")
+
+    assert result.exit_code == 1
+    assert "no account with eve@acme.example" in result.stderr

@@ -209,3 +209,12 @@ def test_what_is_not_known_is_explained(run: Run, words: tuple[str, ...], code: 
 
 def test_an_empty_list_is_a_sentence(run: Run) -> None:
     assert run("list").stdout == "There are no such jobs.\n"
+
+
+@pytest.mark.parametrize("pattern", ["%", "_%", "\\%", "%" * 10_000])
+def test_a_workspace_is_named_by_its_own_letters_only(run: Run, found: str, pattern: str) -> None:
+    result = run("list", "--workspace", pattern)
+
+    assert result.exit_code == 1
+    assert found not in result.output
+    assert "Traceback" not in result.output

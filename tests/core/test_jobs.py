@@ -8,7 +8,8 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.core import jobs, leases
+from app.core import idempotency, jobs, leases
+from app.core.idempotency import IdempotencyKey
 from app.core.jobs import Job
 from app.core.leases import Answer
 from app.domain.errors import JobNotFound
@@ -94,6 +95,19 @@ def test_only_old_hash_lookups_that_ended_are_forgotten(session: Session) -> Non
     jobs.forget_lookups(session, before=NOW - timedelta(hours=24))
 
     assert set(session.scalars(select(Job.id))) == kept
+
+
+def test_a_key_of_a_forgotten_lookup_is_forgotten_with_it(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    lookup = a_finished_job(session, workspace_id, "old", Kind.COMPANY_BY_HASH, age=timedelta(hours=25))
+    paid = a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=timedelta(hours=25))
+    for key in (lookup, paid):
+        idempotency.begin(session, workspace_id, key, b"h", now=NOW)
+        idempotency.finish(session, workspace_id, key, key)
+
+    jobs.forget_lookups(session, before=NOW - timedelta(hours=24))
+
+    assert session.scalars(select(IdempotencyKey.reference)).all() == [paid]
 
 
 def test_the_database_refuses_a_second_open_job_with_the_same_question(session: Session) -> None:

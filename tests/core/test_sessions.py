@@ -11,6 +11,7 @@ from app.core.accounts import Account
 from app.core.sessions import SignedIn
 from app.domain import tokens
 from app.domain.callers import Scope
+from app.domain.errors import NotFound
 from app.domain.tokens import TokenKind
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
@@ -61,8 +62,9 @@ def test_signing_out_ends_one_session_and_not_the_other(session: Session, accoun
     first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
     second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
 
-    sessions.end(session, first.id, now=NOW)
+    sessions.end(session, account.id, first.id, now=NOW)
 
+    session.flush()
     session.expire_all()
     assert (first.revoked_at, second.revoked_at) == (NOW, None)
 
@@ -70,12 +72,69 @@ def test_signing_out_ends_one_session_and_not_the_other(session: Session, accoun
 def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Session, account: Account) -> None:
     first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
     second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
-    sessions.end(session, first.id, now=NOW)
+    sessions.end(session, account.id, first.id, now=NOW)
 
     sessions.end_all(session, account.id, now=NOW + timedelta(hours=1))
 
     session.expire_all()
     assert (first.revoked_at, second.revoked_at) == (NOW, NOW + timedelta(hours=1))
+
+
+def test_ending_a_session_again_leaves_the_time_at_which_it_was_ended(
+    session: Session, account: Account
+) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    sessions.end(session, account.id, started.id, now=NOW)
+
+    sessions.end(session, account.id, started.id, now=NOW + timedelta(hours=1))
+
+    assert started.revoked_at == NOW
+
+
+@pytest.mark.parametrize("session_id", ["ses_" + "0" * 24, "no id", ""])
+def test_a_session_that_the_account_does_not_have_is_not_found(
+    session: Session, account: Account, session_id: str
+) -> None:
+    with pytest.raises(NotFound):
+        sessions.end(session, account.id, session_id, now=NOW)
+
+
+def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, account: Account) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    with pytest.raises(NotFound):
+        sessions.end(session, "acc_of_somebody_else", started.id, now=NOW)
+
+    assert started.revoked_at is None
+
+
+def test_ending_all_but_one_spares_that_one_and_says_how_many_ended(
+    session: Session, account: Account
+) -> None:
+    begun = [sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(3)]
+
+    ended = sessions.end_all(session, account.id, spared=begun[1].id, now=NOW)
+
+    session.expire_all()
+    assert ended == 2
+    assert [each.revoked_at for each in begun] == [NOW, None, NOW]
+
+
+def test_only_sessions_that_still_work_are_listed_the_last_used_first(
+    session: Session, account: Account
+) -> None:
+    ended, idle, old, first, second = (
+        sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(5)
+    )
+    ended.revoked_at = NOW
+    idle.last_used_at = NOW - timedelta(days=14)
+    old.expires_at = NOW
+    first.last_used_at = NOW - timedelta(hours=1)
+    session.flush()
+
+    listed = sessions.of_account(session, account.id, now=NOW)
+
+    assert [each.id for each in listed] == [second.id, first.id]
 
 
 def test_a_network_is_known_once_the_account_has_signed_in_from_it(

@@ -6,7 +6,6 @@ import pytest
 from sqlalchemy.orm import Session
 
 from app.core import sign_ins
-from app.domain.errors import TooManyAttempts
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 EMAIL = "ada@acme.example"
@@ -20,7 +19,7 @@ def fail(session: Session, times: int, *, now: datetime = NOW) -> None:
 def test_the_first_ten_failures_cost_no_wait(session: Session) -> None:
     fail(session, 9)
 
-    sign_ins.require_turn(session, EMAIL, now=NOW)
+    assert sign_ins.wait(session, EMAIL, now=NOW) == 0
 
 
 @pytest.mark.parametrize(("failures", "wait"), [(10, 1), (11, 2), (12, 4), (15, 32), (16, 60), (60, 60)])
@@ -29,17 +28,15 @@ def test_each_further_failure_doubles_the_wait_up_to_a_minute(
 ) -> None:
     fail(session, failures)
 
-    with pytest.raises(TooManyAttempts) as refused:
-        sign_ins.require_turn(session, EMAIL, now=NOW)
+    waits = [sign_ins.wait(session, EMAIL, now=NOW + timedelta(seconds=passed)) for passed in (0, wait)]
 
-    assert refused.value.retry_after == wait
-    sign_ins.require_turn(session, EMAIL, now=NOW + timedelta(seconds=wait))
+    assert waits == [wait, 0]
 
 
 def test_another_email_does_not_wait(session: Session) -> None:
     fail(session, 20)
 
-    sign_ins.require_turn(session, "bob@acme.example", now=NOW)
+    assert sign_ins.wait(session, "bob@acme.example", now=NOW) == 0
 
 
 def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
@@ -47,7 +44,7 @@ def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
 
     fail(session, 1, now=NOW + timedelta(minutes=16))
 
-    sign_ins.require_turn(session, EMAIL, now=NOW + timedelta(minutes=16))
+    assert sign_ins.wait(session, EMAIL, now=NOW + timedelta(minutes=16)) == 0
 
 
 def test_a_success_ends_the_wait(session: Session) -> None:
@@ -56,7 +53,7 @@ def test_a_success_ends_the_wait(session: Session) -> None:
     sign_ins.succeeded(session, EMAIL)
 
     session.expunge_all()
-    sign_ins.require_turn(session, EMAIL, now=NOW)
+    assert sign_ins.wait(session, EMAIL, now=NOW) == 0
 
 
 def test_digests_differ_by_every_word() -> None:

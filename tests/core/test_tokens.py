@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from app.core import accounts, keys, sessions, tokens, workspaces
@@ -16,7 +16,7 @@ from app.core.sessions import SignedIn
 from app.domain.callers import Scope
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
 from app.domain.tokens import TokenKind, new_token
-from app.infra.db import Database
+from app.infra.db import Base, Database
 
 NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
 
@@ -57,6 +57,14 @@ def statements(database: Database) -> Iterator[list[str]]:
 
 def work_on(statements: list[str]) -> list[str]:
     return [word for word in statements if word not in {"BEGIN", "PRAGMA"}]
+
+
+def _works(database: Database, token: str, now: datetime) -> bool:
+    try:
+        tokens.authenticate(database, token, now=now)
+    except (InvalidToken, TokenExpired):
+        return False
+    return True
 
 
 def test_a_session_token_tells_who_calls(database: Database, account: Account, token: str) -> None:
@@ -150,10 +158,10 @@ def test_a_key_without_an_end_goes_on(database: Database, key: str) -> None:
     assert caller.expires_at is None
 
 
-def test_an_ended_session_is_refused_at_once(database: Database, token: str) -> None:
+def test_an_ended_session_is_refused_at_once(database: Database, account: Account, token: str) -> None:
     caller = tokens.authenticate(database, token, now=NOW)
     with database.transaction() as session:
-        sessions.end(session, caller.token_id, now=NOW)
+        sessions.end(session, account.id, caller.token_id, now=NOW)
 
     with pytest.raises(TokenRevoked):
         tokens.authenticate(database, token, now=NOW)
@@ -176,6 +184,106 @@ def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
 
     with pytest.raises(TokenRevoked):
         tokens.authenticate(database, token, now=NOW)
+
+
+def test_an_account_that_changes_its_workspace_calls_for_the_new_one_at_once(
+    database: Database, account: Account, token: str
+) -> None:
+    before = tokens.authenticate(database, token, now=NOW)
+    with database.transaction() as session:
+        other = workspaces.create(session, name="Babbage", now=NOW)
+        session.execute(update(Account).values(workspace_id=other.id))
+
+    after = tokens.authenticate(database, token, now=NOW)
+
+    assert (before.workspace_id, after.workspace_id) == (account.workspace_id, other.id)
+
+
+@pytest.mark.parametrize("seconds", [0, 3600])
+def test_what_still_works_may_be_answered_after_a_wait(
+    database: Database, token: str, key: str, seconds: int
+) -> None:
+    callers = [tokens.authenticate(database, each, now=NOW) for each in (token, key)]
+
+    with database.reading() as session:
+        for caller in callers:
+            tokens.recheck(session, caller, now=NOW + timedelta(seconds=seconds))
+
+
+def test_what_ended_during_a_wait_is_refused(database: Database, account: Account, token: str) -> None:
+    caller = tokens.authenticate(database, token, now=NOW)
+    with database.transaction() as session:
+        accounts.disable(session, account.id, now=NOW)
+
+    with database.reading() as session, pytest.raises(TokenRevoked):
+        tokens.recheck(session, caller, now=NOW)
+
+
+def test_what_expired_during_a_wait_is_refused(database: Database, key: str) -> None:
+    caller = tokens.authenticate(database, key, now=NOW)
+
+    with database.reading() as session, pytest.raises(TokenExpired):
+        tokens.recheck(session, caller, now=NOW + timedelta(days=30))
+
+
+def test_an_account_that_changed_its_workspace_gets_no_answer_of_the_old_one(
+    database: Database, token: str
+) -> None:
+    caller = tokens.authenticate(database, token, now=NOW)
+    with database.transaction() as session:
+        other = workspaces.create(session, name="Babbage", now=NOW)
+        session.execute(update(Account).values(workspace_id=other.id))
+
+    with database.reading() as session, pytest.raises(TokenRevoked):
+        tokens.recheck(session, caller, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("passed", "works"),
+    [(timedelta(days=14) - timedelta(seconds=1), True), (timedelta(days=14), False)],
+)
+def test_the_idle_limit_is_kept_to_the_second(
+    database: Database, token: str, passed: timedelta, *, works: bool
+) -> None:
+    assert _works(database, token, NOW + passed) is works
+
+
+@pytest.mark.parametrize(
+    ("passed", "works"),
+    [(timedelta(days=90) - timedelta(seconds=1), True), (timedelta(days=90), False)],
+)
+def test_the_absolute_limit_is_kept_to_the_second(
+    database: Database, token: str, passed: timedelta, *, works: bool
+) -> None:
+    with database.transaction() as session:
+        session.execute(update(SignedIn).values(last_used_at=NOW + timedelta(days=89)))
+
+    assert _works(database, token, NOW + passed) is works
+
+
+def test_two_thousand_guesses_find_nothing(database: Database, token: str, key: str) -> None:
+    guesses = [new_token(kind) for kind in TokenKind for _ in range(1000)]
+
+    hits = [guess for guess in guesses if _works(database, guess, NOW)]
+
+    assert hits == []
+    assert _works(database, token, NOW)
+    assert _works(database, key, NOW)
+
+
+def test_no_table_holds_a_token(database: Database, token: str, key: str) -> None:
+    with database.reading() as session:
+        stored = [
+            value
+            for table in Base.metadata.sorted_tables
+            for row in session.execute(select(table)).all()
+            for value in row
+        ]
+
+    text = " ".join(str(value) for value in stored)
+    assert "CRM" in text
+    assert token[4:] not in text
+    assert key[4:] not in text
 
 
 def test_a_database_that_cannot_write_now_still_tells_who_calls(

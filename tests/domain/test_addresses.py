@@ -1,8 +1,12 @@
 from __future__ import annotations
 
-import pytest
+from ipaddress import ip_network
 
-from app.domain.addresses import is_public
+import pytest
+from hostile_support import as_spelled
+
+from app.domain.addresses import Receiver, is_public, is_within, receiver
+from app.domain.errors import InvalidValue
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
@@ -33,9 +37,59 @@ def test_the_public_internet_may_be_called(address: str) -> None:
         "64:ff9b::7f00:1",
         "2002:7f00:1::",
         "2001:0:7f00:1::",
+        "fec0::1",
+        "5f00::1",
+        "3fff::1",
+        "2001:db8::1",
+        "192.0.0.192",
+        "192.88.99.1",
+        "168.63.129.16",
         "",
         "localhost",
     ],
 )
 def test_private_reserved_and_wrapped_addresses_may_not(address: str) -> None:
     assert not is_public(address)
+
+
+@as_spelled
+def test_a_url_that_is_written_to_deceive_leads_nowhere_and_is_not_quoted(url: str) -> None:
+    with pytest.raises(InvalidValue) as caught:
+        receiver(url)
+
+    assert not url or url not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "where"),
+    [
+        ("https://hooks.acme.com", Receiver("https", "hooks.acme.com", 443, "/")),
+        ("HTTPS://Hooks.Acme.COM:8443/A?b=c", Receiver("https", "hooks.acme.com", 8443, "/A?b=c")),
+        ("https://hooks.acme.com?token=a@b", Receiver("https", "hooks.acme.com", 443, "/?token=a@b")),
+        ("https://hooks.acme.com//twice", Receiver("https", "hooks.acme.com", 443, "//twice")),
+        ("https://hooks.acme.com/ä%20b", Receiver("https", "hooks.acme.com", 443, "/%C3%A4%20b")),
+        ("https://bücher.acme.com/", Receiver("https", "xn--bcher-kva.acme.com", 443, "/")),
+        ("https://93.184.215.14:80/", Receiver("https", "93.184.215.14", 80, "/")),
+        ("https://[2606:2800:21F::1]/", Receiver("https", "2606:2800:21f::1", 443, "/")),
+    ],
+)
+def test_where_a_url_leads(url: str, where: Receiver) -> None:
+    assert receiver(url) == where
+
+
+@pytest.mark.parametrize(
+    ("url", "where"),
+    [
+        ("http://receiver:8080/done", Receiver("http", "receiver", 8080, "/done")),
+        ("http://10.20.0.7", Receiver("http", "10.20.0.7", 80, "/")),
+        ("https://hooks.corp.internal/", Receiver("https", "hooks.corp.internal", 443, "/")),
+    ],
+)
+def test_with_networks_of_ones_own_plain_http_and_names_of_the_inside_lead_somewhere(
+    url: str, where: Receiver
+) -> None:
+    assert receiver(url, [ip_network("10.20.0.0/16")]) == where
+
+
+def test_what_is_no_address_is_in_no_network() -> None:
+    assert not is_within("receiver", [ip_network("0.0.0.0/0")])

@@ -102,6 +102,7 @@ def test_only_what_a_repetition_can_mend_is_retryable() -> None:
 
     assert retryable == {
         "rate_limited",
+        "request_timeout",
         "too_many_attempts",
         "internal_error",
         "unavailable",

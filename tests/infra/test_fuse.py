@@ -62,6 +62,26 @@ def test_a_failed_trial_blows_it_again(fuse: Fuse, clock: Clock) -> None:
     assert [call(fuse, OSError()), call(fuse)] == ["failed", "refused"]
 
 
+def test_it_is_tried_less_often_the_longer_it_stays_away(fuse: Fuse, clock: Clock) -> None:
+    refused_for = []
+    for _ in range(4):
+        call(fuse, OSError())
+        began = clock.seconds
+        while call(fuse, OSError()) == "refused":
+            clock.seconds += 0.5
+        refused_for.append(clock.seconds - began)
+
+    assert refused_for == [2.0, 4.0, 8.0, 8.0]
+
+
+def test_those_who_fail_together_count_as_one(fuse: Fuse, clock: Clock) -> None:
+    with pytest.raises(OSError), fuse, fuse, fuse:  # noqa: PT011 -- any will do
+        raise OSError
+    clock.seconds += 2.0
+
+    assert call(fuse) == "done"
+
+
 def test_while_one_tries_the_others_are_refused(fuse: Fuse, clock: Clock) -> None:
     call(fuse, OSError())
     clock.seconds += 2.0

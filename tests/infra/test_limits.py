@@ -115,6 +115,14 @@ def test_without_redis_each_process_lets_a_quarter_pass(key: str) -> None:
     assert standings[0].quota == 2
 
 
+def test_without_redis_many_processes_let_no_more_pass_than_together(key: str) -> None:
+    limiters = [Limiter("redis://127.0.0.1:1/0", processes=8) for _ in range(8)]
+
+    passed = sum(limiter.hit("16/hour", key).allowed for limiter in limiters for _ in range(5))
+
+    assert passed == 16
+
+
 def test_without_redis_the_strictest_limit_still_lets_one_pass(key: str) -> None:
     limiter = Limiter("redis://127.0.0.1:1/0")
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,3 +125,49 @@ def test_what_logs_urls_is_silent_at_any_level(name: str, capsys: pytest.Capture
     logging.getLogger(name).info("GET https://api.example/?email=ada@acme.com")
 
     assert capsys.readouterr().err == ""
+
+
+def test_a_server_that_writes_by_itself_writes_no_text_of_an_exception(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logs.configure(level="info", style="logfmt")
+    server = logging.getLogger("gunicorn.error")
+    handler = logging.StreamHandler()
+    server.addHandler(handler)
+
+    try:
+        fail()
+    except LookupError:
+        server.exception("Error handling %s", "a request")
+    server.error("stopped")
+    server.removeHandler(handler)
+
+    written = capsys.readouterr().err
+    assert "ada@acme.com" not in written
+    assert "Error handling a request: LookupError at test_log.py:" in written
+    assert "stopped" in written
+
+
+def test_a_thread_that_dies_is_told_of_without_the_text(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
+    logs.configure(level="info", style="json")
+
+    thread = threading.Thread(target=fail, name="ear")
+    thread.start()
+    thread.join()
+
+    (line,) = lines(capsys)
+    assert (line["event"], line["thread"], line["error"]) == ("thread died", "ear", "LookupError")
+    assert "ada@acme.com" not in str(line)
+
+
+def test_whoever_looks_after_dying_threads_already_goes_on_doing_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def somebody(_died: threading.ExceptHookArgs) -> None: ...
+
+    monkeypatch.setattr(threading, "excepthook", somebody)
+
+    logs.configure(level="info", style="json")
+
+    assert threading.excepthook is somebody

@@ -10,6 +10,7 @@ from argon2 import Parameters, PasswordHasher, extract_parameters
 from argon2.exceptions import InvalidHashError
 from argon2.low_level import Type
 
+from app.domain.errors import Unavailable
 from app.infra import passwords
 
 PASSWORD = "correct horse battery staple"
@@ -142,6 +143,36 @@ def test_at_most_four_hashes_run_at_once(at_work: list[int]) -> None:
 
     assert len(at_work) == 12
     assert max(at_work) == 4
+
+
+def test_beyond_four_at_work_and_32_waiting_the_next_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def hold(_hasher: PasswordHasher, _stored: str, _password: str) -> bool:
+        begun.release()
+        return gate.wait(10)
+
+    monkeypatch.setattr(PasswordHasher, "verify", hold)
+    stored = passwords.hash_password(PASSWORD)
+    places = passwords.AT_ONCE + passwords.WAITING
+    threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(places)]
+    for thread in threads:
+        thread.start()
+    for _ in range(passwords.AT_ONCE):
+        begun.acquire(timeout=10)
+    while passwords._places.acquire(blocking=False):  # noqa: SLF001 -- until all of them have come in
+        passwords._places.release()  # noqa: SLF001 -- see above
+
+    with pytest.raises(Unavailable) as refused:
+        passwords.verify(stored, PASSWORD)
+
+    gate.set()
+    for thread in threads:
+        thread.join()
+    assert refused.value.retry_after == 1
+    assert passwords.verify(stored, PASSWORD)
 
 
 def test_under_gevent_other_requests_go_on_while_a_hash_runs() -> None:

@@ -17,7 +17,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from support import free_port
 
-from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
 from app.infra import metrics, queue, redis
 from app.infra.fuse import Blown
 from app.infra.queue import Sender
@@ -177,8 +177,8 @@ def test_celery_keeps_no_result_and_takes_one_message_at_a_time(settings: Settin
     assert conf.broker_transport_options["socket_timeout"] is not None
 
 
-def test_beat_sweeps_and_forgets(settings: Settings) -> None:
+def test_beat_sweeps_forgets_and_audits(settings: Settings) -> None:
     schedule = queue.configure(settings).conf.beat_schedule
 
-    assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET, REVERIFY}
+    assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET, REVERIFY, AUDIT}
     assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

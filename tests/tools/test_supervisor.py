@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+import tools.supervisor
 from tools import ports, processes
 from tools.state import State
 from tools.supervisor import Supervisor
@@ -76,6 +77,25 @@ def test_a_process_that_keeps_dying_is_named(supervise: Supervise, eventually: E
     eventually(named)
 
     assert supervisor.unstable(1000) is None
+
+
+def test_a_process_that_had_started_is_started_again_at_once_and_one_that_had_not_later_each_time(
+    supervise: Supervise, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    supervisor = supervise({"toy": "exit 1"})
+    child = supervisor.children[0]
+
+    def died(times: int) -> bool:
+        supervisor.tend()
+        return child.deaths >= times
+
+    eventually(lambda: died(2))
+    after_false_starts = child.false_starts
+    monkeypatch.setattr(tools.supervisor, "STARTED_AFTER", -1.0)
+    eventually(lambda: died(3))
+
+    assert (after_false_starts, child.false_starts) == (2, 0)
+    assert child.process is not None
 
 
 def test_what_a_dead_process_leaves_behind_is_cleared_away(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import http.client
 import json
-import socket
 import urllib.error
 import urllib.request
 
@@ -395,48 +393,6 @@ def test_a_session_ends_with_logout(stack: Stack) -> None:
     assert (after.status, after.code) == (401, "token_revoked")
 
 
-BAD_BODIES = {
-    "not JSON": (b"{", 400, "malformed_json"),
-    "empty": (b"", 400, "malformed_json"),
-    "a list": (b"[]", 400, "malformed_json"),
-    "null": (b"null", 400, "malformed_json"),
-    "not UTF-8": (b'{"subject": "\xff"}', 400, "malformed_json"),
-    "30,000 brackets": (b'{"a":' + b"[" * 30_000, 400, "malformed_json"),
-    "closed brackets": (b'{"a":' + b"[" * 30_000 + b"]" * 30_000 + b"}", 400, "malformed_json"),
-    "NaN": (b'{"max_age_days": NaN}', 400, "malformed_json"),
-    "a number of 5,000 digits": (b'{"max_age_days": ' + b"9" * 5_000 + b"}", 400, "malformed_json"),
-    "a number beyond 64 bits": (b'{"max_age_days": 99999999999999999999}', 422, "validation_error"),
-    "NUL": (b'{"subject": {"full_name": "a\\u0000"}}', 422, "validation_error"),
-    "half a surrogate": (b'{"subject": {"full_name": "\\ud800"}}', 422, "validation_error"),
-    "half a surrogate in a name": (b'{"\\ud800": 1}', 422, "validation_error"),
-    "an unknown field": (b'{"subject": {"email": "a@b.example"}, "x": 1}', 422, "validation_error"),
-    "a wrong type": (b'{"subject": "ada"}', 422, "validation_error"),
-    "a wrong type inside": (b'{"subject": {"full_name": 7}}', 422, "validation_error"),
-    "an empty text": (b'{"subject": {"full_name": ""}}', 422, "validation_error"),
-    "a huge text": (b'{"subject": {"full_name": "' + b"a" * 10_000 + b'"}}', 422, "validation_error"),
-    "too few words": (b'{"subject": {"first_name": "Ada"}}', 422, "insufficient_identifiers"),
-    "no profile": (
-        b'{"subject": {"linkedin_url": "https://linkedin.com.evil.example/in/ada"}}',
-        422,
-        "not_a_profile_url",
-    ),
-    "an unknown contact": (b'{"subject": {"contact_id": "con_0"}}', 404, "contact_not_found"),
-    "too large": (b'{"a": "' + b"a" * 300_000 + b'"}', 413, "payload_too_large"),
-}
-
-
-@pytest.mark.parametrize(("body", "status", "code"), BAD_BODIES.values(), ids=BAD_BODIES)
-def test_a_bad_body_gets_its_own_error(stack: Stack, body: bytes, status: int, code: str) -> None:
-    _workspace, token = stack.workspace(grant=1)
-
-    answer = _raw(stack, "/api/ext/reveal/email", body, token)
-
-    assert (answer["status"], answer["code"]) == (status, code)
-    assert answer["detail"]
-    jobs = stack.call("GET", "/api/ext/jobs", Authorization=token).body["jobs"]
-    assert jobs == []
-
-
 @pytest.mark.parametrize(
     ("body", "code"),
     [
@@ -483,30 +439,6 @@ def test_addresses_and_methods_that_are_not_there_are_problems_not_pages(stack: 
     assert media["code"] == "unsupported_media_type"
     assert (anonymous.code, anonymous.headers["WWW-Authenticate"]) == ("missing_token", 'Bearer realm="ext"')
     assert wrong.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
-
-
-@pytest.mark.parametrize(
-    ("target", "header", "status", "code"),
-    [
-        ("/" + "x" * 5_000, b"", 413, "payload_too_large"),
-        ("/healthz", b"x" * 9_000, 413, "payload_too_large"),
-        ("/healthz", b"a\x7fb", 400, "malformed_json"),
-    ],
-)
-def test_what_the_server_cannot_read_is_a_problem_not_a_page(
-    stack: Stack, target: str, header: bytes, status: int, code: str
-) -> None:
-    host, _, port = stack.base_url.removeprefix("http://").partition(":")
-
-    with socket.create_connection((host, int(port)), timeout=10) as raw:
-        raw.sendall(b"GET %s HTTP/1.1\r\nHost: x\r\nX-Odd: %s\r\n\r\n" % (target.encode(), header))
-        answer = http.client.HTTPResponse(raw)
-        answer.begin()
-        body = json.load(answer)
-
-    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
-    assert (body["status"], body["code"]) == (status, code)
-    assert body["request_id"] == answer.headers["X-Request-Id"]
 
 
 def test_an_unknown_account_and_a_wrong_password_are_answered_alike(stack: Stack) -> None:

@@ -55,6 +55,7 @@ class Stack:
     redis: subprocess.Popen[bytes]
     environment: dict[str, str]
     workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    web: subprocess.Popen[bytes] | None = None
     openapi: dict[str, Any] = field(default_factory=dict)
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
@@ -78,6 +79,7 @@ class Stack:
         if not self.openapi:
             return
         rule = re.sub(r"^/api/keys/.+", "/api/keys/{key_id}", path.partition("?")[0])
+        rule = re.sub(r"^/api/sessions/.+", "/api/sessions/{session_id}", rule)
         operation = self.openapi["paths"].get(rule, {}).get(method.lower())
         if operation is None:
             return
@@ -239,6 +241,7 @@ def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
         stack = Stack(
             f"http://127.0.0.1:{web_port}", Database(url), redis_port, folder, redis, dict(environment)
         )
+        stack.web = web
         stop.callback(stack.stop_redis)
         stop.callback(lambda: [kill(worker) for worker in stack.workers])
         stack.start_worker()

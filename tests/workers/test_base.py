@@ -294,7 +294,22 @@ def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
     assert (job.status, job.error, credits, bell.rang) == (Status.RUNNING, None, (9, 1, 0), [])
 
 
-def test_a_database_that_is_away_leaves_the_job_to_its_lease(machines: Machines, job_id: str) -> None:
+def test_a_database_that_is_away_for_a_moment_is_tried_again(
+    machines: Machines, job_id: str, bell: SilentBell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "PAUSES", (0.0, 0.0))
+    troubles = [OperationalError("SELECT 1", None, Exception())]
+
+    base.run(job_id, settles_with(lambda _session: troubles and fail(troubles.pop())), machines)
+
+    job, credits = after(machines, job_id)
+    assert (job.status, credits, bell.rang) == (Status.SUCCEEDED, (9, 0, 1), [job_id])
+
+
+def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
+    machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(base, "PAUSES", (0.0, 0.0))
     away = OperationalError("SELECT 1", None, Exception())
 
     with pytest.raises(Unavailable):
@@ -302,6 +317,21 @@ def test_a_database_that_is_away_leaves_the_job_to_its_lease(machines: Machines,
 
     assert kept(machines) == 0
     assert after(machines, job_id)[0].status == Status.RUNNING
+
+
+def test_a_forked_process_gets_machines_of_its_own_and_leaves_its_parents_alone(
+    settings: Settings, database: Database, no_machines: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[Machines] = []
+    monkeypatch.setattr(base, "_inherited", kept)
+    parents = base.start(settings)
+
+    own = base.start_anew(settings)
+
+    assert own is base.machines()
+    assert own is not parents
+    assert own.database is not parents.database
+    assert kept == [parents]
 
 
 def test_a_process_has_one_set_of_machines(settings: Settings, database: Database, no_machines: None) -> None:

@@ -345,7 +345,7 @@ def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
         real(*words, **more)
 
     monkeypatch.setattr(provider_calls, "answer", answer)
-    monkeypatch.setattr("workers.desk.PAUSES", (0.0, 0.0))
+    monkeypatch.setattr("workers.base.PAUSES", (0.0, 0.0))
 
     end(office, begun, hit())
 

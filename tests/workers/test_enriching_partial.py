@@ -13,6 +13,7 @@ from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell
 from app.settings import Settings
+from workers import stopping
 from workers.base import Machines
 from workers.providers.base import Ask, Pending, Reply
 
@@ -135,3 +136,24 @@ def test_a_hundred_items_are_each_filled_in(bench: Bench) -> None:
 
     assert shown["job"]["progress"] == {"done": 100, "total": 100}
     assert {item["outcome"] for item in shown["result"]["items"]} == {"not_found"}
+
+
+def test_a_worker_that_ends_leaves_off_between_items_and_spends_no_try(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = bench.providers(one=about)
+    job_id = bench.submit(SLOW, QUICK)
+    monkeypatch.setattr(stopping, "has_begun", lambda: bool(known["one"].asked))
+
+    left = bench.run(job_id)
+    attempts = bench.attempts(job_id)
+    monkeypatch.setattr(stopping, "has_begun", lambda: False)
+    done = bench.run(job_id)
+
+    assert (left["job"]["status"], left["job"]["progress"], attempts) == (
+        "queued",
+        {"done": 1, "total": 2},
+        0,
+    )
+    assert (done["job"]["status"], done["job"]["progress"]) == ("succeeded", DONE)
+    assert len(known["one"].asked) == 2

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 
 import pytest
@@ -12,20 +12,21 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 from support import free_port
 
-from app.core import idempotency, leases, sweeping
+from app.core import idempotency, leases, sweeping, workers
 from app.core.idempotency import IdempotencyKey
 from app.core.jobs import Job
 from app.core.leases import Answer
+from app.core.workers import Presence, State, Worker
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
-from app.infra import clock, presence, queue, redis
+from app.infra import clock, queue, redis
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell, Ear
 from app.settings import Settings
 from workers import base
 from workers.base import Machines
-from workers.jobs import upkeep
+from workers.jobs import audit, upkeep, webhooks
 from workers.jobs.upkeep import Sweeper
 
 
@@ -176,6 +177,20 @@ def test_a_queue_that_is_full_already_is_not_made_longer(
     assert job(machines.database, job_id).publishes == 0
 
 
+def test_a_queue_that_is_full_does_not_keep_the_others_from_being_filled(
+    machines: Machines, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        request = a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
+    at(monkeypatch, 10)
+    client.lpush(Queue.ENRICHMENT.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+    assert (job(machines.database, job_id).publishes, job(machines.database, request).publishes) == (1, 0)
+
+
 def test_redis_is_not_asked_while_a_transaction_is_open(
     machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,7 +206,7 @@ def test_redis_is_not_asked_while_a_transaction_is_open(
 
     upkeep.sweep_once(machines)
 
-    assert asked == [Status.QUEUED]
+    assert set(asked) == {Status.QUEUED}
 
 
 def test_who_is_not_the_sweeper_goes_home(
@@ -224,36 +239,69 @@ def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
         idempotency.begin(session, workspace_id, "old", b"", now=NOW)
         lookup = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
         leases.settle(session, claim(session, lookup), Answer(outcome=Outcome.FOUND), now=NOW)
+        gone = Presence(name="one@host:1", queues=(), threads=1, busy=0, state=State.WORKING, up_seconds=0)
+        workers.say(session, gone, now=NOW)
+        session.get_one(Worker, gone.name).seen_at -= 2 * workers.KEPT
     at(monkeypatch, idempotency.KEPT.total_seconds() + 1)
     monkeypatch.setattr(base, "_machines", [machines])
 
     queue.celery.tasks[FORGET]()
 
-    assert rows(machines.database) == (0, 0)
+    assert rows(machines.database) == (0, 0, 0)
+
+
+def test_what_an_old_job_said_of_a_person_is_forgotten_and_its_price_is_not(
+    machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        workspace_id = a_workspace(session)
+        job_id = a_job(session, workspace_id)
+        answer = Answer(outcome=Outcome.FOUND, charge=1, result={"emails": []})
+        leases.settle(session, claim(session, job_id), answer, now=NOW)
+    days = machines.settings.job_retention_days
+    at(monkeypatch, timedelta(days=days, seconds=1).total_seconds())
+    monkeypatch.setattr(base, "_machines", [machines])
+
+    queue.celery.tasks[FORGET]()
+
+    with machines.database.reading() as session:
+        job = session.get_one(Job, job_id)
+        assert (job.request, job.result, job.charged) == ({}, None, 1)
 
 
 def rows(database: Database) -> tuple[int | None, ...]:
     with database.reading() as session:
         return tuple(
-            session.scalar(select(func.count()).select_from(table)) for table in (IdempotencyKey, Job)
+            session.scalar(select(func.count()).select_from(table)) for table in (IdempotencyKey, Job, Worker)
         )
 
 
 @pytest.fixture
-def sweeper(monkeypatch: pytest.MonkeyPatch) -> Iterator[Sweeper]:
-    sweeper = Sweeper()
-    yield sweeper
-    sweeper.stop()
+def sweep() -> Iterator[Callable[..., None]]:
+    """Sweep in a thread of its own, the given parts of the upkeep, until the test is over."""
+    sweepers: list[Sweeper] = []
+
+    def start(machines: Machines, *parts: Callable[[Machines], object]) -> None:
+        sweepers.append(Sweeper(parts))
+        sweepers[-1].start(machines)
+
+    yield start
+    for sweeper in sweepers:
+        sweeper.stop()
     until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
 
 
-def test_a_worker_sweeps_by_itself_and_says_that_it_lives(
-    machines: Machines, client: Redis, job_id: str, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+def test_the_sweeper_sends_again_delivers_webhooks_and_audits() -> None:
+    assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.PARTS
+
+
+def test_a_worker_sweeps_by_itself(
+    machines: Machines, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
-    sweeper.start(machines, name="one@host")
 
-    until(lambda: presence.alive(client) == 1)
+    sweep(machines, upkeep.sweep_once)
+
     until(lambda: job(machines.database, job_id).status == Status.EXPIRED)
 
 
@@ -264,47 +312,37 @@ def test_a_worker_sweeps_by_itself_and_says_that_it_lives(
         (LookupError("ada@acme.com"), "sweeping failed, will sweep later"),
     ],
 )
-def test_the_sweeper_outlives_everything(  # noqa: PLR0917 -- two of them are the case
-    machines: Machines,
-    client: Redis,
-    sweeper: Sweeper,
-    monkeypatch: pytest.MonkeyPatch,
-    error: Exception,
-    told: str,
+def test_one_part_that_fails_keeps_neither_the_others_nor_the_next_round_from_being_done(
+    machines: Machines, sweep: Callable[..., None], error: Exception, told: str
 ) -> None:
-    sweeps: list[Machines] = []
+    done: list[Machines] = []
 
-    def fail(machines: Machines) -> None:
-        sweeps.append(machines)
+    def fail(_machines: Machines) -> None:
         raise error
 
-    monkeypatch.setattr(upkeep, "sweep_once", fail)
     with capture_logs() as events:
-        sweeper.start(machines, name="one@host")
-        until(lambda: len(sweeps) > 2)
-        sweeper.stop()
+        sweep(machines, fail, done.append)
+        until(lambda: len(done) > 2)
 
-    assert told in {event["event"] for event in events}
-    assert presence.alive(client) == 1
+    assert {(event["event"], event["part"]) for event in events} == {(told, "fail")}
 
 
 def test_the_sweeper_does_without_redis(
-    without_redis: Machines, job_id: str, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
+    without_redis: Machines, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
-    sweeper.start(without_redis, name="one@host")
+
+    sweep(without_redis, upkeep.sweep_once)
 
     until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
 
 
-def test_a_sweeper_that_was_stopped_sweeps_no_more(
-    machines: Machines, sweeper: Sweeper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sweeper_that_was_stopped_sweeps_no_more(machines: Machines) -> None:
     sweeps: list[Machines] = []
-    monkeypatch.setattr(upkeep, "sweep_once", sweeps.append)
+    sweeper = Sweeper((sweeps.append,))
     sweeper.stop()
 
-    sweeper.start(machines, name="one@host")
+    sweeper.start(machines)
 
     until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
     assert sweeps == []

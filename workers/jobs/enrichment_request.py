@@ -13,7 +13,7 @@ from app.core.leases import Answer, Claim
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import clock
-from workers import enriching
+from workers import enriching, stopping
 from workers.base import Machines, Resolution, RunLater, job
 from workers.enriching import Found
 
@@ -26,6 +26,8 @@ def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
     trace: list[dict[str, Any]] = []
     failed: list[RunLater] = []
     for item in items:
+        if stopping.has_begun():  # what is done is handed in; another worker goes on at once
+            raise RunLater(tuple(trace), after=0, waiting=True)
         try:
             found, done = _find_out(claim, machines, item)
         except RunLater as later:

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
+from app.core import redaction
 from app.core.leases import Answer, Claim
 from app.core.people import Field, Wish
 from app.domain.kinds import Kind, Outcome
@@ -37,6 +38,7 @@ def _reveal(claim: Claim, machines: Machines, field: Field) -> Resolution:
 def _settle(session: Session, claim: Claim, found: Finding, price: int, now: datetime) -> Answer:
     handed = finding.keep(session, claim, found, price=price, now=now)
     if found.suppressed:
+        redaction.forget_subject(session, claim.job_id, claim.request)
         return Answer(outcome=Outcome.SUPPRESSED, trace=found.catch.trace)
     if handed is None:
         return Answer(outcome=Outcome.NOT_FOUND, trace=found.catch.trace)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import random
 import threading
 from collections import defaultdict
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
 
-from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core import idempotency, jobs, provider_calls, sessions, sweeping, webhook_attempts
+from app.core import idempotency, jobs, provider_calls, redaction, sessions, sweeping, webhook_attempts
+from app.core import workers as presence
 from app.core.sweeping import Stale
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
-from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import clock, presence, queue, redis
+from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind
+from app.infra import clock, queue
 from app.infra.fuse import Blown
 from app.infra.log import log
 from workers import base
 from workers.base import Machines
-from workers.jobs import webhooks
+from workers.jobs import audit, webhooks
 
 CALLS_KEPT = timedelta(days=180)
 """For how long calls count in a provider's figures."""
@@ -35,31 +37,51 @@ def sweep() -> None:
 
 @queue.celery.task(name=FORGET)
 def forget() -> None:
-    """Drop what need not be kept: old idempotency keys, ended sessions, old hash lookups, old attempts."""
+    """Drop what need not be kept: old keys, ended sessions, what jobs say of people, what is gone.
+
+    Each in a transaction of its own, so that nobody waits for all of it.
+    """
     machines = base.machines()
-    now = clock.now()
+    now, settings = clock.now(), machines.settings
+    lookups = now - timedelta(hours=settings.hash_job_retention_hours)
+    values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
+    for part in (
+        partial(idempotency.forget, now=now),
+        partial(sessions.forget, now=now),
+        partial(webhook_attempts.forget, now=now),
+        partial(presence.forget, now=now),
+        partial(jobs.forget_lookups, before=lookups),
+        partial(provider_calls.forget, before=now - CALLS_KEPT, values_before=values),
+    ):
+        with machines.database.transaction(at_leisure=True) as session:
+            part(session)
+    while _forget_answers(machines, now - timedelta(days=settings.job_retention_days)):
+        pass
+
+
+def _forget_answers(machines: Machines, before: datetime) -> int:
     with machines.database.transaction() as session:
-        idempotency.forget(session, now=now)
-        sessions.forget(session, now=now)
-        webhook_attempts.forget(session, now=now)
-        kept = timedelta(hours=machines.settings.hash_job_retention_hours)
-        jobs.forget_lookups(session, before=now - kept)
-        over = timedelta(seconds=2 * machines.settings.job_deadline_seconds)
-        provider_calls.forget(session, before=now - CALLS_KEPT, values_before=now - over)
+        return redaction.forget_answers(session, before=before)
 
 
 def sweep_once(machines: Machines) -> None:
     """End jobs past saving and send again those whose message was lost."""
+    while _sweep_batch(machines) >= sweeping.BATCH:
+        pass
+
+
+def _sweep_batch(machines: Machines) -> int:
+    """Sweep as much as goes into one transaction; give how many jobs were ended."""
     settings = machines.settings
     now = clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
     with machines.database.reading() as session:
         if not sweeping.needs_sweeping(session, stale=stale, now=now):
-            return
-    full = _is_full(machines)
+            return 0
+    kinds = _sendable(machines)
     with machines.database.transaction() as session:
         if not sweeping.is_sweeper(session):
-            return
+            return 0
         ended = sweeping.end_lost(
             session,
             max_crashes=settings.max_crashes,
@@ -67,20 +89,22 @@ def sweep_once(machines: Machines) -> None:
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        waiting = [] if full else sweeping.resend(session, stale=stale, now=now)
+        waiting = sweeping.resend(session, stale=stale, now=now, kinds=kinds)
     for job_id in ended:
         machines.bell.ring(job_id)
     _send(machines, waiting)
     if ended or waiting:
         log.info("swept", ended=len(ended), sent_again=len(waiting))
+    return len(ended)
 
 
-def _is_full(machines: Machines) -> bool:
-    """Tell whether sending would not help: too much waits already, or Redis is away."""
+def _sendable(machines: Machines) -> list[Kind]:
+    """Give the kinds for which sending helps: Redis answers, and not too much waits in their queue."""
     try:
-        return machines.sender.waiting(Queue.INTERACTIVE) > FULL_QUEUE
+        full = {one for one in set(QUEUES.values()) if machines.sender.waiting(one) > FULL_QUEUE}
     except (RedisError, OSError, Blown):
-        return True
+        return []
+    return [kind for kind in Kind if QUEUES[kind] not in full]
 
 
 def _send(machines: Machines, waiting: list[Stale]) -> None:
@@ -94,35 +118,35 @@ def _send(machines: Machines, waiting: list[Stale]) -> None:
 
 
 class Sweeper:
-    """A thread that sweeps again and again, and says in Redis that its worker lives."""
+    """A thread that does the parts of the upkeep again and again, whatever happens."""
 
-    def __init__(self) -> None:
+    PARTS: Sequence[Callable[[Machines], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
+
+    def __init__(self, parts: Sequence[Callable[[Machines], object]] = PARTS) -> None:
+        self._parts = parts
         self._over = threading.Event()
 
-    def start(self, machines: Machines, *, name: str) -> None:
-        """Begin sweeping for the worker of this name."""
-        threading.Thread(target=self._run, args=(machines, name), name="sweeper", daemon=True).start()
+    def start(self, machines: Machines) -> None:
+        """Begin sweeping."""
+        threading.Thread(target=self._run, args=(machines,), name="sweeper", daemon=True).start()
 
     def stop(self) -> None:
         """Sweep no more; the process is about to end."""
         self._over.set()
 
-    def _run(self, machines: Machines, name: str) -> None:
-        client = redis.connect(machines.settings.redis_url)
+    def _run(self, machines: Machines) -> None:
         pause = machines.settings.sweep_seconds
         while not self._over.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
-            try:
-                sweep_once(machines)
-                webhooks.send_due(machines)
-            except Unavailable:
-                log.warning("the database cannot be reached, will sweep later")
-            except Exception as error:  # noqa: BLE001 -- the sweeper must outlive everything
-                log.error("sweeping failed, will sweep later", exc_info=error)
-            _say_alive(client, name)
+            for part in self._parts:
+                _try(part, machines)
 
 
-def _say_alive(client: Redis, name: str) -> None:
+def _try(part: Callable[[Machines], object], machines: Machines) -> None:
+    """Do one part of the upkeep; one that fails must not keep the others from being done."""
+    name = getattr(part, "__name__", "")
     try:
-        presence.say_alive(client, name)
-    except (RedisError, OSError):
-        log.debug("could not say that this worker lives")
+        part(machines)
+    except Unavailable:
+        log.warning("the database cannot be reached, will sweep later", part=name)
+    except Exception as error:  # noqa: BLE001 -- the sweeper must outlive everything
+        log.error("sweeping failed, will sweep later", part=name, exc_info=error)

@@ -10,11 +10,12 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
+from app.domain.addresses import NOT_OUTSIDE_NAMES
 from workers.mail.settings import MailSettings
 
 MOST_REMEMBERED = 4096
-SPECIAL_USE = frozenset({"example", "invalid", "local", "localhost", "onion", "test"})
-"""RFC 2606 and 6761 (and 6762, 7686): whatever a name server says of these, it is not about the internet."""
+SPECIAL_USE = NOT_OUTSIDE_NAMES | {"example"}
+"""Whatever a name server says of these, it is not about the internet: nobody may look around the inside."""
 
 
 class Unanswered(Exception):  # noqa: N818 -- it names what happened

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import json
-import ssl
-import threading
+import re
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, ClassVar
 
 import httpx2
 
 from app.domain.kinds import TraceOutcome
 from app.settings import Access
-from workers.http import retry_after
+from workers.http import retry_after, trusted, within
 from workers.providers.base import Ask, Check, Field, Pending, ProviderTimeout, Reply, Terms, UnexpectedAnswer
 
 MOST_BYTES = 2_000_000
@@ -31,6 +28,10 @@ _BY_STATUS = {
 }
 _TOLD_BY_STATUS = frozenset({401, 429})
 """What also comes as plain text, or from a gateway before the vendor; the others need the vendor's JSON."""
+_NO_PROXY: Mapping[str, httpx2.BaseTransport | None] = {"http://": None}
+"""`HTTPS_PROXY` is obeyed, as a proxy of TLS sees a host's name; plain http would show it keys and people."""
+_CLIMBS = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
+"""A ticket that a vendor gave is put into a path; the client would take `..` for the folder above."""
 _OK = range(200, 300)
 _NOT_FOUND = 404
 _TOO_MANY = 429
@@ -87,7 +88,7 @@ class Vendor:
         self._key = access.api_key.strip()
         self._url = (access.base_url or self.base_url).rstrip("/")
         self.terms = self._terms(access)
-        self._client = httpx2.Client(follow_redirects=False, verify=_trusted())
+        self._client = httpx2.Client(follow_redirects=False, verify=trusted(), mounts=_NO_PROXY)
         weakref.finalize(self, self._client.close)
 
     def refusal(self, ask: Ask) -> TraceOutcome | None:
@@ -126,6 +127,8 @@ class Vendor:
         """
         if seconds <= 0:
             raise ProviderTimeout
+        if _CLIMBS.search(path):
+            raise UnexpectedAnswer("path")
         until = time.monotonic() + seconds
 
         def exchange() -> Answer:
@@ -180,29 +183,13 @@ class Vendor:
         )
 
 
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Load the certificates to trust once for all vendors; it takes its time."""
-    return httpx2.create_ssl_context()
-
-
 def _within(seconds: float, exchange: Callable[[], Answer]) -> Answer:
-    """Do it in a thread of its own, left behind when the time is over.
+    """Do it on one clock: a client's own time-outs are of single reads.
 
-    A client's time-outs are of single reads: names that resolve slowly, and headers that come byte by byte,
-    would take as long as they like.
+    Names that resolve slowly, and headers that come byte by byte, would take as long as they like.
     """
-    answer: Future[Answer] = Future()
-
-    def run() -> None:
-        try:
-            answer.set_result(exchange())
-        except Exception as error:  # noqa: BLE001 -- it is raised where the answer is waited for
-            answer.set_exception(error)
-
-    threading.Thread(target=run, name="vendor", daemon=True).start()
     try:
-        return answer.result(seconds)
+        return within(seconds, exchange)
     except (TimeoutError, httpx2.TimeoutException):
         raise ProviderTimeout from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:

@@ -1,0 +1,59 @@
+"""Gauges: figures that are looked at when Prometheus asks; what cannot be looked at now is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from app.api.probes import NoAnswer, Unreachable
+from app.api.readiness import Database, Readiness
+from app.core.audits import Audit
+from app.domain.kinds import Queue
+from app.infra import clock
+
+
+class Gauges(Collector):
+    """The state of the deployment, the same whichever process is asked."""
+
+    def __init__(self, parts: Readiness) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Look at the database and at Redis; leave out the figures of what gives no answer."""
+        with suppress(NoAnswer, Unreachable):
+            yield from _of_database(self._parts.database())
+        with suppress(NoAnswer, Unreachable):
+            yield _of_queues(self._parts.queue())
+
+
+def _of_database(found: Database) -> Iterator[GaugeMetricFamily]:
+    wait = GaugeMetricFamily(
+        "ext_oldest_job_seconds", "Seconds the oldest job has waited for a worker.", labels=["queue"]
+    )
+    living = GaugeMetricFamily("ext_workers", "Workers that consume the queue.", labels=["queue"])
+    jobs = GaugeMetricFamily("ext_jobs", "Jobs that are not over.", labels=["kind", "status"])
+    for queue, standing in found.standings.items():
+        wait.add_metric([queue.value], standing.wait.total_seconds())
+        living.add_metric([queue.value], standing.consuming)
+    for count in found.counts:
+        jobs.add_metric([count.kind.value, count.status.value], count.jobs)
+    yield from (wait, living, jobs)
+    if found.audit is not None:
+        yield from _of_audit(found.audit)
+
+
+def _of_audit(audit: Audit) -> Iterator[GaugeMetricFamily]:
+    age = (clock.now() - audit.at).total_seconds()
+    yield GaugeMetricFamily("ext_audit_age_seconds", "Seconds since the last audit of the ledger.", value=age)
+    faults = len(audit.faults or ())
+    yield GaugeMetricFamily("ext_audit_faults", "Faults that the last audit found.", value=faults)
+
+
+def _of_queues(lengths: dict[Queue, int]) -> GaugeMetricFamily:
+    messages = GaugeMetricFamily("ext_queue_messages", "Messages that wait in Redis.", labels=["queue"])
+    for queue, length in lengths.items():
+        messages.add_metric([queue.value], length)
+    return messages

@@ -1,0 +1,116 @@
+"""Readiness: what `/readyz` and `/metrics` ask the parts of the service, and what the answers mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeVar
+
+from app.api.answer import Machines
+from app.api.probes import NoAnswer, Probe, Unreachable
+from app.core import audits, progress
+from app.core import readiness as standing
+from app.core.audits import Audit
+from app.core.progress import Count
+from app.core.readiness import Standing
+from app.domain.kinds import Queue
+from app.infra import clock, redis
+
+T = TypeVar("T")
+
+SECONDS = 0.8
+"""How long a part may take to answer; there are two, and the caller is promised two seconds."""
+READY = "ok"
+ADVICE = {
+    ("database", "unreachable"): "The database cannot be reached: is it running, and is DATABASE_URL right?",
+    ("database", "no_answer"): "The database does not answer in time: is it frozen, or overloaded?",
+    ("queue", "unreachable"): (
+        "Redis cannot be reached: start it. Jobs are taken in meanwhile, and workers connect by themselves."
+    ),
+    ("queue", "no_answer"): (
+        "Redis does not answer in time: is it frozen? Jobs are taken in meanwhile, and done when it answers."
+    ),
+    ("workers", "missing"): (
+        "No worker is there for the queue interactive: start worker_interactive of the Procfile."
+    ),
+    ("workers", "without_queue"): (
+        "The workers for the queue interactive do not consume: if Redis is there, they end themselves within "
+        "seconds and must be started again."
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """What the database said: how the queues stand, the jobs that are not over, and the last audit."""
+
+    standings: dict[Queue, Standing]
+    counts: list[Count]
+    audit: Audit | None
+
+
+class Readiness:
+    """The probes of this process."""
+
+    def __init__(self, machines: Machines) -> None:
+        self.machines = machines
+        self.limit = timedelta(seconds=machines.settings.ready_progress_seconds)
+        self.database = Probe(self._ask_database, seconds=SECONDS)
+        self.queue = Probe(self._ask_queue, seconds=SECONDS)
+        self._redis = redis.connect(machines.settings.redis_url)
+
+    def _ask_database(self) -> Database:
+        now = clock.now()
+        with self.machines.database.reading() as session:
+            return Database(
+                standing.standings(session, now=now), progress.counts(session), audits.last(session)
+            )
+
+    def _ask_queue(self) -> dict[Queue, int]:
+        """Count the messages in each queue."""
+        with self._redis.pipeline(transaction=False) as pipeline:
+            for queue in Queue:
+                pipeline.llen(queue.value)
+            return dict(zip(Queue, pipeline.execute(), strict=True))
+
+
+def readiness(parts: Readiness) -> tuple[dict[str, str], str]:
+    """Give a word on each part, and sentences on what to do."""
+    database, found = _asked(parts.database)
+    queue, _lengths = _asked(parts.queue)
+    checks = {"database": database, "queue": queue, "workers": "unknown", "progress": "unknown"}
+    stalled: list[Standing] = []
+    if found is not None:
+        stalled = [one for one in found.standings.values() if one.is_stalled(parts.limit)]
+        checks["workers"] = _workers(found.standings[Queue.INTERACTIVE])
+        checks["progress"] = "stalled" if stalled else READY
+    advice = [ADVICE[check] for check in checks.items() if check in ADVICE]
+    return checks, " ".join([*advice, *_delays(stalled)]) or "Everything answers, and jobs get done."
+
+
+def _asked(probe: Callable[[], T]) -> tuple[str, T | None]:
+    try:
+        return READY, probe()
+    except NoAnswer:
+        return "no_answer", None
+    except Unreachable:
+        return "unreachable", None
+
+
+def _workers(interactive: Standing) -> str:
+    if interactive.consuming:
+        return READY
+    return "without_queue" if interactive.living else "missing"
+
+
+def _delays(stalled: Iterable[Standing]) -> list[str]:
+    return [
+        f"The oldest job of the queue {one.queue} has waited {one.wait.total_seconds():.0f} s: "
+        + (
+            f"start more of worker_{one.queue}, or look at its log."
+            if one.consuming
+            else f"start worker_{one.queue} of the Procfile."
+        )
+        for one in stalled
+    ]

@@ -1,0 +1,47 @@
+"""`flask workers`: who is there to work on the jobs, and how they stand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from app.cli.tables import table
+from app.cli.workspaces import Noun, as_json_option, database, show
+from app.core import workers
+from app.core.workers import Worker
+from app.infra import clock
+from app.infra.clock import rfc3339
+from app.infra.db import shared_time
+
+group = Noun("workers", help="See the workers: what they consume, and whether they get on.")
+COLUMNS = ("name", "queues", "state", "busy", "threads", "since", "last_seen", "last_taken", "last_ended")
+
+
+@group.command("list")
+@as_json_option
+def list_known(*, as_json: bool) -> None:
+    """List the workers that were seen within the last day.
+
+    The state is working, without_queue (it lives and consumes nothing), stopping, or silent: it has said
+    nothing for 15 seconds.
+    """
+    with database().reading() as session:
+        now = shared_time(session, clock.now())
+        listed = [_described(row, now=now) for row in workers.known(session)]
+    rows = ([*one.values()] for one in (one | {"queues": ",".join(one["queues"])} for one in listed))
+    nobody = "No worker was seen within the last day. Start those of the Procfile."
+    show({"workers": listed}, table(COLUMNS, rows) if listed else nobody, as_json=as_json)
+
+
+def _described(row: Worker, *, now: datetime) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "queues": row.queues,
+        "state": workers.state(row, now=now).value,
+        "busy": row.busy,
+        "threads": row.threads,
+        "since": rfc3339(row.started_at),
+        "last_seen": rfc3339(row.seen_at),
+        "last_taken": rfc3339(row.taken_at),
+        "last_ended": rfc3339(row.ended_at),
+    }

@@ -1,0 +1,190 @@
+"""Audits: the ledger's rules, looked at one by one in one snapshot of the database, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import String, bindparam, column, delete, func, select, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.sql.selectable import TextualSelect
+
+from app.core.credits import LedgerEntry
+from app.core.jobs import Job
+from app.core.ledger_rules import RULES, STUCK_BEFORE, Rule
+from app.core.workspaces import Workspace
+from app.domain.ids import new_id
+from app.infra.db import Base, UtcDateTime
+from app.settings import Settings
+
+MOST = 100
+"""Faults that are named of one rule; where there are more, these show what is wrong."""
+KEPT = timedelta(days=90)
+SHARE = 20
+"""An audit is followed by a pause so many times as long as it took."""
+GIVEN_UP = timedelta(hours=1)
+"""An audit that has not ended by then never will: its process is gone."""
+SWEEPS = 10
+CLOCKS = timedelta(minutes=1)
+_LOCK = 0x6175_6469  # any number that no other advisory lock of this database has
+_FAULT = ("id", "workspace_id", "expected", "found")
+
+
+class Audit(Base):
+    """One run: when it began, how long it took, how much was looked at, and the faults, by ids only.
+
+    What came of it is null while it runs, and for ever if its process was stopped.
+    """
+
+    __tablename__ = "audits"
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    at: Mapped[datetime]
+    milliseconds: Mapped[int | None]
+    workspaces: Mapped[int | None]
+    jobs: Mapped[int | None]
+    entries: Mapped[int | None]
+    faults: Mapped[list[Any] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A row that breaks a rule: its id, whose it is, what should be there and what is."""
+
+    rule: str
+    id: str
+    workspace_id: str | None
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A rule that was looked at, what breaks it, and how long looking took."""
+
+    rule: Rule
+    faults: tuple[Fault, ...]
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much there was to look at."""
+
+    workspaces: int
+    jobs: int
+    entries: int
+
+
+def stuck_after(settings: Settings) -> timedelta:
+    """Give how long a job may stay open past its deadline: its lease, some sweeps, and clocks that differ."""
+    return timedelta(seconds=settings.lease_seconds + SWEEPS * settings.sweep_seconds) + CLOCKS
+
+
+def take_snapshot(session: Session) -> None:
+    """See the database in all that follows as it is now; to be called first, in a session that only reads.
+
+    SQLite does so in any transaction.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+
+
+def extent(session: Session, workspace_id: str | None = None) -> Extent:
+    """Count what there is to look at, of one workspace or of all."""
+
+    def count(table: type[Base], column_name: str = "workspace_id") -> int:
+        query = select(func.count()).select_from(table)
+        if workspace_id is not None:
+            query = query.where(column(column_name) == workspace_id)
+        return session.scalars(query).one()
+
+    return Extent(count(Workspace, "id"), count(Job), count(LedgerEntry))
+
+
+def check(
+    session: Session, *, stuck_after: timedelta, now: datetime, workspace_id: str | None = None
+) -> Iterator[Checked]:
+    """Look at rule after rule; `stuck_after` is how long an open job may be past its deadline."""
+    for rule in RULES:
+        started = time.monotonic()
+        found = _rows(rule).subquery()
+        query = select(*(found.c[name] for name in _FAULT)).order_by(found.c.id).limit(MOST)
+        if workspace_id is not None:
+            query = query.where(found.c.workspace_id == workspace_id)
+        rows = session.execute(query, {STUCK_BEFORE: now - stuck_after}).all()
+        faults = tuple(Fault(rule.name, *row) for row in rows)
+        yield Checked(rule, faults, _since(started))
+
+
+def begin(session: Session, *, every: timedelta, now: datetime) -> str | None:
+    """Begin an audit if none began within this time, none is under way, and the last was long enough ago.
+
+    What takes long is done less often, so that the database does not do it all the time.
+    """
+    if not _is_alone(session) or not is_due(session, every=every, now=now):
+        return None
+    return add(session, now=now)
+
+
+def add(session: Session, *, now: datetime) -> str:
+    """Begin an audit in any case; give its id."""
+    audit = Audit(id=new_id("aud"), at=now)
+    session.add(audit)
+    session.flush()
+    return audit.id
+
+
+def is_due(session: Session, *, every: timedelta, now: datetime) -> bool:
+    """Tell whether it is time for another audit."""
+    latest = session.scalar(select(Audit).order_by(Audit.id.desc()).limit(1))
+    if latest is None:
+        return True
+    if latest.milliseconds is None:
+        return now - latest.at >= max(every, GIVEN_UP)
+    return now - latest.at >= max(every, SHARE * timedelta(milliseconds=latest.milliseconds))
+
+
+def finish(
+    session: Session,
+    audit_id: str,
+    looked_at: Extent,
+    checked: Sequence[Checked],
+    *,
+    milliseconds: int,
+    now: datetime,
+) -> None:
+    """Write down what came of an audit, and drop those that nobody needs any more."""
+    audit = session.get_one(Audit, audit_id)
+    audit.milliseconds = milliseconds
+    audit.workspaces, audit.jobs, audit.entries = looked_at.workspaces, looked_at.jobs, looked_at.entries
+    audit.faults = [asdict(fault) for one in checked for fault in one.faults]
+    session.flush()
+    session.execute(delete(Audit).where(Audit.at < now - KEPT))
+
+
+def last(session: Session) -> Audit | None:
+    """Give the latest audit that was finished."""
+    query = select(Audit).where(Audit.milliseconds.is_not(None)).order_by(Audit.id.desc()).limit(1)
+    return session.scalar(query)
+
+
+def _rows(rule: Rule) -> TextualSelect:
+    query = text(rule.query)
+    if f":{STUCK_BEFORE}" in rule.query:
+        query = query.bindparams(bindparam(STUCK_BEFORE, type_=UtcDateTime))
+    return query.columns(*(column(name, String) for name in _FAULT))
+
+
+def _is_alone(session: Session) -> bool:
+    """Tell whether no other transaction decides at this moment whether to begin."""
+    if session.get_bind().dialect.name == "sqlite":
+        return True
+    return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

@@ -1,0 +1,48 @@
+"""Readiness: whether what callers hand in would be worked on now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from app.core import progress, workers
+from app.core.workers import State
+from app.domain.kinds import Queue
+from app.infra.db import shared_time
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a queue stands: its workers that live, consume, have threads to spare; its oldest wait."""
+
+    queue: Queue
+    living: int
+    consuming: int
+    idle: int
+    wait: timedelta
+
+    def is_stalled(self, limit: timedelta) -> bool:
+        """Tell whether jobs wait longer than this that should not.
+
+        Behind a click somebody waits. In the other queues a job may wait until those before it are done, but
+        not while no worker is there, or one has nothing to do.
+        """
+        if self.wait <= limit:
+            return False
+        return self.queue is Queue.INTERACTIVE or self.consuming == 0 or self.idle > 0
+
+
+def standings(session: Session, *, now: datetime) -> dict[Queue, Standing]:
+    """Look at every queue: who works on it, and how long its oldest job has waited."""
+    time = shared_time(session, now)
+    known = [(row, workers.state(row, now=time)) for row in workers.known(session)]
+    waits = progress.waits(session, now=now)
+    found = {}
+    for queue in Queue:
+        living = [(row, state) for row, state in known if queue in row.queues and state is not State.SILENT]
+        consuming = [row for row, state in living if state is State.WORKING]
+        idle = sum(row.busy < row.threads for row in consuming)
+        found[queue] = Standing(queue, len(living), len(consuming), idle, waits[queue])
+    return found

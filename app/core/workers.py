@@ -1,0 +1,105 @@
+"""Workers: which ones live, what they consume, and when they last got something done.
+
+Each worker writes its row about once a second. What is told here is progress, not a ping: a row says what
+the worker saw of its queue, how many of its threads work, and when it last took a message and ended one.
+Times are the database's (`db.shared_time`), so that machines whose clocks differ agree who lives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.infra.db import Base, insert, shared_time
+
+SILENT = timedelta(seconds=15)
+"""A worker that has written nothing for so long is not counted on."""
+KEPT = timedelta(days=1)
+
+
+class State(StrEnum):
+    """How a worker stands, by its own word; `SILENT` is said of those that say nothing."""
+
+    WORKING = "working"
+    WITHOUT_QUEUE = "without_queue"
+    STOPPING = "stopping"
+    SILENT = "silent"
+
+
+class Worker(Base):
+    """One worker process; its name is Celery's node name and the process id, `interactive@host:4711`.
+
+    `taken_at` is when it last took a message from its queues, `ended_at` when it last was done with one.
+    """
+
+    __tablename__ = "workers"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    queues: Mapped[list[Any]]
+    threads: Mapped[int]
+    busy: Mapped[int]
+    state: Mapped[str]
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    taken_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Presence:
+    """What a worker says of itself: `busy` of its `threads` work, and how many seconds ago what was."""
+
+    name: str
+    queues: tuple[str, ...]
+    threads: int
+    busy: int
+    state: State
+    up_seconds: float
+    taken_seconds_ago: float | None = None
+    ended_seconds_ago: float | None = None
+
+
+def say(session: Session, presence: Presence, *, now: datetime) -> None:
+    """Write down that this worker lives, and how it stands."""
+    time = shared_time(session, now)
+    values = {
+        "queues": list(presence.queues),
+        "threads": presence.threads,
+        "busy": presence.busy,
+        "state": presence.state.value,
+        "started_at": time - timedelta(seconds=presence.up_seconds),
+        "seen_at": time,
+        "taken_at": _before(time, presence.taken_seconds_ago),
+        "ended_at": _before(time, presence.ended_seconds_ago),
+    }
+    statement = insert(session, Worker).values(name=presence.name, **values)
+    session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
+
+
+def leave(session: Session, name: str) -> None:
+    """Write down that this worker is gone."""
+    session.execute(delete(Worker).where(Worker.name == name))
+
+
+def known(session: Session) -> list[Worker]:
+    """List the workers that are remembered, by name."""
+    return list(session.scalars(select(Worker).order_by(Worker.name)))
+
+
+def state(worker: Worker, *, now: datetime) -> State:
+    """Tell how the worker stands; `now` is the time of `shared_time`."""
+    return State(worker.state) if worker.seen_at > now - SILENT else State.SILENT
+
+
+def forget(session: Session, *, now: datetime) -> None:
+    """Drop the rows of workers that were last seen long ago."""
+    session.execute(delete(Worker).where(Worker.seen_at < shared_time(session, now) - KEPT))
+
+
+def _before(time: datetime, seconds: float | None) -> datetime | None:
+    return None if seconds is None else time - timedelta(seconds=seconds)

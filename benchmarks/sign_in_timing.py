@@ -1,0 +1,198 @@
+"""What the time of an answer gives away: which e-mails have an account, and which ids exist elsewhere.
+
+    python3 dev.py run python benchmarks/sign_in_timing.py [--pairs 600]
+
+It starts a service of its own and asks it over HTTP, the kinds in turn and shuffled. A figure is the chance
+that an answer of the second kind took longer than one of the first: 0.5 tells nothing, 0 and 1 tell all.
+The exit code is 1 if one is outside 0.45 to 0.55. By chance alone a figure is off by the last column, once in
+three times by more. A busy machine hides differences: measure on a quiet one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import bisect
+import http.client
+import json
+import os
+import random
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
+os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("SUPPRESSION_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that settings can be read in this process
+os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
+
+from rich.console import Console  # noqa: E402 -- the paths come first
+from rich.progress import track  # noqa: E402
+from rich.table import Table  # noqa: E402
+from walks_support import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
+
+from app.core import accounts, keys, reveals, sessions, workspaces  # noqa: E402
+from app.domain.callers import Scope  # noqa: E402
+from app.domain.ids import new_id  # noqa: E402
+from app.infra import clock  # noqa: E402
+
+BOUNDS = (0.45, 0.55)
+REGULARS = 20
+WARM_UP = 10
+Request = Callable[[], tuple[str, str, dict[str, Any] | None, str]]
+"""Make a request: method, path, body, token."""
+
+
+def main() -> int:
+    """Measure all comparisons; return 1 if one of them tells something."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--pairs", type=int, default=600, help="answers of each kind (default 600)")
+    pairs = parser.parse_args().pairs
+    console = Console(width=130)
+    table = Table("asked", "first kind", "second kind", "medians, ms", "figure", "verdict", "by chance, ±")
+    broken = 0
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running(Path(folder), f"sqlite:///{folder}/b.sqlite3") as stack,
+    ):
+        for title, kinds in (*_by_id(stack).items(), ("login", _logins(stack, pairs))):
+            took = _measure(stack, title, kinds, pairs)
+            (first, base), *others = took.items()
+            for second, times in others:
+                figure = _auc(base, times)
+                good = BOUNDS[0] <= figure <= BOUNDS[1]
+                broken += not good
+                medians = f"{_median(base):.2f}, {_median(times):.2f}"
+                verdict = "[green]tells nothing" if good else "[red]tells them apart"
+                chance = f"{(1 / (6 * pairs)) ** 0.5:.3f}"
+                table.add_row(title, first, second, medians, f"{figure:.3f}", verdict, chance)
+    console.print(table)
+    console.print(
+        "Tokens are not compared: whether one is unknown, revoked or expired is said in words, and only "
+        "whoever has 256 random bits right learns more than that it is unknown."
+    )
+    return 1 if broken else 0
+
+
+def _logins(stack: Stack, pairs: int) -> dict[str, Request]:
+    """Give the four kinds of wrong password."""
+    tag, now = secrets.token_hex(4), clock.now()
+    groups = {"known": pairs + WARM_UP, "disabled": pairs + WARM_UP, "regular": REGULARS}
+    with stack.database.transaction() as session:
+        workspace = workspaces.create(session, name="Timed", now=now).id
+        for group, count in groups.items():
+            for number in range(count):
+                account = accounts.create(
+                    session,
+                    workspace,
+                    email=f"{group}{number}@{tag}.example",
+                    name="Timed",
+                    password_hash=PASSWORD_HASH,
+                    now=now,
+                )
+                account.disabled_at = now if group == "disabled" else None
+    for number in range(REGULARS):  # from here on this network is one they have signed in from
+        body = {"email": f"regular{number}@{tag}.example", "password": PASSWORD}
+        stack.call("POST", "/api/ext/login", body)
+
+    def of(group: str, count: int) -> Request:
+        numbers = iter(range(10**9))
+
+        def make() -> tuple[str, str, dict[str, Any] | None, str]:
+            body = {"email": f"{group}{next(numbers) % count}@{tag}.example", "password": "not the password"}
+            return "POST", "/api/ext/login", body, ""
+
+        return make
+
+    return {
+        "unknown e-mail": of("unknown", 10**9),
+        "known e-mail, wrong password": of("known", groups["known"]),
+        "the same, disabled account": of("disabled", groups["disabled"]),
+        "the same, signed in from here before": of("regular", REGULARS),
+    }
+
+
+def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
+    """Give, for each place that takes an id, one that never was and one that is somebody else's."""
+    theirs, their_token = stack.workspace()
+    _, token = stack.workspace()
+    (contact,) = stack.contacts(1)
+    now = clock.now()
+    with stack.database.transaction() as session:
+        owner = next(each for each in accounts.everyone(session) if each.workspace_id == theirs).id
+        key = keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
+        ses = sessions.start(session, owner, network=b"", now=now)[0].id
+        reveals.record(
+            session,
+            workspace_id=theirs,
+            contact_id=contact,
+            field="email",
+            job_id=new_id("job"),
+            price=0,
+            now=now,
+        )
+    asked = stack.call(
+        "POST",
+        "/api/ext/reveal/email",
+        {"subject": {"contact_id": contact}},
+        Authorization=their_token,
+        Prefer="respond-async",
+    )
+    job = asked.body["job"]["id"]
+    said = {"email": "p0@nobody.example", "kind": "bounce"}
+
+    def kinds(make: Callable[[str], tuple[str, str, Any]], foreign: str) -> dict[str, Request]:
+        prefix: Any = foreign[:3]
+        return {
+            "an id that never was": lambda: (*make(new_id(prefix)), token),
+            "somebody else's id": lambda: (*make(foreign), token),
+        }
+
+    return {
+        "GET jobs?id=": kinds(lambda one: ("GET", f"/api/ext/jobs?id={one}", None), job),
+        "DELETE keys/<id>": kinds(lambda one: ("DELETE", f"/api/keys/{one}", None), key),
+        "DELETE sessions/<id>": kinds(lambda one: ("DELETE", f"/api/sessions/{one}", None), ses),
+        "POST feedback": kinds(lambda one: ("POST", "/api/feedback", said | {"contact_id": one}), contact),
+    }
+
+
+def _measure(stack: Stack, title: str, kinds: dict[str, Request], pairs: int) -> dict[str, list[float]]:
+    """Give the milliseconds of each kind's answers, which were asked in turn, shuffled."""
+    connection = http.client.HTTPConnection(stack.base_url.removeprefix("http://"), timeout=60)
+    took: dict[str, list[float]] = {kind: [] for kind in kinds}
+    for number in track(range(pairs + WARM_UP), description=title, transient=True):
+        for kind in random.sample(list(kinds), len(kinds)):
+            method, path, body, token = kinds[kind]()
+            text = None if body is None else json.dumps(body)
+            headers = {"Authorization": token} if token else {}
+            headers |= {"Content-Type": "application/json"} if text else {}
+            started = time.perf_counter()
+            connection.request(method, path, text, headers)
+            answer = connection.getresponse()
+            answer.read()
+            if number >= WARM_UP:
+                took[kind].append((time.perf_counter() - started) * 1000)
+            if answer.status not in {401, 404}:
+                sys.exit(f"{title}: {kind} was answered {answer.status}")
+    connection.close()
+    return took
+
+
+def _auc(first: list[float], second: list[float]) -> float:
+    """Give the chance that one of the second is above one of the first (Mann and Whitney's U)."""
+    ordered = sorted(first)
+    above = sum(bisect.bisect_left(ordered, each) + bisect.bisect_right(ordered, each) for each in second)
+    return above / (2 * len(first) * len(second))
+
+
+def _median(times: list[float]) -> float:
+    return sorted(times)[len(times) // 2]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

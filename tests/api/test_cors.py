@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from apiflask import APIFlask
+from flask.testing import FlaskClient
+
+from app import settings as app_settings
+from app.factory import create_app
+from app.settings import Settings, SettingsError
+
+EXTENSION = "chrome-extension://abcdefghijklmnopabcdefghijklmnop"
+PATH = "/api/ext/session"
+
+
+@pytest.fixture
+def open_to(settings: Settings, redis_url: str) -> Callable[..., FlaskClient]:
+    """Make a client of a service that names these origins."""
+
+    def make(*origins: str) -> FlaskClient:
+        return create_app(
+            dataclasses.replace(settings, redis_url=redis_url, cors_origins=origins)
+        ).test_client()
+
+    return make
+
+
+def preflight(client: FlaskClient, origin: str, path: str = PATH) -> dict[str, str]:
+    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    return dict(client.options(path, headers=asked).headers)
+
+
+def test_without_the_setting_no_origin_is_allowed(app: APIFlask) -> None:
+    answer = app.test_client().options(PATH, headers={"Origin": EXTENSION})
+
+    assert answer.status_code == 200
+    assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
+
+
+def test_a_named_origin_may_send_what_the_contract_has_without_a_token_first(
+    open_to: Callable[..., FlaskClient],
+) -> None:
+    headers = preflight(open_to(EXTENSION, "https://tool.example"), EXTENSION)
+
+    assert headers["Access-Control-Allow-Origin"] == EXTENSION
+    assert headers["Access-Control-Allow-Methods"] == "GET, POST, DELETE"
+    assert headers["Access-Control-Allow-Headers"] == (
+        "Authorization, Content-Type, Idempotency-Key, Prefer, X-Request-Id"
+    )
+    assert headers["Access-Control-Max-Age"] == "7200"
+    assert headers["Vary"] == "Origin"
+    assert "Access-Control-Allow-Credentials" not in headers
+
+
+def test_a_named_origin_may_read_answers_refusals_too(open_to: Callable[..., FlaskClient]) -> None:
+    answer = open_to(EXTENSION).get(PATH, headers={"Origin": EXTENSION})
+
+    assert answer.status_code == 401
+    assert answer.headers["Access-Control-Allow-Origin"] == EXTENSION
+    assert "Retry-After" in answer.headers["Access-Control-Expose-Headers"]
+    assert answer.headers["Vary"] == "Origin"
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", EXTENSION.upper(), EXTENSION + ".evil.example", EXTENSION[:-1], "null", "*", ""],
+)
+def test_any_other_origin_is_told_nothing(open_to: Callable[..., FlaskClient], origin: str) -> None:
+    headers = preflight(open_to(EXTENSION), origin)
+
+    assert not [name for name in headers if name.startswith("Access-Control")]
+    assert headers["Vary"] == "Origin"
+
+
+def test_only_the_api_is_opened(open_to: Callable[..., FlaskClient]) -> None:
+    headers = preflight(open_to(EXTENSION), EXTENSION, "/metrics")
+
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_origins_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORS_ORIGINS", f" {EXTENSION}, https://tool.example:8443 ,")
+
+    assert app_settings.load.__wrapped__().cors_origins == (EXTENSION, "https://tool.example:8443")
+
+
+@pytest.mark.parametrize("value", ["*", "https://*.example", "null", "tool.example", "https://tool.example/"])
+def test_a_setting_that_is_no_exact_origin_stops_the_start(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("CORS_ORIGINS", value)
+
+    with pytest.raises(SettingsError, match="CORS_ORIGINS"):
+        app_settings.load.__wrapped__()

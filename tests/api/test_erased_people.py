@@ -1,0 +1,332 @@
+"""A person is erased from everything that can be kept of them, and then comes in again by every door."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, ClassVar
+from urllib.parse import unquote
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from members import Member, join
+from sqlalchemy import select
+
+from app.cli import contacts as commands
+from app.cli import erasing
+from app.core import audits
+from app.core.jobs import Job
+from app.domain.findings import (
+    EmailStatus,
+    FoundCompany,
+    FoundContact,
+    FoundEmail,
+    FoundPhone,
+    Source,
+    SourceKind,
+)
+from app.domain.kinds import Kind, TraceOutcome
+from app.infra import clock
+from app.infra.db import Base, Database
+from workers import base, desk
+from workers.base import Machines
+from workers.jobs import reveal
+from workers.jobs.enrichment_request import enrichment_request
+from workers.jobs.leads_by_website_hash import leads_by_website_hash
+from workers.providers import registry
+from workers.providers.base import Ask, Field, Pending, Reply, Terms
+
+NAME = "Zoë Quillfeather"
+URL = "https://www.linkedin.com/in/zo%C3%AB-quillfeather"
+NORMAL_URL = "https://www.linkedin.com/in/zoë-quillfeather"
+BOB_URL = "https://www.linkedin.com/in/bob-ray"
+EMAIL, NORMAL_EMAIL = "Z.Quillfeather@Acme.example", "z.quillfeather@acme.example"
+PHONE = "+1 (617) 555-0155"
+TRACES = ("quillfeather", "6175550155", "617555-0155", "z.quill")
+CSV = (
+    "Name,Email,LinkedIn,Company,Website,Mobile Phone,Company Phone\n"
+    f"{NAME},{EMAIL},{URL},Acme,acme.example,{PHONE},+1 617 555 0100\n"
+    f"Bob Ray,bob@acme.example,{BOB_URL},Acme,acme.example,,+1 617 555 0100\n"
+)
+
+
+WORK = {
+    Kind.REVEAL_EMAIL: reveal.email,
+    Kind.REVEAL_PHONE: reveal.phone,
+    Kind.ENRICHMENT_REQUEST: enrichment_request,
+    Kind.LEADS_BY_WEBSITE_HASH: leads_by_website_hash,
+}
+
+
+class Silent:
+    def ring(self, job_id: str) -> None: ...
+
+
+@dataclass
+class Knowing:
+    """A provider that knows everything of the person, and notes who was asked about."""
+
+    name: str = "one"
+    asked: list[Ask] = field(default_factory=list)
+    guesses: bool = False
+    terms: Terms = field(default_factory=lambda: Terms(prices=dict.fromkeys(Field, 1.0)))
+    fields: ClassVar[frozenset[Field]] = frozenset(Field)
+
+    def refusal(self, _ask: Ask) -> TraceOutcome | None:
+        return None
+
+    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+        assert seconds > 0
+        self.asked.append(ask)
+        return told(ask)
+
+
+@dataclass
+class Office:
+    """Two workspaces, a worker, providers that know the person, and an operator."""
+
+    app: APIFlask
+    member: Member
+    other: Member
+    machines: Machines
+    folder: Path
+    asked: list[Ask]
+
+    def post(self, path: str, body: dict[str, Any], who: Member | None = None, key: str = "") -> Any:
+        member = who or self.member
+        headers = member.headers | {"Prefer": "respond-async"} | ({"Idempotency-Key": key} if key else {})
+        return member.client.post(f"/api/{path}", json=body, headers=headers)
+
+    def work(self) -> None:
+        """Let the worker have every job that waits."""
+        with self.machines.database.reading() as session:
+            waiting = session.execute(select(Job.id, Job.kind).where(Job.status == "queued")).all()
+        for job_id, kind in waiting:
+            base.run(job_id, WORK[Kind(kind)], self.machines)
+
+    def outcome(self, answer: Any) -> str | None:
+        return self.job(answer)["job"]["outcome"]
+
+    def job(self, answer: Any, who: Member | None = None) -> dict[str, Any]:
+        member, job_id = who or self.member, answer.get_json()["job"]["id"]
+        polled = member.client.get(f"/api/ext/jobs?id={job_id}", headers=member.headers)
+        found: dict[str, Any] = polled.get_json()
+        return found
+
+    def flask(self, *words: str) -> Result:
+        return self.app.test_cli_runner().invoke(commands.group, list(words))
+
+    def import_list(self) -> dict[str, Any]:
+        path = self.folder / "people.csv"
+        path.write_text(CSV)
+        figures: dict[str, Any] = json.loads(self.flask("import", str(path), "--json").stdout)
+        return figures
+
+    def come_in_again(self) -> tuple[Any, list[Any], Any, Any, Any]:
+        """Bring the person in by the importer, providers, the extension and a lookup; give the answers."""
+        subjects = (
+            {"linkedin_url": URL},
+            {"email": EMAIL},
+            {"phone": PHONE},
+            {"full_name": NAME, "email": EMAIL},
+        )
+        imported = self.import_list()
+        revealed = [
+            self.post("ext/reveal/email", {"subject": one, "client_reference": f"for {EMAIL}"})
+            for one in subjects
+        ]
+        items = [{"subject": subjects[0]}, {"subject": {"linkedin_url": BOB_URL}, "client_reference": "bob"}]
+        enriched = self.post(
+            "ext/enrichment-request", {"entity": "person", "items": items, "fields": ["email", "phone"]}
+        )
+        saved = self.post("ext/linkedin-save", {"profile": {"linkedin_url": URL, "full_name": NAME}})
+        looked_up = self.post("ext/lookup", {"subject": subjects[0]}).get_json()
+        self.work()
+        return imported, revealed, enriched, saved, looked_up
+
+    def faults(self) -> list[Any]:
+        with self.machines.database.reading() as session:
+            checked = audits.check(session, stuck_after=timedelta(hours=2), now=clock.now())
+            return [fault for one in checked for fault in one.faults]
+
+
+def told(ask: Ask) -> Reply:
+    """Give everything of the person, if it is about them."""
+    said = f"{ask.subject.linkedin_url}{ask.subject.email}{ask.subject.name}".casefold()
+    if "quillfeather" not in said:
+        return Reply(outcome=TraceOutcome.MISS)
+    source = Source("one", SourceKind.PROVIDER, clock.now())
+    email = FoundEmail(
+        email=NORMAL_EMAIL, type="work", status=EmailStatus.VALID, source=source, verified_at=source.at
+    )
+    phone = FoundPhone(e164="+16175550155", type="mobile", status="valid", source=source)
+    contact = FoundContact(
+        source=source,
+        full_name=NAME,
+        first_name="Zoë",
+        last_name="Quillfeather",
+        title="Engineer",
+        linkedin_url=NORMAL_URL,
+        company=FoundCompany(source=source, name="Acme", domain="acme.example"),
+        emails=(email,),
+    )
+    known = {
+        Field.EMAIL: {"emails": (email,)},
+        Field.PHONE: {"phones": (phone,)},
+        Field.PERSON: {"contact": contact},
+    }
+    return Reply(outcome=TraceOutcome.HIT, cost=1, **known[ask.field])
+
+
+@pytest.fixture
+def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
+    settings = replace(
+        app.extensions["settings"],
+        providers_email=("one",),
+        providers_phone=("one",),
+        providers_person=("one",),
+        providers_verification=(),
+    )
+    one = Knowing()
+    for module in (registry, desk):
+        monkeypatch.setattr(module, "load", lambda _settings: {"one": one})
+    machines = Machines(settings, database, None, Silent())  # type: ignore[arg-type]
+    other = join(app, email="eve@other.example")
+    return Office(app, join(app), other, machines, tmp_path, one.asked)
+
+
+def rows(database: Database) -> str:
+    """Give every row of every table as text, decoded and without case, percent-encoding and punctuation."""
+    with database.reading() as session:
+        everything = [
+            value
+            for table in Base.metadata.sorted_tables
+            for row in session.execute(select(table))
+            for value in row
+        ]
+    texts = [
+        one.decode("latin-1") if isinstance(one, bytes) else json.dumps(one, default=str, ensure_ascii=False)
+        for one in everything
+    ]
+    return folded("\n".join(texts))
+
+
+def folded(text: str) -> str:
+    return unquote(text).casefold().translate(str.maketrans("", "", " ()"))
+
+
+def raw_bytes(database: Database) -> str:
+    """Give what is on the disk of an embedded database, in UTF-8 and as single bytes."""
+    path = database.engine.url.database if database.is_sqlite else None
+    files = [Path(f"{path}{end}") for end in ("", "-wal", "-journal")] if path else []
+    found = b"".join(file.read_bytes() for file in files if file.exists())
+    return folded(found.decode("latin-1")) + folded(found.decode("utf-8", "ignore"))
+
+
+def remains(database: Database) -> list[str]:
+    text = rows(database) + raw_bytes(database)
+    return [trace for trace in TRACES if trace in text]
+
+
+def fill(office: Office) -> dict[str, Any]:
+    """Have the person kept in every place there is; give the answers that matter later."""
+    subject = {"linkedin_url": URL}
+    office.import_list()
+    profile = {"linkedin_url": URL, "full_name": NAME, "company": {"name": "Acme"}}
+    office.post("ext/linkedin-save", {"profile": profile, "note": f"Ask {PHONE}"}, key="save")
+    office.post(
+        "ext/linkedin-save", {"profile": {"linkedin_url": BOB_URL}, "note": f"Via {EMAIL}!"}, office.other
+    )
+    for who in (office.member, office.other):
+        office.post(
+            "ext/reveal/email", {"subject": subject, "client_reference": f"{NAME} <{EMAIL}>"}, who, "one"
+        )
+    office.post("ext/reveal/phone", {"subject": {"email": EMAIL}})
+    office.post(
+        "ext/reveal/email",
+        {"subject": {"full_name": NAME, "company_domain": "acme.example"}, "types": ["personal"]},
+    )
+    items = [{"subject": subject}, {"subject": {"linkedin_url": BOB_URL}, "client_reference": "bob"}]
+    enrichment = {"entity": "person", "items": items, "fields": ["profile", "email"]}
+    hook = f"https://93.184.216.34/hook?about={EMAIL}"
+    done = office.post("ext/enrichment-request", enrichment | {"webhook_url": hook})
+    office.post("ext/leads-by-website-hash", {"hash": sha256(b"acme.example").hexdigest()})
+    office.work()
+    contact_id = office.post("ext/lookup", {"subject": subject}).get_json()["contact"]["id"]
+    bounce = {"contact_id": contact_id, "email": NORMAL_EMAIL, "kind": "bounce"}
+    office.post("feedback", bounce, office.other)
+    waiting = office.post("ext/reveal/phone", {"subject": {"phone": PHONE}}, office.other)
+    half = office.post("ext/enrichment-request", enrichment | {"fields": ["email", "phone"]})
+    return {"done": done, "waiting": waiting, "half": half, "contact_id": contact_id}
+
+
+def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
+    fill(office)
+    database, asked = office.machines.database, len(office.asked)
+    before = remains(database)
+
+    office.flask("erase", "--email", EMAIL, "--yes")
+    after = remains(database)
+    imported, revealed, enriched, saved, looked_up = office.come_in_again()
+
+    erasing.empty_log(database)  # which has the requests until they were answered
+    assert (before, after, remains(database)) == (list(TRACES), [], [])
+    assert len(office.asked) == asked  # no provider is asked about whom the list names
+    assert (imported["new"], imported["suppressed"]) == (0, 1)
+    assert [office.outcome(answer) for answer in revealed] == ["suppressed"] * 4
+    items = office.job(enriched)["result"]["items"]
+    assert [(item["outcome"], item["client_reference"]) for item in items] == [
+        ("suppressed", None),
+        ("found", "bob"),
+    ]
+    assert (saved.status_code, saved.get_json()["code"]) == (422, "person_suppressed")
+    assert (looked_up["outcome"], looked_up["suppressed"], looked_up["saved"]) == ("none", True, None)
+
+
+def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(office: Office) -> None:
+    answers = fill(office)
+    held = [answers[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
+
+    office.flask("erase", "--email", EMAIL, "--yes")
+    ended = office.job(answers["waiting"], office.other)
+    office.work()
+
+    half = office.job(answers["half"])
+    assert held == [1, 1]
+    assert (ended["job"]["status"], ended["job"]["outcome"]) == ("succeeded", "suppressed")
+    assert (ended["credits"]["charged"], ended["credits"]["reserved"]) == (0, 0)
+    items = half["result"]["items"]
+    assert [(one["outcome"], one["credits_charged"]) for one in items] == [("suppressed", 0), ("found", 1)]
+    assert office.faults() == []
+
+
+def test_the_receipt_tells_what_went_and_who_is_to_be_told_and_a_colleague_keeps_the_switchboard(
+    office: Office,
+) -> None:
+    fill(office)
+
+    receipt = json.loads(office.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
+
+    given = [(one["workspace_id"], one["field"]) for one in receipt["recipients"]]
+    mine, other = office.member.workspace_id, office.other.workspace_id
+    assert sorted(given) == sorted([(mine, "email"), (mine, "phone"), (other, "email")])
+    assert receipt["counts"] == {
+        "contacts": 1,
+        "emails": 1,
+        "phones": 2,
+        "reveals": 3,
+        "feedback": 1,
+        "verifications": 0,
+        "jobs": 7,
+        "lookups": 1,
+        "saved_profiles": 1,
+        "notes": 1,
+    }
+    assert (receipt["suppressed_values"], receipt["shared_values"]) == (3, 1)
+    assert receipt["providers"] == ["one"]
+    bob = office.post("ext/lookup", {"subject": {"linkedin_url": BOB_URL}}).get_json()
+    assert [one["masked"][-2:] for one in bob["available"] if one["field"] == "phone"] == ["00"]

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from members import PASSWORD, Member, bearer, join
+from prometheus_client import REGISTRY
+from werkzeug.test import TestResponse
+
+from app.core import accounts, sign_ins
+from app.core.accounts import Account
+from app.infra import clock, passwords
+
+NEW = "a longer sentence that nobody else would think of"
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def change(member: Member, *, token: str = "", address: str = "127.0.0.1", **changes: Any) -> TestResponse:
+    body = {"current_password": PASSWORD, "new_password": NEW} | changes
+    return member.client.post(
+        "/api/password",
+        json=body,
+        headers=bearer(token or member.session_token),
+        environ_base={"REMOTE_ADDR": address},
+    )
+
+
+def refused(member: Member, token: str) -> str:
+    code: str = member.client.get("/api/ext/session", headers=bearer(token)).get_json()["code"]
+    return code
+
+
+def test_a_new_password_opens_and_the_old_one_does_not(member: Member) -> None:
+    answer = change(member)
+
+    assert (answer.status_code, answer.data) == (204, b"")
+    assert member.sign_in(password=NEW).status_code == 200
+    assert member.sign_in().get_json()["code"] == "invalid_credentials"
+
+
+def test_a_new_password_ends_everything_the_account_handed_out_and_nobody_elses(member: Member) -> None:
+    handed_out = [member.session_token, member.sign_in().get_json()["access_token"], member.make_key()]
+    colleague = member.colleague()
+
+    change(member)
+
+    assert [refused(member, token) for token in handed_out] == ["token_revoked"] * 3
+    assert member.client.get("/api/ext/session", headers=colleague.headers).status_code == 200
+
+
+def test_a_new_password_is_kept_with_the_published_parameters(member: Member) -> None:
+    change(member)
+
+    with member.database.reading() as session:
+        stored = session.get_one(Account, member.account_id).password_hash
+    assert passwords.verify(stored, NEW)
+    assert not passwords.is_outdated(stored)
+
+
+def test_a_wrong_current_password_changes_nothing_and_is_no_401(member: Member) -> None:
+    answer = change(member, current_password="not the password")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert answer.get_json()["errors"] == [
+        {"pointer": "/current_password", "detail": "This is not the account's password."}
+    ]
+    assert member.sign_in().status_code == 200
+
+
+def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(member: Member) -> None:
+    answers = [change(member, current_password="not the password").status_code for _ in range(11)]
+
+    sign_in = member.sign_in()
+
+    assert answers == [422] * 10 + [429]
+    assert sign_in.get_json()["code"] == "too_many_attempts"
+
+
+def test_guesses_from_many_networks_have_to_wait(member: Member) -> None:
+    with member.database.transaction() as session:
+        for _ in range(20):
+            sign_ins.failed(session, member.email, now=clock.now())
+
+    answer = change(member, address="198.51.77.1")
+
+    assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
+
+
+def test_a_password_that_changes_while_it_is_checked_is_not_changed_again(
+    member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_hash = passwords.hash_password("another password")
+    real = passwords.verify
+
+    def change_meanwhile(stored: str | None, password: str) -> bool:
+        with member.database.transaction() as session:
+            accounts.set_password(session, member.account_id, other_hash, now=clock.now())
+        return real(stored, password)
+
+    monkeypatch.setattr(passwords, "verify", change_meanwhile)
+
+    answer = change(member)
+
+    monkeypatch.undo()
+    assert answer.get_json()["errors"][0]["pointer"] == "/current_password"
+    assert member.sign_in(password="another password").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("wrong", "pointer"),
+    [
+        ({"new_password": "seven77"}, "/new_password"),
+        ({"new_password": "x" * 129}, "/new_password"),
+        ({"new_password": None}, "/new_password"),
+        ({"current_password": ""}, "/current_password"),
+        ({"account_id": "acc_of_somebody_else"}, "/account_id"),
+    ],
+)
+def test_wrong_fields_of_a_change_are_named(member: Member, wrong: dict[str, Any], pointer: str) -> None:
+    answer = change(member, **wrong)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
+
+
+def test_an_api_key_changes_no_password(member: Member) -> None:
+    answer = change(member, token=member.make_key())
+
+    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert member.sign_in().status_code == 200
+
+
+def test_a_change_tells_every_limit_it_is_under(app: APIFlask, member: Member) -> None:
+    settings = app.extensions["settings"]
+    app.extensions["settings"] = dataclasses.replace(settings, limit_write="7/minute")
+
+    answer = change(member, current_password="not the password")
+
+    assert answer.headers["RateLimit-Policy"] == (
+        '"write";q=7;w=60, "login";q=60;w=60, "login_account";q=10;w=60'
+    )
+
+
+def test_wrong_current_passwords_are_counted_for_the_operator(member: Member) -> None:
+    before = REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": "wrong"}) or 0
+
+    change(member, current_password="not the password")
+
+    assert REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": "wrong"}) == before + 1

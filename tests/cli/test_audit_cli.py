@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from audit_support import Days, busy_days
+from click.testing import Result
+from jobs_support import NOW
+from sqlalchemy import text
+
+from app.core import audits
+from app.core.ledger_rules import RULES
+from app.infra import clock
+from app.infra.db import Database
+
+Run = Callable[..., Result]
+SPOILED = "UPDATE workspaces SET spent = spent + 1 WHERE id = '{}'"
+
+
+@pytest.fixture(autouse=True)
+def _at_that_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: NOW)
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Run:
+    runner = app.test_cli_runner()
+    return lambda *words: runner.invoke(args=["audit", "ledger", *words])
+
+
+@pytest.fixture
+def days(database: Database) -> Days:
+    with database.transaction() as session:
+        return busy_days(session)
+
+
+@pytest.fixture
+def spoiled(database: Database, days: Days) -> str:
+    """A workspace with a balance that its ledger does not explain."""
+    with database.transaction() as session:
+        session.execute(text(SPOILED.format(days.other)))
+    return days.other
+
+
+def last(database: Database) -> Any:
+    with database.reading() as session:
+        return audits.last(session)
+
+
+def test_a_sound_ledger_is_told_rule_by_rule(run: Run, days: Days) -> None:
+    result = run()
+
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert sum(line.startswith("ok ") for line in lines) == len(RULES)
+    assert lines[-1].startswith(f"All {len(RULES)} rules hold: 2 workspaces, 11 jobs and ")
+
+
+def test_a_fault_is_told_with_its_id_and_what_to_do(run: Run, spoiled: str) -> None:
+    result = run()
+
+    assert result.exit_code == 1
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["1", "broken", "balance_is_the_sum"] in [words[:3] for words in lines]
+    assert [
+        "balance_is_the_sum",
+        spoiled,
+        *["available", "5,", "held", "0,", "spent", "0"],
+        *["available", "5,", "held", "0,", "spent", "1"],
+    ] in lines
+    assert ["balance_is_the_sum", *RULES[0].next_step.split()] in lines
+    assert f"1 of {len(RULES)} rules are broken" in result.stdout
+
+
+def test_many_faults_are_told_as_many(run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audits, "MOST", 1)
+
+    assert "1 or more broken  balance_is_the_sum" in run().stdout
+
+
+def test_programs_are_told_the_same(run: Run, spoiled: str) -> None:
+    result = run("--json")
+
+    answer = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert (answer["ok"], answer["workspaces"], answer["rules"]) == (False, 2, len(RULES))
+    assert answer["faults"] == [
+        {
+            "rule": "balance_is_the_sum",
+            "id": spoiled,
+            "workspace_id": spoiled,
+            "expected": "available 5, held 0, spent 0",
+            "found": "available 5, held 0, spent 1",
+            "next_step": RULES[0].next_step,
+        }
+    ]
+
+
+def test_an_audit_of_everything_is_written_down(run: Run, spoiled: str, database: Database) -> None:
+    run()
+
+    audit = last(database)
+    assert (audit.at, audit.jobs, len(audit.faults)) == (NOW, 11, 1)
+
+
+def test_an_audit_of_one_workspace_says_nothing_of_others_and_is_not_written_down(
+    run: Run, spoiled: str, days: Days, database: Database
+) -> None:
+    sound, broken = run("--workspace", days.workspace), run("--workspace", spoiled)
+
+    assert (sound.exit_code, broken.exit_code) == (0, 1)
+    assert "1 workspaces" in sound.stdout
+    assert last(database) is None
+
+
+def test_a_workspace_that_is_not_there_is_a_sentence(run: Run) -> None:
+    result = run("--workspace", "nobody")
+
+    assert result.exit_code == 1
+    assert "There is no workspace 'nobody'" in result.output

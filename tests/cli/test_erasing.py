@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from apiflask import APIFlask
+from click.testing import Result
+from sqlalchemy import select
+from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, own
+
+from app.cli import contacts as commands
+from app.core import accounts, workspaces
+from app.core.contacts import Contact
+from app.core.suppressions import Suppression
+from app.infra import clock
+from app.infra.db import Database
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(app: APIFlask) -> Run:
+    runner = app.test_cli_runner()
+    return lambda *words, **options: runner.invoke(commands.group, ["erase", *words], **options)
+
+
+@pytest.fixture
+def ids(app: APIFlask, database: Database) -> list[str]:
+    """Two colleagues with one switchboard; a workspace owns the e-mails of the first."""
+    with database.transaction() as session:
+        workspace = workspaces.create(session, name="Acme", now=clock.now())
+        accounts.create(
+            session, workspace.id, email="ada@acme.com", name="Ada", password_hash="x", now=clock.now()
+        )
+        company = a_company(session)
+        ada, bob = a_contact(session, company, linkedin_url=ADA_URL), a_contact(session, company, "Bob Ray")
+        an_email(session, ada, "ada@acme.com")
+        own(session, workspace.id, ada, "email")
+        for contact in (ada, bob):
+            a_phone(session, contact, "+16175550100")
+        return [ada.id, bob.id]
+
+
+def left(database: Database) -> list[str]:
+    with database.reading() as session:
+        return sorted(session.scalars(select(Contact.id)))
+
+
+def listed(database: Database) -> int:
+    with database.reading() as session:
+        return len(session.scalars(select(Suppression)).all())
+
+
+def test_a_person_is_erased_by_an_address_as_typed(run: Run, ids: list[str], database: Database) -> None:
+    result = run("--email", " Ada@ACME.com", "--yes", "--json")
+
+    receipt = json.loads(result.stdout)
+    assert (receipt["erased"], receipt["contact_ids"]) == (True, ids[:1])
+    assert (receipt["suppressed_values"], receipt["shared_values"]) == (2, 1)
+    assert [(one["workspace"], one["field"]) for one in receipt["recipients"]] == [("Acme", "email")]
+    assert len(receipt["accounts"]) == 1
+    assert (left(database), listed(database)) == (ids[1:], 2)
+
+
+def test_a_dry_run_shows_everything_and_changes_nothing(run: Run, ids: list[str], database: Database) -> None:
+    result = run("--email", "ada@acme.com", "--dry-run")
+
+    assert result.stdout.startswith("This would be erased:")
+    for sentence in ("Given to, and to be told:", "stay theirs: 1", "because they sign in"):
+        assert sentence in result.stdout
+    assert (left(database), listed(database)) == (ids, 0)
+
+
+def test_nothing_happens_until_the_operator_says_yes(run: Run, ids: list[str], database: Database) -> None:
+    refused = run("--email", "ada@acme.com", input="n\n")
+    kept = left(database)
+    agreed = run("--email", "ada@acme.com", input="y\n")
+
+    assert (refused.exit_code, kept) == (1, ids)
+    assert (agreed.exit_code, left(database)) == (0, ids[1:])
+    assert agreed.stdout.startswith("Erased:")
+
+
+def test_a_number_of_several_people_must_be_meant(run: Run, ids: list[str], database: Database) -> None:
+    refused = run("--phone", "+1 617 555 0100", "--yes")
+    kept = left(database)
+    meant = run("--phone", "+1 617 555 0100", "--everybody", "--yes", "--json")
+
+    assert refused.exit_code == 1
+    assert all(word in refused.output for word in (*ids, "--contact-id", "--everybody"))
+    assert kept == ids
+    assert json.loads(meant.stdout)["counts"]["contacts"] == 2
+    assert left(database) == []
+
+
+def test_contacts_are_erased_by_their_ids(run: Run, ids: list[str], database: Database) -> None:
+    result = run("--contact-id", ids[0], "--contact-id", ids[1], "--yes")
+
+    assert result.exit_code == 0
+    assert left(database) == []
+
+
+def test_who_is_not_known_is_kept_out(run: Run, database: Database) -> None:
+    result = run("--linkedin-url", "linkedin.com/in/nobody-known", "--yes")
+
+    assert "Given to" not in result.stdout
+    assert listed(database) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "Give --email, --phone, --linkedin-url or --contact-id."),
+        (("--contact-id", "con_none"), "There is no contact with this id."),
+        (("--email", "nothing"), "This is not an e-mail address"),
+        (("--linkedin-url", "https://acme.com"), "linkedin.com"),
+    ],
+)
+def test_what_cannot_be_read_is_a_sentence(run: Run, words: tuple[str, ...], sentence: str) -> None:
+    result = run(*words, "--yes")
+
+    assert result.exit_code != 0
+    assert sentence in result.output

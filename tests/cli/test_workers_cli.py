@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+
+from apiflask import APIFlask
+
+from app.core import workers
+from app.core.workers import Presence, State
+from app.infra import clock
+
+ONE = Presence(
+    name="one@host:1",
+    queues=("enrichment", "upkeep"),
+    threads=10,
+    busy=3,
+    state=State.WORKING,
+    up_seconds=60,
+    taken_seconds_ago=1,
+)
+
+
+def say(app: APIFlask) -> None:
+    with app.extensions["database"].transaction() as session:
+        workers.say(session, ONE, now=clock.now())
+
+
+def test_workers_are_listed_with_what_they_do(app: APIFlask) -> None:
+    say(app)
+
+    answer = app.test_cli_runner().invoke(args=["workers", "list"])
+
+    head, line = answer.output.splitlines()
+    assert head.split()[:5] == ["name", "queues", "state", "busy", "threads"]
+    assert line.split()[:5] == ["one@host:1", "enrichment,upkeep", "working", "3", "10"]
+
+
+def test_a_program_gets_them_as_json(app: APIFlask) -> None:
+    say(app)
+
+    answer = app.test_cli_runner().invoke(args=["workers", "list", "--json"])
+
+    [one] = json.loads(answer.output)["workers"]
+    assert (one["queues"], one["state"], one["last_ended"]) == (["enrichment", "upkeep"], "working", None)
+
+
+def test_without_any_it_says_what_to_do(app: APIFlask) -> None:
+    answer = app.test_cli_runner().invoke(args=["workers", "list"])
+
+    assert answer.output == "No worker was seen within the last day. Start those of the Procfile.\n"

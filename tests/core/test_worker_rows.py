@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW
+from sqlalchemy.orm import Session
+
+from app.core import workers
+from app.core.workers import Presence, State
+from app.infra.db import shared_time
+
+ONE = Presence(
+    name="one@host:1", queues=("interactive",), threads=10, busy=3, state=State.WORKING, up_seconds=60
+)
+
+
+def test_a_worker_tells_how_it_stands(session: Session) -> None:
+    workers.say(session, replace(ONE, taken_seconds_ago=2, ended_seconds_ago=1), now=NOW)
+
+    [row] = workers.known(session)
+
+    assert (row.name, row.queues, row.threads, row.busy) == ("one@host:1", ["interactive"], 10, 3)
+    assert row.seen_at - row.started_at == timedelta(seconds=60)
+    assert row.taken_at
+    assert row.ended_at
+    assert (row.seen_at - row.taken_at, row.seen_at - row.ended_at) == (
+        timedelta(seconds=2),
+        timedelta(seconds=1),
+    )
+
+
+def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
+    workers.say(session, replace(ONE, taken_seconds_ago=2), now=NOW)
+
+    workers.say(session, replace(ONE, busy=0, state=State.STOPPING), now=NOW)
+
+    session.expire_all()
+    [row] = workers.known(session)
+    assert (row.busy, row.state, row.taken_at) == (0, "stopping", None)
+
+
+def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
+    workers.say(session, ONE, now=NOW)
+    workers.say(session, replace(ONE, name="two@host:2"), now=NOW)
+
+    workers.leave(session, "one@host:1")
+
+    assert [row.name for row in workers.known(session)] == ["two@host:2"]
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(14, State.WORKING), (15, State.SILENT)])
+def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
+    session: Session, seconds: int, state: State
+) -> None:
+    workers.say(session, ONE, now=NOW)
+    [row] = workers.known(session)
+
+    found = workers.state(row, now=row.seen_at + timedelta(seconds=seconds))
+
+    assert found is state
+
+
+def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
+    workers.say(session, replace(ONE, name="old@host:1"), now=NOW)
+    workers.say(session, replace(ONE, name="new@host:2"), now=NOW)
+    long_ago = shared_time(session, NOW) - workers.KEPT - timedelta(minutes=1)
+    session.get_one(workers.Worker, "old@host:1").seen_at = long_ago
+    session.flush()
+
+    workers.forget(session, now=NOW)
+
+    assert [row.name for row in workers.known(session)] == ["new@host:2"]

@@ -1,0 +1,174 @@
+"""Canaries: values that are found again wherever they leak to, however they are written there."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import threading
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus
+
+import redis
+from sqlalchemy import inspect, text
+
+from app.infra.db import Database
+
+
+@dataclass(frozen=True)
+class Canaries:
+    """What must not be seen, by name: `secret` nowhere at all, `people` only where people are kept."""
+
+    tag: str = field(default_factory=lambda: "".join(secrets.choice("bcdfghjkmnpqrstvwz") for _ in range(8)))
+    secret: dict[str, str] = field(default_factory=dict)
+    people: dict[str, str] = field(default_factory=dict)
+
+    def make(self) -> None:
+        """Invent them."""
+        tag, number = self.tag, f"{secrets.randbelow(10_000_000):07}"
+        for name in ("password", "new password", "wrong password", "vendor key", "redis password"):
+            self.secret[name] = f"{name.replace(' ', '-')}-{tag}-{secrets.token_hex(6)}"
+        for name in (
+            "secret key",
+            "suppression key",
+            "metrics token",
+            "flower password",
+            "database password",
+        ):
+            self.secret[name] = f"{name.replace(' ', '-')}-{tag}-{secrets.token_hex(16)}"
+        self.secret["webhook path"] = f"webhook-path-{tag}-{secrets.token_hex(6)}"
+        self.people.update(
+            {
+                "first name": f"Zephyrine{tag}",
+                "last name": f"Quillfeather{tag}",
+                "e-mail": f"zq.{tag}@mail-{tag}.com",
+                "address": f"account.{tag}@staff-{tag}.com",
+                "found e-mail": f"found.{tag}@firm-{tag}.com",
+                "phone": f"+49151{number}",
+                "profile": f"zephyrine-{tag}-profile",
+                "domain": f"firm-{tag}.com",
+                "IDN": f"kanärie-{tag}.com",
+                "company": f"Canary Works {tag}",
+                "note": f"met at the {tag} fair",
+            }
+        )
+
+    def __str__(self) -> str:
+        return f"the canaries of {self.tag}"
+
+
+def spellings(value: str) -> set[bytes]:
+    """Give how a value may be written where it leaks to; all in small letters but for base64."""
+    plain = {value, json.dumps(value)[1:-1], quote(value, safe=""), quote(value), quote_plus(value)}
+    if value.startswith("+"):
+        plain.add(value[1:])
+    if not value.isascii():
+        plain.add(value.encode("idna").decode())
+    raw = value.encode()
+    found = {text.lower().encode() for text in plain} | {raw.hex().encode(), value[::-1].lower().encode()}
+    for shift in range(3):
+        packed = base64.b64encode(b"\0" * shift + raw)
+        whole = packed[(0, 2, 3)[shift] : (len(raw) + shift) // 3 * 4]
+        found |= {whole, whole.replace(b"+", b"-").replace(b"/", b"_")}
+    return found
+
+
+def leaks(canaries: Iterable[tuple[str, str]], places: Iterable[tuple[str, bytes]]) -> list[str]:
+    """Name each canary that is somewhere, and where; an empty list is what everybody hopes for."""
+    wanted = [(name, one) for name, value in canaries for one in spellings(value)]
+    found = set()
+    for place, content in places:
+        small = content.lower()
+        found |= {f"{name} in {place}" for name, one in wanted if one in small or one in content}
+    return sorted(found)
+
+
+def cells(database: Database) -> Iterator[tuple[str, bytes]]:
+    """Give every table's every column, as `table.column`, with all that is in it."""
+    with database.engine.connect() as connection:
+        for table in inspect(database.engine).get_table_names():
+            rows = connection.execute(text(f'SELECT * FROM "{table}"'))  # noqa: S608 -- our own table
+            names = list(rows.keys())
+            columns: list[list[bytes]] = [[] for _ in names]
+            for row in rows:
+                for column, value in zip(columns, row, strict=True):
+                    column.append(_bytes(value))
+            for name, column in zip(names, columns, strict=True):
+                yield f"{table}.{name}", b"\n".join(column)
+
+
+def stored(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
+    """Give every key of Redis, and its value as its type has it and as it is dumped."""
+    reads: dict[bytes, Any] = {
+        b"string": client.get,
+        b"list": lambda key: client.lrange(key, 0, -1),
+        b"set": client.smembers,
+        b"hash": client.hgetall,
+        b"zset": lambda key: client.zrange(key, 0, -1, withscores=True),
+        b"stream": client.xrange,
+    }
+    for key in client.scan_iter("*"):
+        value = reads[client.type(key)](key)
+        yield f"Redis {key!r}", b"\n".join((key, _bytes(value), _bytes(client.dump(key)), unpacked(value)))
+
+
+def unpacked(value: Any) -> bytes:
+    """Give what is in the messages of a queue: their bodies are base64."""
+    return b"\n".join(
+        base64.b64decode(json.loads(one)["body"])
+        for one in (value if isinstance(value, list) else [value])
+        if isinstance(one, bytes | str) and one[:9] in (b'{"body": ', '{"body": ')
+    )
+
+
+@dataclass
+class Wiretap:
+    """Everything that is said to a Redis server."""
+
+    url: str
+    heard: list[str] = field(default_factory=list)
+    over: threading.Event = field(default_factory=threading.Event)
+
+    def listen(self) -> None:
+        while not self.over.is_set():
+            try:
+                with redis.Redis.from_url(self.url, socket_timeout=1).monitor() as monitor:
+                    while not self.over.is_set():
+                        self.heard.append(str(monitor.next_command()["command"]))
+            except redis.RedisError:
+                self.over.wait(0.05)
+
+    @property
+    def messages(self) -> bytes:
+        """Give the bodies of the messages that were sent."""
+        bodies = []
+        for command in self.heard:
+            _words, found, rest = command.partition('{"body": "')
+            if found:
+                bodies.append(base64.b64decode(rest.partition('"')[0]))
+        return b"\n".join(bodies)
+
+
+def logs(folder: Path) -> list[tuple[str, bytes]]:
+    """Give every process's log."""
+    return [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.log"))]
+
+
+def arguments() -> list[tuple[str, bytes]]:
+    """Give the arguments of every process of this machine."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append((f"the arguments of {process.parent.name}", process.read_bytes()))
+        except OSError:  # it has ended
+            continue
+    return found
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    return str(value).encode() if not isinstance(value, list | dict) else repr(value).encode()

@@ -1,0 +1,79 @@
+"""Neither an MX record nor an address record leads the verification inside."""
+
+from __future__ import annotations
+
+import socket
+from ipaddress import ip_address
+
+import pytest
+from dnslib import AAAA, MX, A
+from hostile_support import PRIVATE, watching
+from mail_support import Names as NameServer
+from mail_support import ask as verify
+from mail_support import name_server, settings, told
+from support import free_port
+
+from app.settings import Access
+from workers.providers.base import Pending
+from workers.providers.mx import Mx
+
+
+def verdict(zone: dict[tuple[str, str], tuple[object, ...]], **changes: object) -> tuple[str, list[object]]:
+    """Verify an address of acme.com with this zone; give what was told, and who was connected to."""
+    with name_server(NameServer(zone, ttl=0)) as names, watching() as seen:
+        said = told(verify(Mx(Access(), settings(free_port(), names, **changes))))
+    return said, seen.connected
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_a_mail_host_that_is_inside_is_not_called(address: str) -> None:
+    plain = ip_address(address.partition("%")[0]).exploded
+    kind, record = ("AAAA", AAAA(plain)) if ":" in plain else ("A", A(plain))
+    zone = {("acme.com", "MX"): (MX("mail.acme.com", 10),), ("mail.acme.com", kind): (record,)}
+
+    assert verdict(zone) == ("unknown", [])
+
+
+@pytest.mark.parametrize("host", ["localhost", "vault.service.internal", "printer.local", "router.home.arpa"])
+def test_a_mail_host_with_a_name_of_the_inside_is_not_even_looked_up(host: str) -> None:
+    server = NameServer({("acme.com", "MX"): (MX(host, 10),), (host, "A"): (A("93.184.215.14"),)}, ttl=0)
+
+    with name_server(server) as names, watching() as seen:
+        said = told(verify(Mx(Access(), settings(free_port(), names))))
+
+    assert (said, seen.connected) == ("unknown", [])
+    assert (host, "A") not in server.asked
+
+
+@pytest.mark.parametrize("domain", ["vault.internal", "router.home.arpa", "db.local", "app.localhost"])
+def test_a_domain_of_the_inside_is_not_looked_up(domain: str) -> None:
+    server = NameServer({(domain, "MX"): (MX("mail.acme.com", 10),)})
+
+    with name_server(server) as names:
+        said = told(verify(Mx(Access(), settings(free_port(), names)), f"ada@{domain}"))
+
+    assert (said, server.asked) == ("unknown", [])
+
+
+def test_a_mail_host_that_moves_inside_a_moment_later_is_called_where_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """DNS rebinding: the address that was allowed is the one that is connected to."""
+    called: list[object] = []
+
+    def refuse(address: object, *_more: object) -> None:
+        called.append(address)
+        zone["mail.acme.com", "A"] = (A("127.0.0.1"),)
+        raise OSError
+
+    zone: dict[tuple[str, str], tuple[object, ...]] = {
+        ("acme.com", "MX"): (MX("mail.acme.com", 10),),
+        ("mail.acme.com", "A"): (A("93.184.215.14"),),
+    }
+    with name_server(NameServer(zone, ttl=0)) as names:
+        mail = settings(2525, names)
+        monkeypatch.setattr(socket, "create_connection", refuse)
+        said = verify(Mx(Access(), mail))
+
+    assert not isinstance(said, Pending)
+    assert called == [("93.184.215.14", 2525)]

@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import dataclasses
+import socket
+from datetime import timedelta
+
+import pytest
+from jobs_support import a_question, a_workspace, submit
+from sqlalchemy.orm import Session
+from support import free_port
+
+from app import settings as app_settings
+from app.core import workers
+from app.core.workers import Presence, State
+from app.domain.kinds import Queue
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+from workers import health
+
+PREFIX = f"interactive@{socket.gethostname()}:"
+ONE = Presence(
+    name=f"{PREFIX}1", queues=("interactive",), threads=2, busy=0, state=State.WORKING, up_seconds=60
+)
+
+
+def say(session: Session, **changes: object) -> None:
+    workers.say(session, dataclasses.replace(ONE, **changes), now=clock.now())  # type: ignore[arg-type]
+
+
+def let_a_job_wait(session: Session) -> None:
+    since = clock.now() - timedelta(seconds=75)
+    submit(session, a_question(a_workspace(session)), now=since)
+
+
+def ails(session: Session, settings: Settings) -> str | None:
+    return health.ails(session, Queue.INTERACTIVE, PREFIX, settings)
+
+
+def test_a_worker_that_works_gets_on(session: Session, settings: Settings) -> None:
+    say(session)
+
+    assert ails(session, settings) is None
+
+
+def test_a_worker_that_nobody_heard_of_does_not(session: Session, settings: Settings) -> None:
+    say(session, name="interactive@another:1")
+
+    assert str(ails(session, settings)).startswith("The worker never said that it lives")
+
+
+def test_a_worker_that_does_not_consume_does_not(session: Session, settings: Settings) -> None:
+    say(session, state=State.WITHOUT_QUEUE)
+
+    assert str(ails(session, settings)).startswith("The worker does not consume: it said without_queue at 20")
+
+
+@pytest.mark.parametrize(
+    ("busy", "trouble"),
+    [(1, "s, and the worker has threads that do nothing."), (2, "None")],
+)
+def test_a_worker_beside_which_jobs_wait_does_not_unless_it_is_busy(
+    session: Session, settings: Settings, busy: int, trouble: str
+) -> None:
+    say(session, busy=busy)
+    let_a_job_wait(session)
+
+    assert str(ails(session, settings)).endswith(trouble)
+
+
+def test_the_command_says_so_and_its_exit_code_too(
+    settings: Settings,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(app_settings, "load", lambda: settings)
+    before = health.main(["interactive"])
+    with database.transaction() as session:
+        say(session)
+
+    after = health.main(["interactive"])
+
+    assert (before, after) == (1, 0)
+    assert capsys.readouterr().out.endswith("It gets on.\n")
+
+
+def test_without_a_database_it_does_not_get_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = dataclasses.replace(settings, database_url=f"postgresql://127.0.0.1:{free_port()}/nothing")
+    monkeypatch.setattr(app_settings, "load", lambda: nowhere)
+
+    code = health.main(["interactive"])
+
+    assert (code, capsys.readouterr().out) == (
+        1,
+        "The database cannot be reached, so the worker cannot work.\n",
+    )

@@ -1,0 +1,83 @@
+"""The audit: every few minutes the ledger's rules are looked at, and what breaks one is told to the log."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+from app.core import audits
+from app.domain.errors import Unavailable
+from app.domain.kinds import AUDIT
+from app.infra import clock, queue
+from app.infra.log import log
+from app.infra.queue import SECONDS_BETWEEN_AUDITS
+from workers import base
+from workers.base import Machines
+
+BY_BEAT = timedelta(seconds=SECONDS_BETWEEN_AUDITS / 2)
+"""Beat says when; an audit younger than this was somebody else's who heard the same."""
+WITHOUT_BEAT = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
+
+
+@queue.celery.task(name=AUDIT)
+def audit() -> None:
+    """Look at the ledger, because beat said so."""
+    machines = base.machines()
+    try:
+        audit_id = _begin(machines, BY_BEAT)
+        if audit_id is not None:
+            look(machines, audit_id)
+    except Exception as error:  # noqa: BLE001 -- the last net of the thread
+        log.error("the audit failed", exc_info=error)
+
+
+def audit_if_due(machines: Machines) -> bool:
+    """Look at the ledger in a thread of its own if nobody has for too long: beat is only one process.
+
+    Raises:
+        Unavailable: the database cannot be reached.
+
+    """
+    with machines.database.reading() as session:
+        if not audits.is_due(session, every=WITHOUT_BEAT, now=clock.now()):
+            return False
+    audit_id = _begin(machines, WITHOUT_BEAT)
+    if audit_id is not None:
+        threading.Thread(target=_look_alone, args=(machines, audit_id), name="audit", daemon=True).start()
+    return audit_id is not None
+
+
+def look(machines: Machines, audit_id: str) -> None:
+    """Look at every rule in one snapshot, write down what came of it, and tell the log of each fault.
+
+    Raises:
+        Unavailable: the database cannot be reached; the audit stays without an end.
+
+    """
+    started, now = time.monotonic(), clock.now()
+    with machines.database.reading(at_leisure=True) as session:
+        audits.take_snapshot(session)
+        extent = audits.extent(session)
+        checked = list(audits.check(session, stuck_after=audits.stuck_after(machines.settings), now=now))
+    milliseconds = round((time.monotonic() - started) * 1000)
+    with machines.database.transaction() as session:
+        audits.finish(session, audit_id, extent, checked, milliseconds=milliseconds, now=now)
+    faults = [fault for one in checked for fault in one.faults]
+    for fault in faults:
+        log.error("ledger fault", rule=fault.rule, id=fault.id)
+    log.info("ledger audited", jobs=extent.jobs, entries=extent.entries, faults=len(faults), ms=milliseconds)
+
+
+def _begin(machines: Machines, every: timedelta) -> str | None:
+    with machines.database.transaction() as session:
+        return audits.begin(session, every=every, now=clock.now())
+
+
+def _look_alone(machines: Machines, audit_id: str) -> None:
+    try:
+        look(machines, audit_id)
+    except Unavailable:
+        log.warning("the database cannot be reached, will audit later")
+    except Exception as error:  # noqa: BLE001 -- the last net of the thread
+        log.error("the audit failed", exc_info=error)
