@@ -95,7 +95,7 @@ def unsent(session: Session, job_ids: Sequence[str]) -> None:
     """Take back that these were sent: the queue could not be reached."""
     session.execute(
         update(Job)
-        .where(Job.id.in_(job_ids))
+        .where(Job.id.in_(job_ids), Job.status.in_(OPEN))
         .values(published_at=None, publishes=1)
         .execution_options(synchronize_session=False)
     )

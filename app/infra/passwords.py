@@ -8,6 +8,7 @@ it exists, since checking takes the time of the parameters it was made with.
 from __future__ import annotations
 
 import base64
+import os
 import secrets
 import threading
 import unicodedata
@@ -22,7 +23,8 @@ from app.domain.errors import Unavailable
 
 SHORTEST = 8
 LONGEST = 128
-AT_ONCE = 4
+AT_ONCE = max(1, min(4, (os.cpu_count() or 1) - 1))
+"""A processor is left for those who do not sign in; more than four at once would take more than 76 MiB."""
 WAITING = 32
 """How many more may wait for one of these; beyond it callers are refused at once instead of hanging."""
 RETRY_SECONDS = 1

@@ -132,7 +132,7 @@ def test_a_password_has_8_to_128_characters(length: int, *, acceptable: bool) ->
     assert passwords.acceptable(" " * length) is acceptable
 
 
-def test_at_most_four_hashes_run_at_once(at_work: list[int]) -> None:
+def test_no_more_hashes_than_leave_a_processor_free_run_at_once(at_work: list[int]) -> None:
     stored = passwords.hash_password(PASSWORD)
     threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(12)]
 
@@ -142,10 +142,11 @@ def test_at_most_four_hashes_run_at_once(at_work: list[int]) -> None:
         thread.join()
 
     assert len(at_work) == 12
-    assert max(at_work) == 4
+    assert max(at_work) == passwords.AT_ONCE
+    assert 1 <= passwords.AT_ONCE <= 4
 
 
-def test_beyond_four_at_work_and_32_waiting_the_next_is_refused_at_once(
+def test_beyond_those_at_work_and_32_waiting_the_next_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate, begun = threading.Event(), threading.Semaphore(0)
