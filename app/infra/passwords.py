@@ -25,7 +25,7 @@ SHORTEST = 8
 LONGEST = 128
 AT_ONCE = max(1, min(4, (os.cpu_count() or 1) - 1))
 """A processor is left for those who do not sign in; more than four at once would take more than 76 MiB."""
-WAITING = 32
+WAITING = 64
 """How many more may wait for one of these; beyond it callers are refused at once instead of hanging."""
 RETRY_SECONDS = 1
 P = ParamSpec("P")

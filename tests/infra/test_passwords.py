@@ -146,7 +146,7 @@ def test_no_more_hashes_than_leave_a_processor_free_run_at_once(at_work: list[in
     assert 1 <= passwords.AT_ONCE <= 4
 
 
-def test_beyond_those_at_work_and_32_waiting_the_next_is_refused_at_once(
+def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate, begun = threading.Event(), threading.Semaphore(0)

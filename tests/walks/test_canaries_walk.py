@@ -504,7 +504,7 @@ def pages(scene: Scene) -> list[tuple[str, bytes]]:
     """Give what Flower shows to whoever may look."""
     login = base64.b64encode(f"keeper:{scene.canaries.secret['flower password']}".encode()).decode()
 
-    def page(path: str) -> bytes:
+    def fetch(path: str) -> bytes:
         request = urllib.request.Request(scene.flower + path, headers={"Authorization": f"Basic {login}"})
         try:
             with urllib.request.urlopen(request, timeout=10) as response:
@@ -512,6 +512,11 @@ def pages(scene: Scene) -> list[tuple[str, bytes]]:
         except urllib.error.HTTPError as error:
             with error:
                 return bytes(error.read())
+        except ConnectionError:  # it has just lost its own connection to Redis
+            return b""
+
+    def page(path: str) -> bytes:
+        return bytes(until(lambda: fetch(path)))
 
     tasks = json.loads(page("/api/tasks"))
     paths = ["/", "/workers", "/tasks", "/broker", "/metrics", "/api/workers", "/api/tasks?limit=1000"]
