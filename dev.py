@@ -79,7 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "test", help="run the tests; further words go to pytest, --postgres runs them on PostgreSQL"
     )
-    commands.add_parser("check", help="format, lint, types, supply chain, tests with coverage: what CI runs")
+    check = commands.add_parser(
+        "check", help="format, lint, types, supply chain, tests with coverage: what CI runs"
+    )
+    check.add_argument(
+        "--tested", action="store_true", help="the tests have just run, with --cov=app --cov-branch"
+    )
     commands.add_parser(
         "chaos",
         help="kill everything around the service under load, and see whether its promises hold",

@@ -106,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dev.py chaos", description=__doc__)
     parser.add_argument("--only", default="", help="scenarios by name, such as R1,R4 (default: all)")
     parser.add_argument("--reveals", type=int, default=REVEALS, help=f"accepted in R4 (default: {REVEALS})")
-    parser.add_argument("--short", action="store_true", help="about a minute, for CI")
+    parser.add_argument("--short", action="store_true", help="some three minutes, for CI")
     parser.add_argument(
         "--seed", type=int, default=secrets.randbelow(10**6), help="of what is asked, and of the network"
     )
