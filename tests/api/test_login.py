@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import redis
 import structlog
-import time_machine
 from apiflask import APIFlask
 from argon2 import PasswordHasher
 from members import PASSWORD, Member, bearer, join
@@ -262,13 +261,14 @@ def test_ten_thousand_failures_of_strangers_lock_nobody_out(member: Member) -> N
 
 
 def test_a_minute_after_ten_thousand_failures_of_strangers_the_owner_can_sign_in_from_anywhere(
-    member: Member,
+    member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     besiege(member)
 
     at_once = member.sign_in(address="198.51.77.1")
-    with time_machine.travel(clock.now() + timedelta(seconds=int(at_once.headers["Retry-After"]))):
-        later = member.sign_in(address="198.51.77.1")
+    later_on = clock.now() + timedelta(seconds=int(at_once.headers["Retry-After"]))
+    monkeypatch.setattr(clock, "now", lambda: later_on)
+    later = member.sign_in(address="198.51.77.1")
 
     assert int(at_once.headers["Retry-After"]) <= 60
     assert (at_once.status_code, later.status_code) == (429, 200)
