@@ -1,4 +1,8 @@
-"""Gunicorn's settings that are the same everywhere; address: Procfile, processes: WEB_CONCURRENCY."""
+"""Gunicorn's settings that are the same everywhere; address: Procfile, processes: WEB_CONCURRENCY.
+
+Without it there is a process per processor, four at most: one process alone is busy with what it hears, and
+then a sign-in stands in line behind a thousand who wait.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
     from gunicorn.workers.base import Worker
 
+MOST_PROCESSES = 4  # by themselves
 MOST_CONNECTIONS = 8000  # 30 KiB each while a caller waits for a job, less otherwise
 OTHER_FILES = 500  # databases, Redis, what Python opens
 
@@ -34,6 +39,9 @@ def _connections() -> int:
     return min(MOST_CONNECTIONS, max(soft - OTHER_FILES, soft // 2))
 
 
+# In the environment, because the application has to know among how many it is one.
+os.environ.setdefault("WEB_CONCURRENCY", str(min(MOST_PROCESSES, os.cpu_count() or 1)))
+workers = int(os.environ["WEB_CONCURRENCY"])
 worker_class = "app.infra.web_worker.Worker"  # gevent: a waiting client costs a greenlet, not a process
 worker_connections = _connections()
 timeout = 60  # above the longest wait (25 s) that a client may ask for
