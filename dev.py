@@ -95,6 +95,10 @@ def _parser() -> argparse.ArgumentParser:
         help="send thousands of requests made from /openapi.json, good and bad; none may break a promise",
         add_help=False,  # as above
     )
+    extension = commands.add_parser(
+        "extension", help="the Chrome extension in a browser, over the running demo, with websites to try it on"
+    )
+    extension.add_argument("--zip", type=Path, metavar="FILE", help="write the zip for the store instead")
     run = commands.add_parser("run", help="run a command in the environment, with the services there")
     run.add_argument("command", nargs=argparse.REMAINDER, help="such as: flask accounts list")
     commands.add_parser("lock", help="write the two lock files anew (needs uv)")

@@ -17,7 +17,7 @@ from app.api.auth import caller
 from app.api.idempotency import REPLAYED, begin, finish
 from app.api.job_answer import FREE_KINDS, Sight, job_answer
 from app.api.prefer import DEFAULT_SECONDS, Patience, patience
-from app.core import jobs, questions, workspaces
+from app.core import jobs, leases, provider_calls, questions, workspaces
 from app.core.jobs import Job
 from app.core.questions import Freshness, Question
 from app.domain.errors import Unavailable
@@ -137,7 +137,11 @@ def see(session: Session, workspace_id: str, job_id: str) -> Sight:
     job = jobs.get(session, workspace_id, job_id)
     items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
     balance = workspaces.balance(session, workspace_id)
-    return Sight(job, items, balance, job.request.get("client_reference"))
+    trace, asking = job.trace, list[str]()
+    if job.finished_at is None:
+        lines, asking = provider_calls.so_far(session, job_id, now=clock.now())
+        trace = leases.joined(trace, lines)
+    return Sight(job, items, balance, job.request.get("client_reference"), trace, asking)
 
 
 def _submit(session: Session, question: Question, settings: Settings, now: datetime) -> questions.Submission:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from apiflask import Schema
@@ -27,12 +27,17 @@ FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
 @dataclass(frozen=True, slots=True)
 class Sight:
-    """A job as it was read at one moment, what its workspace had then, and the reader's own reference."""
+    """A job as it was read at one moment, what its workspace had then, and the reader's own reference.
+
+    `trace` is the receipt as far as it goes, `asking` the providers whose answers are waited for.
+    """
 
     job: Job
     items: list[jobs.JobItem]
     balance: Balance
     client_reference: str | None
+    trace: list[dict[str, Any]]
+    asking: list[str] = field(default_factory=list)
 
 
 def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
@@ -42,7 +47,7 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
     return {
         "job": _job(sight),
         "result": _items_result(sight.items) if sight.items else _result(sight),
-        "trace": job.trace,
+        "trace": sight.trace,
         "credits": {
             "charged": 0 if repeated else job.charged,
             "reserved": 0 if job.finished_at else job.held - job.charged,
@@ -55,6 +60,8 @@ def job_answer(sight: Sight, *, repeated: bool) -> dict[str, Any]:
 def _job(sight: Sight) -> dict[str, Any]:
     shown = jobs.shown(sight.job)
     shown.pop("client_reference", None)
+    if sight.asking:
+        shown["progress"] |= {"asking": sight.asking}
     reference = sight.client_reference
     return shown if reference is None else shown | {"client_reference": reference}
 
@@ -89,6 +96,10 @@ class ProgressSchema(Schema):
 
     done = fields.Integer(metadata={"example": 1})
     total = fields.Integer(metadata={"example": 1})
+    asking = fields.List(
+        fields.String(),
+        metadata={"example": ["hunter"], "description": "Providers whose answers are waited for right now."},
+    )
 
 
 class JobSchema(Schema):

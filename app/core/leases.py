@@ -129,7 +129,7 @@ def settle(session: Session, claim: Claim, answer: Answer, *, now: datetime) -> 
         status=Status.SUCCEEDED.value,
         outcome=answer.outcome.value,
         result=answer.result,
-        trace=_joined(so_far.trace, answer.trace),
+        trace=joined(so_far.trace, answer.trace),
         charged=charged,
         already_owned=answer.already_owned,
         progress_done=Job.progress_total,
@@ -160,7 +160,7 @@ def fail(
         claim,
         status=Status.FAILED.value,
         error=error,
-        trace=_joined(so_far.trace, trace),
+        trace=joined(so_far.trace, trace),
         finished_at=now,
         lease_token=None,
         lease_until=None,
@@ -190,7 +190,7 @@ def put_back(
         published_at=None,
         publishes=1,
         attempts=Job.attempts - (0 if spends else 1),
-        trace=_joined(_so_far(session, claim).trace, trace),
+        trace=joined(_so_far(session, claim).trace, trace),
         lease_token=None,
         lease_until=None,
     )
@@ -231,7 +231,7 @@ def keep_item(
         claim,
         progress_done=Job.progress_done + 1,
         charged=Job.charged + charge,
-        trace=_joined(_so_far(session, claim).trace, trace),
+        trace=joined(_so_far(session, claim).trace, trace),
         lease_until=lease_until,
     )
     session.merge(item)
@@ -249,7 +249,7 @@ def _change(session: Session, claim: Claim, **values: Any) -> None:
         raise LeaseLost
 
 
-def _joined(before: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def joined(before: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add to the trace what is not in it: a job that runs again hears its earlier answers again.
 
     A call is told from others by when it was made; what was refused before anything was sent stands once.

@@ -242,6 +242,23 @@ def judge(session: Session, call_id: str, *, outcome: TraceOutcome, status: str 
     _change(session, call_id, outcome=outcome.value, status=status)
 
 
+def so_far(session: Session, job_id: str, *, now: datetime) -> tuple[list[dict[str, Any]], list[str]]:
+    """Give an open job's lines for the receipt as far as they are known, and who is being asked right now.
+
+    A call that began and did not end within half a minute was left behind by a worker that is no more.
+    """
+    query = select(ProviderCall).where(ProviderCall.job_id == job_id).order_by(ProviderCall.id)
+    calls = session.scalars(query).all()
+    since = now - LONGEST_CALL
+    asking = [
+        call.provider
+        for call in calls
+        if call.outcome == PENDING or (call.outcome == STARTED and call.asked_at >= since)
+    ]
+    lines = [_line(call) for call in calls if call.outcome not in {STARTED, PENDING}]
+    return lines, list(dict.fromkeys(asking))
+
+
 def abandon(session: Session, job_id: str, *, now: datetime) -> list[dict[str, Any]]:
     """End the calls that wait for an answer, as their job is over; give their lines for the receipt."""
     query = select(ProviderCall).where(
@@ -251,18 +268,7 @@ def abandon(session: Session, job_id: str, *, now: datetime) -> list[dict[str, A
     for call in session.scalars(query.order_by(ProviderCall.id)).all():
         call.outcome, call.answered_at = TraceOutcome.TIMEOUT.value, now
         call.latency_ms = round((now - call.asked_at).total_seconds() * 1000)
-        item = {} if call.item is None else {"item": call.item}
-        lines.append(
-            {
-                **item,
-                "provider": call.provider,
-                "field": call.field,
-                "outcome": call.outcome,
-                "latency_ms": call.latency_ms,
-                "cost": call.cost,
-                "at": rfc3339(call.asked_at),
-            }
-        )
+        lines.append(_line(call))
     session.flush()
     return lines
 
@@ -292,6 +298,21 @@ def forget(session: Session, *, before: datetime, values_before: datetime) -> No
         .values(reply=None, ticket=None)
         .execution_options(synchronize_session=False)
     )
+
+
+def _line(call: ProviderCall) -> dict[str, Any]:
+    item = {} if call.item is None else {"item": call.item}
+    status = {} if call.status is None else {"status": call.status}
+    return {
+        **item,
+        "provider": call.provider,
+        "field": call.field,
+        "outcome": call.outcome,
+        **status,
+        "latency_ms": call.latency_ms,
+        "cost": int(call.cost) if call.cost == int(call.cost) else call.cost,
+        "at": rfc3339(call.asked_at),
+    }
 
 
 def _change(session: Session, call_id: str, **values: Any) -> None:

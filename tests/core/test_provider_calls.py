@@ -325,3 +325,30 @@ def test_of_a_reveal_the_receipt_says_no_item(session: Session) -> None:
     call(session)
 
     assert ["item" in line for line in provider_calls.abandon(session, "job_1", now=NOW)] == [False]
+
+
+def test_an_open_jobs_receipt_has_who_answered_and_who_is_being_asked(session: Session) -> None:
+    call(session, replace(QUESTION, provider="hunter"), MISS, status=None, cost=0.0)
+    call(session, replace(QUESTION, provider="prospeo", item=2), HIT, cost=0.5)
+    waited_for = call(session, replace(QUESTION, provider="dropcontact"))
+    provider_calls.wait(session, waited_for, ticket="t1")
+    call(session, replace(QUESTION, provider="pdl"))
+    call(session, replace(QUESTION, provider="pdl", item=2))
+
+    lines, asking = provider_calls.so_far(session, "job_1", now=NOW)
+
+    assert [(one["provider"], one["outcome"], one["cost"]) for one in lines] == [
+        ("hunter", "miss", 0),
+        ("prospeo", "hit", 0.5),
+    ]
+    assert [one.get("status") for one in lines] == [None, "valid"]
+    assert [one.get("item") for one in lines] == [None, 2]
+    assert asking == ["dropcontact", "pdl"]
+
+
+def test_a_call_that_a_dead_worker_left_behind_is_not_being_asked(session: Session) -> None:
+    call(session)
+
+    lines, asking = provider_calls.so_far(session, "job_1", now=NOW + timedelta(seconds=31))
+
+    assert (lines, asking) == ([], [])

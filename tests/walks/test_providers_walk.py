@@ -2,63 +2,30 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from pytest_httpserver import HTTPServer
 from support import empty_database
+from vendors_support import KEY, NOT_READY, Vendors, prospeo_knows, vendors_on_loopback
 from walks_support import Answer, Stack, running, until
-from werkzeug import Request, Response
+from werkzeug import Request
 
 from app.core import contacts
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, Source, SourceKind
 from app.infra import clock
 
-KEY = "walk-secret-key-of-a-vendor"
 REVEAL = "/api/ext/reveal/email"
-NO_MATCH = (400, {"error": True, "error_code": "NO_MATCH"})
-NOT_READY = {"success": False, "error": False, "reason": "Request not ready yet, try again in 30 seconds"}
-
-Says = Callable[[Request], tuple[int, Any]]
-
-
-@dataclass
-class Vendors:
-    """Several vendors on one server; each says what the walk tells it to, and counts how often."""
-
-    server: HTTPServer
-    says: dict[str, Says] = field(default_factory=dict)
-    asked: list[tuple[str, str]] = field(default_factory=list)
-    hung: threading.Event = field(default_factory=threading.Event)
-
-    def url(self, name: str) -> str:
-        return f"http://127.0.0.1:{self.server.port}/{name}"
-
-    def answer(self, request: Request) -> Response:
-        name, _, path = request.path.lstrip("/").partition("/")
-        self.asked.append((name, f"{request.method} /{path}"))
-        status, body = self.says[name](request)
-        return Response(json.dumps(body), status, content_type="application/json")
-
-    def calls(self, name: str) -> int:
-        return sum(asked == name for asked, _path in self.asked)
 
 
 @pytest.fixture(scope="module")
 def vendors() -> Iterator[Vendors]:
-    with HTTPServer(host="127.0.0.1", threaded=True) as server:
-        vendors = Vendors(server)
-        server.expect_request(re.compile("/.*")).respond_with_handler(vendors.answer)
+    with vendors_on_loopback() as vendors:
         yield vendors
-        vendors.hung.set()
 
 
 @pytest.fixture(scope="module")
@@ -74,40 +41,14 @@ def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id:
                 LEASE_SECONDS="20",
                 PROVIDERS_EMAIL="pattern,hunter,prospeo",
                 PROVIDERS_PHONE="dropcontact",
-                HUNTER_API_KEY=KEY,
-                HUNTER_BASE_URL=vendors.url("hunter"),
-                PROSPEO_API_KEY=KEY,
-                PROSPEO_BASE_URL=vendors.url("prospeo"),
-                DROPCONTACT_API_KEY=KEY,
-                DROPCONTACT_BASE_URL=vendors.url("dropcontact"),
+                **vendors.settings(),
             )
         )
 
 
 @pytest.fixture(autouse=True)
 def _as_new(vendors: Vendors) -> None:
-    vendors.asked.clear()
-    vendors.says = {
-        "hunter": lambda _request: (200, {"data": {"email": None, "score": None}, "meta": {}}),
-        "prospeo": lambda _request: NO_MATCH,
-        "dropcontact": lambda _request: (200, NOT_READY),
-    }
-
-
-def prospeo_knows(email: str) -> Says:
-    return lambda _request: (
-        200,
-        {
-            "error": False,
-            "free_enrichment": False,
-            "person": {
-                "person_id": "p1",
-                "full_name": "Ada Lovelace",
-                "email": {"status": "VERIFIED", "revealed": True, "email": email},
-            },
-            "company": {"name": "Northwind", "domain": "northwind.dev"},
-        },
-    )
+    vendors.start_anew()
 
 
 def knows_the_pattern(stack: Stack, domain: str) -> None:
@@ -156,6 +97,29 @@ def test_a_guess_and_a_miss_and_then_a_hit_cost_one_credit_and_show_who_was_aske
     assert receipt(answer) == [("pattern", "miss"), ("hunter", "miss"), ("prospeo", "hit")]
     assert [line["cost"] for line in answer.body["trace"]] == [0, 0, 1]
     assert answer.body["credits"]["charged"] == 1
+
+
+def test_a_poll_shows_who_has_answered_and_who_is_being_asked(stack: Stack, vendors: Vendors) -> None:
+    answered = threading.Event()
+
+    def say(request: Request) -> tuple[int, Any]:
+        answered.wait(20)
+        return prospeo_knows("a.live@northwind.dev")(request)
+
+    vendors.says["prospeo"] = say
+    _workspace, token = stack.workspace()
+    asked = reveal(stack, token, "Ada Live", "northwind.dev", Prefer="respond-async")
+    path = asked.headers["Location"]
+    until(lambda: vendors.calls("prospeo"))
+
+    under_way = stack.call("GET", path, Authorization=token)
+    answered.set()
+    over = stack.call("GET", path, Authorization=token, Prefer="wait=10")
+
+    assert under_way.body["job"]["progress"] == {"done": 0, "total": 1, "asking": ["prospeo"]}
+    assert receipt(under_way)[-1] == ("hunter", "miss")
+    assert "asking" not in over.body["job"]["progress"]
+    assert receipt(over)[-2:] == [("hunter", "miss"), ("prospeo", "hit")]
 
 
 def test_what_was_found_for_one_is_known_for_the_next_and_asked_of_nobody(

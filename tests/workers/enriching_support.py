@@ -107,7 +107,7 @@ class Bench:
     def poll(self, job_id: str) -> dict[str, Any]:
         with self.machines.database.reading() as session:
             job = jobs.get(session, self.workspace_id, job_id)
-            sight = Sight(job, jobs.items(session, job_id), Balance(0, 0), None)
+            sight = Sight(job, jobs.items(session, job_id), Balance(0, 0), None, job.trace)
             return job_answer(sight, repeated=False)
 
     def attempts(self, job_id: str) -> int:

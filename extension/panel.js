@@ -1,0 +1,157 @@
+// The popup, and the side panel: what is shown, and the way back.
+
+import { ApiError, Client } from "./client/api.js";
+import { all, drive } from "./questions.js";
+import { forgetSignedIn, keepPage, page, settings, signedIn, takeSignedOut, updateSignedIn } from "./store.js";
+import { activePage } from "./tab.js";
+import { credits, hostOf, sentence, t } from "./texts.js";
+import { historyView } from "./views/history.js";
+import { busy, empty, failure, h, iconButton, retryButton } from "./views/parts.js";
+import { personView } from "./views/person.js";
+import { searchForm } from "./views/search.js";
+import { settingsView } from "./views/settings.js";
+import { signInView } from "./views/sign_in.js";
+import { siteView } from "./views/site.js";
+
+/** @typedef {import("./store.js").Kept} Kept */
+/** @typedef {import("./store.js").Page} Page */
+/** @typedef {(app: App) => Node|Promise<Node>} View */
+/**
+ * What a view works with. `signal` ends with the view.
+ * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null, isSidePanel: boolean,
+ *   open: (view: View) => Promise<void>, back: () => Promise<void>, restart: () => Promise<void>}} App
+ */
+
+const isSidePanel = location.search === "?side";
+const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
+const main = /** @type {HTMLElement} */ (document.getElementById("view"));
+
+/** @type {View[]} */
+let way = [];
+let shown = new AbortController();
+/** @type {string|null} */
+let tokenShown = null;
+
+document.title = t("name");
+document.documentElement.lang = chrome.i18n.getUILanguage();
+document.documentElement.classList.toggle("side", isSidePanel);
+chrome.storage.onChanged.addListener(follow);
+await start();
+
+/** Show what there is to show from the beginning. */
+async function start() {
+  const session = await signedIn();
+  tokenShown = session?.token ?? null;
+  if (session === null) {
+    way = [];
+    bar.replaceChildren();
+    shown.abort();
+    main.replaceChildren(await signInView(await takeSignedOut()));
+    return;
+  }
+  const where = await chrome.windows.getCurrent();
+  if (!isSidePanel) await keepPage(await activePage());
+  const about = await page(where.id ?? chrome.windows.WINDOW_ID_CURRENT);
+  refresh(session);
+  for (const question of await all()) drive(question);
+  way = [home(about)];
+  await render();
+}
+
+/** @param {Page|null} about @returns {View} */
+function home(about) {
+  if (about?.kind === "profile") return personView({ linkedin_url: about.url });
+  if (about?.kind === "company" || about?.kind === "site") return siteView(about);
+  return () => (isSidePanel ? empty(t("nothing_title"), t("panel_empty")) : empty(t("nothing_title"), t("nothing_text")));
+}
+
+/** Show the last view of the way. */
+async function render() {
+  shown.abort();
+  shown = new AbortController();
+  const { signal } = shown;
+  const session = await signedIn();
+  if (session === null) return start();
+  showBar(session);
+  const where = await chrome.windows.getCurrent();
+  /** @type {App} */
+  const app = {
+    session,
+    client: new Client(session.origin, session.token),
+    signal,
+    page: await page(where.id ?? -1),
+    isSidePanel,
+    open: (view) => (way.push(view), render()),
+    back: () => (way.pop(), render()),
+    restart: start,
+  };
+  const top = [...(way.length > 1 ? [backButton()] : [searchForm(app)]), ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : [])];
+  const place = h("div", { class: "place" }, busy());
+  main.replaceChildren(...top, place);
+  try {
+    const node = await way[way.length - 1](app);
+    if (!signal.aborted) place.replaceChildren(node);
+  } catch (error) {
+    if (!signal.aborted) place.replaceChildren(await stumble(error, session));
+  }
+}
+
+function backButton() {
+  const back = iconButton("back", t("back"), () => (way.pop(), render()));
+  return h("nav", { class: "way" }, back);
+}
+
+/** Say what went wrong with a view. @param {unknown} error @param {Kept} session */
+async function stumble(error, session) {
+  if (!(error instanceof ApiError)) throw error;
+  if (error.status === 401) {
+    await forgetSignedIn(error.code);
+    return busy();
+  }
+  return failure(sentence(error.problem, session.origin), retryButton(error.problem.retry_after ?? 0, render));
+}
+
+/** Bring credits, prices and settings of the server up to date. @param {Kept} session */
+async function refresh(session) {
+  try {
+    await updateSignedIn(session, await new Client(session.origin, session.token).session());
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) await forgetSignedIn(error.code);
+  }
+}
+
+/** Follow what happens in other windows and in the background. @param {Record<string, chrome.storage.StorageChange>} changes */
+async function follow(changes) {
+  if ("session" in changes) {
+    const session = await signedIn();
+    if ((session?.token ?? null) !== tokenShown) await start();
+    else if (session) showBar(session);
+  }
+  const where = await chrome.windows.getCurrent();
+  if (isSidePanel && tokenShown !== null && `page:${where.id}` in changes) await start();
+}
+
+/** @param {Kept} session */
+function showBar(session) {
+  const left = h("span", { class: "credits", id: "credits" }, credits(session.credits.balance));
+  const atHistory = () => (way = [way[0], historyView], render());
+  const atSettings = () => (way = [way[0], settingsView], render());
+  const side = isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)];
+  const focused = document.activeElement?.getAttribute("aria-label");
+  bar.replaceChildren(
+    h("div", { class: "who" }, h("strong", {}, session.workspace.name), h("span", { class: "hint" }, hostOf(session.origin))),
+    left,
+    iconButton("history", t("history"), atHistory),
+    iconButton("settings", t("settings"), atSettings),
+    ...side,
+  );
+  const again = [...bar.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === focused);
+  if (focused && again) again.focus();
+}
+
+async function openSidePanel() {
+  const where = await chrome.windows.getCurrent();
+  await chrome.sidePanel.open({ windowId: /** @type {number} */ (where.id) });
+  window.close();
+}

@@ -1,0 +1,193 @@
+// Questions that cost or take time: asked once per click, found again whatever is closed or killed meanwhile.
+//
+// A click writes its question down with a new Idempotency-Key before anything is sent. Whoever is alive then
+// drives it: the popup or side panel while one is open, else the service worker, woken by an alarm. What was
+// sent and not answered is sent again with the same key, so it is never paid twice. Two windows that ask the
+// same at once share one question; locks see to it that only one of them sends.
+//
+// Unanswered questions are on disk, answered ones in memory until they were seen.
+
+import { ApiError, Client } from "./client/api.js";
+import { forgetSignedIn, signedIn, updateSignedIn } from "./store.js";
+
+/** @typedef {import("./client/api.js").Answer} Answer */
+/** @typedef {import("./client/api.js").Problem} Problem */
+/**
+ * `state`: `sending` until the service has taken it in, then `open`, then `over` (with `answer`) or `refused`
+ * (with `problem`). While it is not over, `problem` says what is in the way; it is tried again from `after`,
+ * milliseconds since 1970.
+ * @typedef {{key: string, name: string, path: string, body: object, owner: string, made: number,
+ *   state: "sending"|"open"|"over"|"refused", jobId: string|null, answer: Answer|null, problem: Problem|null,
+ *   after: number, failures: number}} Question
+ */
+
+export const ALARM = "questions";
+const PREFIX = "question:";
+const ALARM_MINUTES = 0.5;
+const LONGEST_REST_SECONDS = 30;
+/** @type {import("./store.js").Area} */
+const disk = chrome.storage.local;
+/** @type {import("./store.js").Area} */
+const memory = chrome.storage.session;
+const FINAL = new Set(["over", "refused"]);
+
+/** Give the name under which the same question is found again. @param {string} kind @param {object} subject */
+export function nameOf(kind, subject) {
+  return `${kind} ${JSON.stringify(Object.entries(subject).sort())}`;
+}
+
+/**
+ * Ask, or join the same question if it is not over yet.
+ * @param {string} name @param {string} path @param {object} body
+ * @returns {Promise<Question>}
+ */
+export async function ask(name, path, body) {
+  return navigator.locks.request(`ask ${name}`, async () => {
+    const earlier = await find(name);
+    if (earlier && !FINAL.has(earlier.state)) return earlier;
+    if (earlier) await forget(earlier);
+    const owner = ownerOf(await signedIn());
+    /** @type {Question} */
+    const question = { key: crypto.randomUUID(), name, path, body, owner, made: Date.now(), state: "sending",
+      jobId: null, answer: null, problem: null, after: 0, failures: 0 }; // prettier-ignore
+    await keep(question);
+    await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES });
+    return question;
+  });
+}
+
+/** Give all questions of whoever is signed in, the oldest first. @returns {Promise<Question[]>} */
+export async function all() {
+  const owner = ownerOf(await signedIn());
+  const stored = Object.entries({ ...(await disk.get(null)), ...(await memory.get(null)) });
+  const questions = stored.filter(([key]) => key.startsWith(PREFIX)).map(([, question]) => question);
+  return questions.filter((question) => question.owner === owner).sort((one, other) => one.made - other.made);
+}
+
+/** @param {string} name @returns {Promise<Question|undefined>} the latest of that name */
+export async function find(name) {
+  return (await all()).findLast((question) => question.name === name);
+}
+
+/** Drop a question whose answer was seen. @param {Question} question */
+export async function forget(question) {
+  await disk.remove(PREFIX + question.key);
+  await memory.remove(PREFIX + question.key);
+  await showBadge();
+}
+
+/** Tell when a question of that name changes; call what is returned to hear no more.
+ *  @param {string} name @param {(question: Question) => void} told @returns {() => void} */
+export function listen(name, told) {
+  /** @param {Record<string, {newValue?: any}>} changes */
+  const hear = (changes) => {
+    for (const [key, { newValue }] of Object.entries(changes)) {
+      if (key.startsWith(PREFIX) && newValue?.name === name) told(newValue);
+    }
+  };
+  chrome.storage.onChanged.addListener(hear);
+  return () => chrome.storage.onChanged.removeListener(hear);
+}
+
+/** Drive a question to its end, or to the next 401. While another window does, this one waits for its turn.
+ *  @param {Question} question */
+export async function drive(question) {
+  await navigator.locks.request(`drive ${question.key}`, async () => {
+    for (;;) {
+      const now = await reread(question);
+      if (now === null || FINAL.has(now.state) || !(await isMine(now))) return;
+      const rest = now.after - Date.now();
+      if (rest > 0) await sleep(Math.min(rest, 1000));
+      else await step(now, now.failures > 0 || Date.now() - now.made > 20_000 ? 5 : 1);
+    }
+  });
+}
+
+/** Take every question that nobody drives one step further: what the service worker does at an alarm. */
+export async function driveOnce() {
+  const open = (await all()).filter((question) => !FINAL.has(question.state));
+  for (const question of open) {
+    await navigator.locks.request(`drive ${question.key}`, { ifAvailable: true }, async (lock) => {
+      const now = lock && (await reread(question));
+      if (now && !FINAL.has(now.state) && now.after <= Date.now()) await step(now, 0);
+    });
+  }
+  const left = (await all()).some((question) => !FINAL.has(question.state));
+  if (!left) await chrome.alarms.clear(ALARM);
+  await showBadge();
+}
+
+/** Show how many answers wait to be seen. */
+export async function showBadge() {
+  const done = (await all()).filter((question) => FINAL.has(question.state));
+  const good = done.every((question) => question.state === "over" && question.answer?.job.outcome !== null);
+  await chrome.action.setBadgeBackgroundColor({ color: good ? "#166534" : "#9f1239" });
+  await chrome.action.setBadgeTextColor({ color: "#ffffff" });
+  await chrome.action.setBadgeText({ text: done.length > 0 ? String(done.length) : "" });
+}
+
+/** Send the question, or ask how far it is; write down what came of it.
+ *  @param {Question} question @param {number} wait seconds that the service may hold the answer back */
+async function step(question, wait) {
+  const session = await signedIn();
+  if (session === null) return;
+  const client = new Client(session.origin, session.token);
+  try {
+    const answer = question.jobId
+      ? await client.job(question.jobId, { wait })
+      : await client.ask(question.path, question.body, { key: question.key, wait });
+    const { balance } = answer.credits;
+    await updateSignedIn(session, { credits: { ...session.credits, balance } });
+    const state = answer.job.finished_at === null ? "open" : "over";
+    await keep({ ...question, state, jobId: answer.job.id, answer, problem: null, failures: 0, after: 0 });
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    await stumble(question, error);
+  }
+}
+
+/** Decide on a question that was not answered. @param {Question} question @param {ApiError} error */
+async function stumble(question, error) {
+  const { problem } = error;
+  if (error.status === 401) {
+    await forgetSignedIn(error.code); // the question stays, for when the person is back
+    return;
+  }
+  if (error.status === 429 || error.status === 0 || error.status >= 500 || problem.retryable) {
+    const failures = question.failures + 1;
+    const rest = problem.retry_after ?? Math.min(2 ** question.failures, LONGEST_REST_SECONDS);
+    await keep({ ...question, problem, failures, after: Date.now() + rest * 1000 });
+    return;
+  }
+  await keep({ ...question, state: "refused", problem });
+}
+
+/** @param {Question} question */
+async function keep(question) {
+  const key = PREFIX + question.key;
+  const [here, there] = FINAL.has(question.state) ? [memory, disk] : [disk, memory];
+  await here.set({ [key]: question });
+  await there.remove(key);
+  if (FINAL.has(question.state)) await showBadge();
+}
+
+/** @param {Question} question @returns {Promise<Question|null>} as it is stored now; null if it was dropped */
+async function reread(question) {
+  const key = PREFIX + question.key;
+  return (await memory.get(key))[key] ?? (await disk.get(key))[key] ?? null;
+}
+
+/** @param {Question} question */
+async function isMine(question) {
+  return question.owner === ownerOf(await signedIn());
+}
+
+/** @param {import("./store.js").Kept|null} session */
+function ownerOf(session) {
+  return session ? `${session.origin} ${session.account.id}` : "";
+}
+
+/** @param {number} milliseconds */
+function sleep(milliseconds) {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,57 @@
+// Asking everybody for everything about somebody who is not known yet.
+
+import { ask, drive, find, forget, listen, nameOf } from "../questions.js";
+import { credits, sentence, t } from "../texts.js";
+import { button, failure, h, icon, retryButton } from "./parts.js";
+import { personView } from "./person.js";
+import { isOver, nothing, progress, receipt } from "./values.js";
+
+/** @typedef {import("../panel.js").App} App */
+/** @typedef {import("../client/api.js").Subject} Subject */
+/** @typedef {import("../questions.js").Question} Question */
+
+const PATH = "/api/ext/enrichment-request";
+const FIELDS = ["profile", "company", "email", "phone"];
+
+/** @param {App} app @param {Subject} who @returns {Promise<HTMLElement>} */
+export async function enrichment(app, who) {
+  const name = nameOf("enrichment_request", who);
+  const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: who }], fields: FIELDS };
+  const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
+  const place = h("div", { class: "place" });
+  const stop = listen(name, follow);
+  app.signal.addEventListener("abort", stop);
+  const earlier = await find(name);
+  if (earlier) follow(earlier);
+  else offer();
+  if (earlier && !isOver(earlier)) drive(earlier);
+  return h("section", { class: "card", "aria-label": t("kind_enrichment_request") }, h("h2", {}, icon("enrichment"), t("kind_enrichment_request")), place);
+
+  function offer() {
+    place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }));
+  }
+
+  async function act() {
+    place.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ one) => (one.disabled = true));
+    const question = await ask(name, PATH, body);
+    follow(question);
+    drive(question);
+  }
+
+  /** @param {Question} question */
+  async function follow(question) {
+    if (app.signal.aborted) return;
+    if (!isOver(question)) return place.replaceChildren(progress(app, question));
+    const { answer, problem } = question;
+    forget(question); // it was seen
+    const item = answer?.result?.items[0];
+    if (item?.contact) return app.open(personView({ contact_id: item.contact.id }));
+    if (answer === null || item?.error) {
+      const told = item?.error ?? problem ?? { code: "provider_failed", status: 0 };
+      return place.replaceChildren(failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, act)));
+    }
+    const none = answer.job.status === "succeeded" && item?.outcome !== "suppressed";
+    const told = none ? [h("p", { role: "status" }, t("enrich_none"))] : nothing(app, answer, act);
+    place.replaceChildren(...told, receipt(answer, []));
+  }
+}

@@ -1,0 +1,132 @@
+// What company stands behind a website, and who is known of it; asked by hash.
+
+import { sha256, websiteCandidates } from "../client/forms.js";
+import { settings } from "../store.js";
+import { counted, named, t } from "../texts.js";
+import { busy, button, empty, h } from "./parts.js";
+import { personView } from "./person.js";
+
+/** @typedef {import("../panel.js").App} App */
+/** @typedef {import("../store.js").Page} Page */
+/** @typedef {import("../client/api.js").Company} Company */
+/** @typedef {import("../client/api.js").Lead} Lead */
+
+const LEADS_AT_ONCE = 25;
+const MOST_PREFIXES = 3;
+
+/** @param {Page} page a website, or a company's page of the professional network */
+export function siteView(page) {
+  return async (/** @type {App} */ app) => {
+    const byPrefix = page.kind === "site" && (await settings()).ask === "prefix";
+    const company = byPrefix ? await companyByPrefix(app, page.host) : await companyByHash(app, page);
+    if (company === null) return empty(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
+    const people = h("section", { class: "people" });
+    const show = () => leads(app, people, company);
+    if (byPrefix) {
+      people.append(button(t("show_leads"), show, { class: "primary" }), h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? "")));
+    } else {
+      show();
+    }
+    return h("div", {}, companyCard(company), people);
+  };
+}
+
+/** @param {App} app @param {Page} page @returns {Promise<Company|null>} */
+async function companyByHash({ client, signal }, page) {
+  const forms = page.kind === "company" ? [page.url] : websiteCandidates(page.host);
+  const hashes = await Promise.all(forms.map(sha256));
+  /** @type {"linkedin"|"website"} */
+  const kind = page.kind === "company" ? "linkedin" : "website";
+  const answer = await client.over(await client.companyByHash({ kind, hashes }, { wait: 10, signal }), signal);
+  return answer.result?.company ?? null;
+}
+
+/** Ask for each domain that the site may go by, in turn: all that leaves are a few digits that many sites share.
+ *  @param {App} app @param {string} host @returns {Promise<Company|null>} */
+async function companyByPrefix({ client, signal, session }, host) {
+  const length = session.hash_lookup.prefix_length;
+  const domains = websiteCandidates(host.replace(/^www\./, "")).slice(-MOST_PREFIXES);
+  for (const domain of domains) {
+    const hash = await sha256(domain);
+    const asked = await client.companyByHash({ prefix: hash.slice(0, length) }, { wait: 10, signal });
+    const { result } = await client.over(asked, signal);
+    const match = result?.matches.find((/** @type {any} */ one) => one.suffix === hash.slice(length) && one.company);
+    if (match) return match.company;
+  }
+  return null;
+}
+
+/** @param {Company} company */
+export function companyCard(company) {
+  const place = [company.location?.city, company.location?.country].filter(Boolean).join(", ");
+  const size = company.headcount && t("employees", company.headcount);
+  const known = company.contacts_count === undefined ? null : t("people_known", counted("people", company.contacts_count));
+  const facts = [company.industry, size, place, known].filter(Boolean);
+  return h(
+    "section",
+    { class: "card company" },
+    h("h1", {}, company.name ?? company.domain ?? t("unnamed")),
+    h("p", { class: "hint" }, company.domain),
+    h("p", {}, facts.join(" · ")),
+    company.email_pattern && h("p", { class: "hint" }, t("pattern", company.email_pattern.pattern)),
+  );
+}
+
+/** List the people known of a company, the most senior first. @param {App} app @param {HTMLElement} place @param {Company} company */
+async function leads(app, place, company) {
+  if (!company.domain) return place.replaceChildren();
+  const hash = await sha256(company.domain);
+  const list = h("ul", { class: "leads" });
+  const more = h("div");
+  const chooser = h("select", { "aria-label": t("department"), onchange: () => restart() });
+  place.replaceChildren(busy());
+  await page(null);
+
+  function restart() {
+    list.replaceChildren();
+    page(null);
+  }
+
+  /** @param {string|null} cursor */
+  async function page(cursor) {
+    const department = chooser.value || undefined;
+    const { client, signal } = app;
+    more.replaceChildren(busy());
+    const asked = await client.leadsByWebsiteHash(
+      { hash, limit: LEADS_AT_ONCE, ...(department && { department }), ...(cursor && { cursor }) },
+      { wait: 10, signal },
+    );
+    const { result } = await client.over(asked, signal);
+    if (chooser.options.length === 0) fill(result);
+    if (result) list.append(...result.leads.map((/** @type {Lead} */ lead) => row(app, lead)));
+    more.replaceChildren(...(result?.next_cursor ? [button(t("more"), () => page(result.next_cursor))] : []));
+    const nobody = list.children.length === 0;
+    place.replaceChildren(...(nobody ? [h("p", { class: "hint" }, t("no_leads"))] : [chooser, list, more]));
+  }
+
+  /** @param {any} result */
+  function fill(result) {
+    chooser.append(h("option", { value: "" }, `${t("departments_all")} (${result?.total ?? 0})`));
+    for (const [name, count] of Object.entries(result?.by_department ?? {})) {
+      chooser.append(h("option", { value: name }, `${named("department", name)} (${count})`));
+    }
+  }
+}
+
+/** @param {App} app @param {Lead} lead */
+function row(app, lead) {
+  const has = (/** @type {string} */ field) => lead.available.some((one) => one.field === field);
+  const marks = [has("email") && t("has_email"), has("phone") && t("has_phone"), lead.saved && t("saved")].filter(Boolean);
+  const open = () => app.open(personView({ contact_id: lead.contact_id }));
+  return h(
+    "li",
+    {},
+    h(
+      "button",
+      { type: "button", class: "lead", onclick: open },
+      h("strong", {}, lead.full_name ?? t("unnamed")),
+      h("span", {}, lead.title ?? ""),
+      h("span", { class: "hint" }, marks.join(" · ")),
+    ),
+  );
+}

@@ -1,0 +1,205 @@
+"""A real Chromium with the extension in it: the toolbar's click, the popup, the side panel, the worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proxy_support import Network
+from walks_support import PASSWORD, Stack
+
+os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
+
+from playwright.sync_api import BrowserContext, CDPSession, Page, Playwright, Worker
+
+EXTENSION = Path(__file__).parents[2] / "extension"
+LOOPBACK = "http://127.0.0.1/*"
+SECONDS = 15
+PROFILE = """<!doctype html><html lang=en><title>({n}) {name} | LinkedIn</title><main><h1> {name}
+ </h1><div class="text-body-medium">{headline}</div></main>"""
+
+
+def chromium() -> str:
+    """Give Chromium's path; where CI runs it has to be there."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if found:
+        return found
+    if os.environ.get("CI"):
+        pytest.fail("Chromium is not installed: apt-get install chromium, or name it in CHROMIUM")
+    pytest.skip("Chromium is not installed: apt-get install chromium, or name it in CHROMIUM")
+
+
+def unpacked(folder: Path) -> Path:
+    """Copy the extension, with one host granted: no test can press Chrome's own prompt."""
+    copy = folder / "extension"
+    shutil.copytree(EXTENSION, copy)
+    manifest = json.loads((copy / "manifest.json").read_text())
+    manifest["host_permissions"] = [LOOPBACK]
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    return copy
+
+
+def until(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
+    """Give the first true value of the condition, or fail."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if value := condition():
+            return value
+        time.sleep(0.05)
+    pytest.fail("it did not come true in time")
+
+
+@dataclass
+class Person:
+    """Somebody at the browser, with an account of a workspace of their own."""
+
+    context: BrowserContext
+    network: Network
+    stack: Stack
+    id: str
+    workspace: str
+    token: str
+
+    @property
+    def email(self) -> str:
+        return f"{self.workspace.replace('_', '-')}@walkers.example"
+
+    @property
+    def server(self) -> str:
+        return self.stack.base_url
+
+    @property
+    def worker(self) -> Worker:
+        """The service worker; woken if it sleeps."""
+        until(lambda: self.context.service_workers)
+        return self.context.service_workers[-1]
+
+    def visit(self, url: str) -> Page:
+        """Open a website in the window's tab."""
+        page = self.tabs()[0]
+        page.goto(url)
+        return page
+
+    def tabs(self) -> list[Page]:
+        return [page for page in self.context.pages if not page.url.startswith("chrome-extension:")]
+
+    def panels(self) -> list[Page]:
+        return [page for page in self.context.pages if page.url.startswith("chrome-extension:")]
+
+    def click_icon(self, page: Page) -> Page:
+        """Click the extension's icon, as the person does: it may see this tab now, and the popup opens."""
+        page.bring_to_front()
+        cdp = self.cdp()
+        tabs = cdp.send("Target.getTargets", {"filter": [{"type": "tab"}]})["targetInfos"]
+        target = next(tab["targetId"] for tab in tabs if tab["url"] == page.url)
+        with self.context.expect_page() as opened:
+            cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": target})
+        popup = opened.value
+        popup.wait_for_load_state()
+        popup.set_default_timeout(SECONDS * 1000)
+        return popup
+
+    def look_at(self, url: str) -> Page:
+        """Visit a page and click the icon on it."""
+        return self.click_icon(self.visit(url))
+
+    def cdp(self) -> CDPSession:
+        browser = self.context.browser
+        assert browser is not None
+        return browser.new_browser_cdp_session()
+
+    def sign_in(self, **settings: Any) -> None:
+        """Be signed in, as if the form had been filled in some time ago."""
+        answer = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
+        kept = answer.body | {"origin": self.server, "token": self.token.removeprefix("Bearer ")}
+        chosen = {"server": self.server, "email": self.email, "stay": False, "ask": "hash", "lists": []}
+        self.store("session", session=kept)
+        self.store("local", settings=chosen | settings)
+
+    def fill_in(self, popup: Page, password: str = PASSWORD, server: str | None = None) -> None:
+        popup.get_by_label("Server").fill(server or self.server)
+        popup.get_by_label("E-mail").fill(self.email)
+        popup.get_by_label("Password").fill(password)
+        popup.get_by_role("button", name="Sign in").click()
+
+    def store(self, area: str, **values: Any) -> None:
+        self.worker.evaluate(f"values => chrome.storage.{area}.set(values)", values)
+
+    def stored(self, area: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.worker.evaluate(f"() => chrome.storage.{area}.get(null)")
+        return found
+
+    def questions(self) -> list[dict[str, Any]]:
+        """Give what the extension keeps of questions, wherever."""
+        both = self.stored("local") | self.stored("session")
+        return [value for key, value in both.items() if key.startswith("question:")]
+
+    def badge(self) -> str:
+        text: str = self.worker.evaluate("() => chrome.action.getBadgeText({})")
+        return text
+
+    def stop_worker(self, page: Page) -> None:
+        """End the service worker, as Chrome does after thirty seconds."""
+        cdp = self.context.new_cdp_session(page)
+        cdp.send("ServiceWorker.enable")
+        cdp.send("ServiceWorker.stopAllWorkers")
+
+    def ring_alarm(self) -> None:
+        """Let the half-minute alarm ring now."""
+        self.worker.evaluate("() => chrome.alarms.create('questions', { when: Date.now() + 1 })")
+
+    def balance(self) -> int:
+        answer = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
+        credits_left: int = answer.body["credits"]["balance"]
+        return credits_left
+
+    def plays_profile(self, slug: str, name: str, headline: str = "") -> str:
+        """Let the network have that profile; give its address."""
+        url = f"https://www.linkedin.com/in/{slug}/"
+        html = PROFILE.format(n=3, name=name, headline=headline)
+        self.context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
+        return url
+
+
+@contextmanager
+def browser(
+    playwright: Playwright, folder: Path, network: Network, *, dark: bool = False
+) -> Iterator[tuple[BrowserContext, str]]:
+    """Start Chromium with the extension and an empty profile; give it and the extension's id."""
+    extension = unpacked(folder) if not (folder / "extension").exists() else folder / "extension"
+    context = playwright.chromium.launch_persistent_context(
+        folder / "profile",
+        executable_path=chromium(),
+        headless=True,
+        no_viewport=True,
+        color_scheme="dark" if dark else "light",
+        args=[
+            "--no-sandbox",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-quic",
+            "--disable-sync",
+            "--no-first-run",
+            f"--proxy-server=http://127.0.0.1:{network.port}",
+            "--proxy-bypass-list=<-loopback>",
+            "--enable-unsafe-extension-debugging",
+            f"--disable-extensions-except={extension}",
+            f"--load-extension={extension}",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+        ],
+    )
+    try:
+        if not context.service_workers:
+            context.wait_for_event("serviceworker")
+        yield context, context.service_workers[0].url.split("/")[2]
+    finally:
+        with suppress(Exception):
+            context.close()

@@ -1,0 +1,90 @@
+"""People whom the service knows, for the extension to find."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from walks_support import Stack
+
+from app.core import contacts
+from app.domain.findings import (
+    EmailStatus,
+    FoundCompany,
+    FoundContact,
+    FoundEmail,
+    FoundPhone,
+    Source,
+    SourceKind,
+)
+from app.infra import clock
+
+VERIFIED_DAYS_AGO = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """A company with a website of its own, and its people's ids by their first names."""
+
+    name: str
+    domain: str
+    people: dict[str, str]
+    emails: dict[str, str]
+    profiles: dict[str, str]
+
+    @property
+    def website(self) -> str:
+        return f"http://www.{self.domain}/"
+
+
+def company_of_three(stack: Stack) -> Company:
+    """Store Ada, who has a verified address and a number, Bob with a risky address, and Cleo with nothing."""
+    tag = secrets.token_hex(4)
+    now = clock.now()
+    source = Source("people.csv", SourceKind.IMPORT, now)
+    domain = f"engines-{tag}.test"
+    made = FoundCompany(
+        source=source,
+        name=f"Engines {tag}",
+        domain=domain,
+        linkedin_url=f"https://www.linkedin.com/company/engines-{tag}",
+        industry="Machinery",
+        headcount="51-200",
+        city="London",
+        country="GB",
+    )
+    checked = now - timedelta(days=VERIFIED_DAYS_AGO)
+    emails = {"Ada": f"ada@{domain}", "Bob": f"bob@{domain}"}
+    profiles = {name: f"https://www.linkedin.com/in/{name.lower()}-{tag}" for name in ("Ada", "Bob", "Cleo")}
+    known = (
+        ("Ada", "Lovelace", "Chief Engineer", "c_suite", "engineering", EmailStatus.VALID, checked),
+        ("Bob", "Babbage", "Sales Manager", "manager", "sales", EmailStatus.RISKY, None),
+        ("Cleo", "Clarke", "Engineer", "senior", "engineering", None, None),
+    )
+    ids = {}
+    with stack.database.transaction() as session:
+        for first, last, title, seniority, department, status, verified_at in known:
+            addresses = (
+                FoundEmail(
+                    email=f"{first.lower()}@{domain}", type="work", status=status, source=source, verified_at=verified_at
+                ),
+            )
+            numbers = (FoundPhone(e164="+442079460123", type="mobile", status="valid", source=source),)
+            person = FoundContact(
+                source=source,
+                full_name=f"{first} {last}",
+                first_name=first,
+                last_name=last,
+                title=title,
+                seniority=seniority,
+                department=department,
+                linkedin_url=profiles[first],
+                city="London",
+                country="GB",
+                company=made,
+                emails=addresses if status else (),
+                phones=numbers if first == "Ada" else (),
+            )
+            ids[first] = contacts.keep(session, person, now=now).id
+    return Company(made.name or "", domain, ids, emails, profiles)
