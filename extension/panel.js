@@ -12,14 +12,15 @@ import { searchForm } from "./views/search.js";
 import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign_in.js";
 import { siteView } from "./views/site.js";
+import { waiting } from "./views/waiting.js";
 
 /** @typedef {import("./store.js").Kept} Kept */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {(app: App) => Node|Promise<Node>} View */
 /**
- * What a view works with. `signal` ends with the view.
+ * What a view works with. `signal` ends with the view; `shows` are the names of the questions it shows itself.
  * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null, isSidePanel: boolean,
- *   open: (view: View) => Promise<void>, back: () => Promise<void>, restart: () => Promise<void>}} App
+ *   shows: Set<string>, open: (view: View) => Promise<void>, back: () => Promise<void>, restart: () => Promise<void>}} App
  */
 
 const isSidePanel = location.search === "?side";
@@ -81,6 +82,7 @@ async function render() {
     signal,
     page: await page(where.id ?? -1),
     isSidePanel,
+    shows: new Set(),
     open: (view) => (way.push(view), render()),
     back: () => (way.pop(), render()),
     restart: start,
@@ -90,7 +92,7 @@ async function render() {
   main.replaceChildren(...top, place);
   try {
     const node = await way[way.length - 1](app);
-    if (!signal.aborted) place.replaceChildren(node);
+    if (!signal.aborted) place.replaceChildren(node, ...(way.length === 1 ? [waiting(app)] : []));
   } catch (error) {
     if (!signal.aborted) place.replaceChildren(await stumble(error, session));
   }

@@ -12,11 +12,13 @@ import { forgetSignedIn, signedIn, updateSignedIn } from "./store.js";
 
 /** @typedef {import("./client/api.js").Answer} Answer */
 /** @typedef {import("./client/api.js").Problem} Problem */
+/** @typedef {import("./client/api.js").Subject} Subject */
+/** Whom a question is about: how to look the person up again, and the name to show. @typedef {{subject: Subject, label: string}} About */
 /**
- * `state`: `sending` until the service has taken it in, then `open`, then `over` (with `answer`) or `refused`
+ * `name` says what is asked about whom, so that the same question is found again. `state`: `sending` until the service has taken it in, then `open`, then `over` (with `answer`) or `refused`
  * (with `problem`). While it is not over, `problem` says what is in the way; it is tried again from `after`,
  * milliseconds since 1970.
- * @typedef {{key: string, name: string, path: string, body: object, owner: string, made: number,
+ * @typedef {{key: string, name: string, path: string, body: object, about: About, owner: string, made: number,
  *   state: "sending"|"open"|"over"|"refused", jobId: string|null, answer: Answer|null, problem: Problem|null,
  *   after: number, failures: number}} Question
  */
@@ -31,24 +33,30 @@ const disk = chrome.storage.local;
 const memory = chrome.storage.session;
 const FINAL = new Set(["over", "refused"]);
 
-/** Give the name under which the same question is found again. @param {string} kind @param {object} subject */
-export function nameOf(kind, subject) {
-  return `${kind} ${JSON.stringify(Object.entries(subject).sort())}`;
+/**
+ * Give the names under which a question may have been asked, the first for asking it now: a person who was nobody
+ * when it was asked has an id by the time it is answered.
+ * @param {string} kind @param {Subject} subject @param {import("./client/api.js").Contact|null} contact
+ */
+export function namesOf(kind, subject, contact) {
+  const url = contact?.linkedin_url ?? subject.linkedin_url;
+  const who = [url, contact?.id, subject.email, JSON.stringify(Object.entries(subject).sort())];
+  return who.filter(Boolean).map((one) => `${kind} ${one}`);
 }
 
 /**
  * Ask, or join the same question if it is not over yet.
- * @param {string} name @param {string} path @param {object} body
+ * @param {string} name @param {string} path @param {object} body @param {About} about
  * @returns {Promise<Question>}
  */
-export async function ask(name, path, body) {
+export async function ask(name, path, body, about) {
   return navigator.locks.request(`ask ${name}`, async () => {
-    const earlier = await find(name);
+    const earlier = await find([name]);
     if (earlier && !FINAL.has(earlier.state)) return earlier;
     if (earlier) await forget(earlier);
     const owner = ownerOf(await signedIn());
     /** @type {Question} */
-    const question = { key: crypto.randomUUID(), name, path, body, owner, made: Date.now(), state: "sending",
+    const question = { key: crypto.randomUUID(), name, path, body, about, owner, made: Date.now(), state: "sending",
       jobId: null, answer: null, problem: null, after: 0, failures: 0 }; // prettier-ignore
     await keep(question);
     await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES });
@@ -64,9 +72,12 @@ export async function all() {
   return questions.filter((question) => question.owner === owner).sort((one, other) => one.made - other.made);
 }
 
-/** @param {string} name @returns {Promise<Question|undefined>} the latest of that name */
-export async function find(name) {
-  return (await all()).findLast((question) => question.name === name);
+/** @param {Question} question */
+export const isOver = (question) => FINAL.has(question.state);
+
+/** @param {string[]} names @returns {Promise<Question|undefined>} the latest of those names */
+export async function find(names) {
+  return (await all()).findLast((question) => names.includes(question.name));
 }
 
 /** Drop a question whose answer was seen. @param {Question} question */
@@ -76,17 +87,17 @@ export async function forget(question) {
   await showBadge();
 }
 
-/** Tell when a question of that name changes; call what is returned to hear no more.
- *  @param {string} name @param {(question: Question) => void} told @returns {() => void} */
-export function listen(name, told) {
+/** Tell when a question of those names changes, or any if none are given, until the signal.
+ *  @param {string[]|null} names @param {(question: Question) => void} told @param {AbortSignal} signal */
+export function listen(names, told, signal) {
   /** @param {Record<string, {newValue?: any}>} changes */
   const hear = (changes) => {
     for (const [key, { newValue }] of Object.entries(changes)) {
-      if (key.startsWith(PREFIX) && newValue?.name === name) told(newValue);
+      if (key.startsWith(PREFIX) && newValue && (names?.includes(newValue.name) ?? true)) told(newValue);
     }
   };
   chrome.storage.onChanged.addListener(hear);
-  return () => chrome.storage.onChanged.removeListener(hear);
+  signal.addEventListener("abort", () => chrome.storage.onChanged.removeListener(hear));
 }
 
 /** Drive a question to its end, or to the next 401. While another window does, this one waits for its turn.

@@ -1,27 +1,26 @@
 // Asking everybody for everything about somebody who is not known yet.
 
-import { ask, drive, find, forget, listen, nameOf } from "../questions.js";
+import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
 import { credits, sentence, t } from "../texts.js";
 import { button, failure, h, icon, retryButton } from "./parts.js";
 import { personView } from "./person.js";
-import { isOver, nothing, progress, receipt } from "./values.js";
+import { nothing, progress, receipt } from "./values.js";
 
 /** @typedef {import("../panel.js").App} App */
-/** @typedef {import("../client/api.js").Subject} Subject */
 /** @typedef {import("../questions.js").Question} Question */
 
 const PATH = "/api/ext/enrichment-request";
 const FIELDS = ["profile", "company", "email", "phone"];
 
-/** @param {App} app @param {Subject} who @returns {Promise<HTMLElement>} */
+/** @param {App} app @param {import("./person.js").Who} who @returns {Promise<HTMLElement>} */
 export async function enrichment(app, who) {
-  const name = nameOf("enrichment_request", who);
-  const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: who }], fields: FIELDS };
+  const names = namesOf("enrichment_request", who.asked, null);
+  const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: who.subject }], fields: FIELDS };
   const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
   const place = h("div", { class: "place" });
-  const stop = listen(name, follow);
-  app.signal.addEventListener("abort", stop);
-  const earlier = await find(name);
+  listen(names, follow, app.signal);
+  names.forEach((name) => app.shows.add(name));
+  const earlier = await find(names);
   if (earlier) follow(earlier);
   else offer();
   if (earlier && !isOver(earlier)) drive(earlier);
@@ -33,7 +32,7 @@ export async function enrichment(app, who) {
 
   async function act() {
     place.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ one) => (one.disabled = true));
-    const question = await ask(name, PATH, body);
+    const question = await ask(names[0], PATH, body, { subject: who.asked, label: who.label });
     follow(question);
     drive(question);
   }

@@ -1,6 +1,7 @@
 // One person: who it is, what can be revealed, what was saved; and what to do where nobody is known.
 
 import { readProfile } from "../tab.js";
+import { find, forget, isOver, namesOf } from "../questions.js";
 import { counted, t } from "../texts.js";
 import { enrichment } from "./enrichment.js";
 import { empty, h } from "./parts.js";
@@ -10,6 +11,11 @@ import { values } from "./values.js";
 /** @typedef {import("../panel.js").App} App */
 /** @typedef {import("../client/api.js").Subject} Subject */
 /** @typedef {import("../client/api.js").Card} Card */
+/**
+ * A person as this view knows them: `asked` is what the view was opened with, `subject` the best there is to name
+ * them to the service, `label` what to call them.
+ * @typedef {{asked: Subject, subject: Subject, label: string}} Who
+ */
 
 /** @param {Subject} subject @returns {import("../panel.js").View} */
 export function personView(subject) {
@@ -19,7 +25,10 @@ export function personView(subject) {
     const read = url ? await readProfile(app.page, url) : {};
     if (card.suppressed) return empty(t("suppressed_title"), t("suppressed_text"));
     if (card.outcome === "ambiguous") return candidates(app, card);
-    const who = card.contact ? { contact_id: card.contact.id } : { ...subject, ...(read.full_name && { full_name: read.full_name }) };
+    const named = { ...subject, ...(read.full_name && { full_name: read.full_name }) };
+    const label = card.contact?.full_name ?? named.full_name ?? subject.email ?? t("somebody");
+    const who = { asked: subject, subject: card.contact ? { contact_id: card.contact.id } : named, label };
+    if (card.contact) await settle(namesOf("enrichment_request", subject, card.contact));
     const shown = h(
       "div",
       {},
@@ -31,6 +40,12 @@ export function personView(subject) {
     );
     return shown;
   };
+}
+
+/** Forget an enrichment that is over: what it brought is on the card. @param {string[]} names */
+async function settle(names) {
+  const question = await find(names);
+  if (question && isOver(question)) await forget(question);
 }
 
 /** @param {Card} card */

@@ -1,6 +1,6 @@
 // A person's addresses or numbers: masked with their price, being asked for, or in full with their receipt.
 
-import { ask, drive, find, forget, listen, nameOf } from "../questions.js";
+import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
 import { credits, day, named, provider, seconds, sentence, t } from "../texts.js";
 import { announce, button, copyButton, failure, h, icon, retryButton } from "./parts.js";
 
@@ -15,21 +15,21 @@ import { announce, button, copyButton, failure, h, icon, retryButton } from "./p
 
 const WORST_FIRST = ["unknown", "invalid", "risky", "accept_all", "valid"];
 
-/** @param {App} app @param {Field} field @param {Subject} who @param {Card} card @returns {HTMLElement} */
+/** @param {App} app @param {Field} field @param {import("./person.js").Who} who @param {Card} card @returns {HTMLElement} */
 export function values(app, field, who, card) {
-  const name = nameOf(`reveal.${field}`, who);
+  const names = namesOf(`reveal.${field}`, who.asked, card.contact);
   const owned = field === "email" ? card.revealed.emails : card.revealed.phones;
   const hidden = card.available.filter((one) => one.field === field && !one.owned);
   const price = hidden[0]?.credits ?? app.session.prices[`reveal.${field}`] ?? 1;
   const place = h("div", { class: "place" });
   const section = h("section", { class: "card", "aria-label": t(`kind_${field}`) }, h("h2", {}, icon(field), t(`kind_${field}`)), place);
-  const stop = listen(name, follow);
-  app.signal.addEventListener("abort", stop);
+  listen(names, follow, app.signal);
+  names.forEach((name) => app.shows.add(name));
   begin();
   return section;
 
   async function begin() {
-    const question = await find(name);
+    const question = await find(names);
     if (question) follow(question);
     else place.replaceChildren(...(owned.length > 0 ? owned.map((one) => value(one)) : offer()));
     if (question && !isOver(question)) drive(question);
@@ -44,7 +44,8 @@ export function values(app, field, who, card) {
 
   async function reveal() {
     place.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ one) => (one.disabled = true));
-    const question = await ask(name, `/api/ext/reveal/${field}`, { subject: who, ...wish(field, hidden), ...reference(who) });
+    const body = { subject: who.subject, ...wish(field, hidden), ...reference(who.subject) };
+    const question = await ask(names[0], `/api/ext/reveal/${field}`, body, { subject: who.asked, label: who.label });
     follow(question);
     drive(question);
   }
@@ -72,9 +73,6 @@ export function values(app, field, who, card) {
     return [...nothing(app, answer, reveal), receipt(answer, [])];
   }
 }
-
-/** @param {Question} question */
-export const isOver = (question) => question.state === "over" || question.state === "refused";
 
 /** Say why there is no value. @param {App} app @param {Answer} answer @param {() => unknown} again @returns {Node[]} */
 export function nothing(app, answer, again) {
