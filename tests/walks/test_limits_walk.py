@@ -14,14 +14,13 @@ from typing import Any
 import pytest
 import redis
 from support import empty_database
-from walks_support import Answer, Stack, running, until
+from walks_support import PROCESSES, Answer, Stack, running, until
 
 from app.domain.tokens import TokenKind, new_token
 
 MOST = 20
 REQUESTS = 60
 GUESSES = 4
-PROCESSES = 2
 ALONE = MOST // 4
 
 
@@ -35,7 +34,6 @@ def limited(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterato
             running(
                 folder,
                 url,
-                WEB_CONCURRENCY=str(PROCESSES),
                 LIMIT_LOOKUP=f"{MOST}/hour",
                 LIMIT_READ=f"{MOST}/hour",
                 LIMIT_LOGIN_ADDRESS=f"{MOST}/hour",

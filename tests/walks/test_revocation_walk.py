@@ -16,9 +16,8 @@ from pathlib import Path
 import psutil
 import pytest
 from support import empty_database
-from walks_support import PASSWORD, ROOT, Stack, running, until
+from walks_support import PASSWORD, PROCESSES, ROOT, Stack, running, until
 
-PROCESSES = 2
 EVERY_SECONDS = 0.05
 Revoke = Callable[[], int]
 
@@ -50,7 +49,12 @@ def two(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[St
     folder = tmp_path_factory.mktemp("revocation")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"revocation_{worker_id}"))
-        yield stop.enter_context(running(folder, url, WEB_CONCURRENCY=str(PROCESSES)))
+        yield stop.enter_context(
+            running(
+                folder,
+                url,
+            )
+        )
 
 
 @pytest.fixture(scope="module")

@@ -29,6 +29,7 @@ from app.infra import clock, passwords
 from app.infra.db import Database
 
 ROOT = Path(__file__).parents[2]
+PROCESSES = 2
 PASSWORD = "correct horse battery staple"
 PASSWORD_HASH = passwords.hash_password(PASSWORD)
 
@@ -209,6 +210,7 @@ def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
         "DATABASE_URL": url,
         "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
         "LOG_LEVEL": "info",
+        "WEB_CONCURRENCY": str(PROCESSES),
         "REPUBLISH_SECONDS": "2",
         "LIMIT_SPEND": "100000/minute",
         "LIMIT_LOGIN_ADDRESS": "100000/minute",
