@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         add_help=False,  # as above
     )
     extension = commands.add_parser(
-        "extension", help="the Chrome extension in a browser, over the running demo, with websites to try it on"
+        "extension", help="the Chrome extension in a browser, over the running demo, with websites to visit"
     )
     extension.add_argument("--zip", type=Path, metavar="FILE", help="write the zip for the store instead")
     run = commands.add_parser("run", help="run a command in the environment, with the services there")

@@ -1,8 +1,8 @@
 // The popup, and the side panel: what is shown, and the way back.
 
 import { ApiError, Client } from "./client/api.js";
-import { all, drive } from "./questions.js";
-import { forgetSignedIn, keepPage, page, settings, signedIn, takeSignedOut, updateSignedIn } from "./store.js";
+import { all, drive, showBadge } from "./questions.js";
+import { forgetSignedIn, keepPage, page, settings, signedIn, updateSignedIn, whySignedOut } from "./store.js";
 import { activePage } from "./tab.js";
 import { credits, hostOf, sentence, t } from "./texts.js";
 import { historyView } from "./views/history.js";
@@ -43,11 +43,12 @@ await start();
 async function start() {
   const session = await signedIn();
   tokenShown = session?.token ?? null;
+  showBadge(); // of whoever is signed in now
   if (session === null) {
     way = [];
     bar.replaceChildren();
     shown.abort();
-    main.replaceChildren(await signInView(await takeSignedOut()));
+    main.replaceChildren(await signInView(await whySignedOut()));
     return;
   }
   const where = await chrome.windows.getCurrent();
@@ -64,6 +65,16 @@ function home(about) {
   if (about?.kind === "profile") return personView({ linkedin_url: about.url });
   if (about?.kind === "company" || about?.kind === "site") return siteView(about);
   return () => (isSidePanel ? empty(t("nothing_title"), t("panel_empty")) : empty(t("nothing_title"), t("nothing_text")));
+}
+
+/** Show the last view of the way, with the focus, and so the top of the window, on what it is about. */
+async function go() {
+  main.focus();
+  await render();
+  const heading = main.querySelector("h1, .place h2");
+  if (document.activeElement !== main || !(heading instanceof HTMLElement)) return;
+  heading.tabIndex = -1;
+  heading.focus();
 }
 
 /** Show the last view of the way. */
@@ -83,8 +94,8 @@ async function render() {
     page: await page(where.id ?? -1),
     isSidePanel,
     shows: new Set(),
-    open: (view) => (way.push(view), render()),
-    back: () => (way.pop(), render()),
+    open: (view) => (way.push(view), go()),
+    back: () => (way.pop(), go()),
     restart: start,
   };
   const top = [...(way.length > 1 ? [backButton()] : [searchForm(app)]), ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : [])];
@@ -99,7 +110,7 @@ async function render() {
 }
 
 function backButton() {
-  const back = iconButton("back", t("back"), () => (way.pop(), render()));
+  const back = iconButton("back", t("back"), () => (way.pop(), go()));
   return h("nav", { class: "way" }, back);
 }
 
@@ -107,10 +118,11 @@ function backButton() {
 async function stumble(error, session) {
   if (!(error instanceof ApiError)) throw error;
   if (error.status === 401) {
-    await forgetSignedIn(error.code);
+    await forgetSignedIn(session, error.code);
     return busy();
   }
-  return failure(sentence(error.problem, session.origin), retryButton(error.problem.retry_after ?? 0, render));
+  const told = failure(sentence(error.problem, session.origin), retryButton(error.problem.retry_after ?? 0, go));
+  return h("div", {}, h("h1", { class: "unseen" }, t("name")), told);
 }
 
 /** Bring credits, prices and settings of the server up to date. @param {Kept} session */
@@ -119,7 +131,7 @@ async function refresh(session) {
     await updateSignedIn(session, await new Client(session.origin, session.token).session());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 401) await forgetSignedIn(error.code);
+    if (error.status === 401) await forgetSignedIn(session, error.code);
   }
 }
 
@@ -137,8 +149,8 @@ async function follow(changes) {
 /** @param {Kept} session */
 function showBar(session) {
   const left = h("span", { class: "credits", id: "credits" }, credits(session.credits.balance));
-  const atHistory = () => (way = [way[0], historyView], render());
-  const atSettings = () => (way = [way[0], settingsView], render());
+  const atHistory = () => (way = [way[0], historyView], go());
+  const atSettings = () => (way = [way[0], settingsView], go());
   const side = isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)];
   const focused = document.activeElement?.getAttribute("aria-label");
   bar.replaceChildren(

@@ -13,12 +13,13 @@ import { forgetSignedIn, signedIn, updateSignedIn } from "./store.js";
 /** @typedef {import("./client/api.js").Answer} Answer */
 /** @typedef {import("./client/api.js").Problem} Problem */
 /** @typedef {import("./client/api.js").Subject} Subject */
+/** What the client calls it. @typedef {"revealEmail"|"revealPhone"|"enrichmentRequest"} Method */
 /** Whom a question is about: how to look the person up again, and the name to show. @typedef {{subject: Subject, label: string}} About */
 /**
  * `name` says what is asked about whom, so that the same question is found again. `state`: `sending` until the service has taken it in, then `open`, then `over` (with `answer`) or `refused`
  * (with `problem`). While it is not over, `problem` says what is in the way; it is tried again from `after`,
  * milliseconds since 1970.
- * @typedef {{key: string, name: string, path: string, body: object, about: About, owner: string, made: number,
+ * @typedef {{key: string, name: string, method: Method, body: any, about: About, owner: string, made: number,
  *   state: "sending"|"open"|"over"|"refused", jobId: string|null, answer: Answer|null, problem: Problem|null,
  *   after: number, failures: number}} Question
  */
@@ -46,20 +47,20 @@ export function namesOf(kind, subject, contact) {
 
 /**
  * Ask, or join the same question if it is not over yet.
- * @param {string} name @param {string} path @param {object} body @param {About} about
+ * @param {string} name @param {Method} method @param {object} body @param {About} about
  * @returns {Promise<Question>}
  */
-export async function ask(name, path, body, about) {
+export async function ask(name, method, body, about) {
   return navigator.locks.request(`ask ${name}`, async () => {
     const earlier = await find([name]);
     if (earlier && !FINAL.has(earlier.state)) return earlier;
     if (earlier) await forget(earlier);
     const owner = ownerOf(await signedIn());
     /** @type {Question} */
-    const question = { key: crypto.randomUUID(), name, path, body, about, owner, made: Date.now(), state: "sending",
+    const question = { key: crypto.randomUUID(), name, method, body, about, owner, made: Date.now(), state: "sending",
       jobId: null, answer: null, problem: null, after: 0, failures: 0 }; // prettier-ignore
     await keep(question);
-    await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES });
+    await setAlarm();
     return question;
   });
 }
@@ -103,6 +104,7 @@ export function listen(names, told, signal) {
 /** Drive a question to its end, or to the next 401. While another window does, this one waits for its turn.
  *  @param {Question} question */
 export async function drive(question) {
+  await setAlarm(); // should this window close
   await navigator.locks.request(`drive ${question.key}`, async () => {
     for (;;) {
       const now = await reread(question);
@@ -123,8 +125,9 @@ export async function driveOnce() {
       if (now && !FINAL.has(now.state) && now.after <= Date.now()) await step(now, 0);
     });
   }
-  const left = (await all()).some((question) => !FINAL.has(question.state));
-  if (!left) await chrome.alarms.clear(ALARM);
+  const isLeft = async () => (await all()).some((question) => !FINAL.has(question.state));
+  if (!(await isLeft())) await chrome.alarms.clear(ALARM);
+  if (await isLeft()) await setAlarm(); // Chrome may have dropped it, or there was a click meanwhile
   await showBadge();
 }
 
@@ -146,31 +149,37 @@ async function step(question, wait) {
   try {
     const answer = question.jobId
       ? await client.job(question.jobId, { wait })
-      : await client.ask(question.path, question.body, { key: question.key, wait });
+      : await client[question.method](question.body, { key: question.key, wait });
     const { balance } = answer.credits;
     await updateSignedIn(session, { credits: { ...session.credits, balance } });
     const state = answer.job.finished_at === null ? "open" : "over";
-    await keep({ ...question, state, jobId: answer.job.id, answer, problem: null, failures: 0, after: 0 });
+    await update({ ...question, state, jobId: answer.job.id, answer, problem: null, failures: 0, after: 0 });
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    await stumble(question, error);
+    await stumble(question, error, session);
   }
 }
 
-/** Decide on a question that was not answered. @param {Question} question @param {ApiError} error */
-async function stumble(question, error) {
+/** Decide on a question that was not answered.
+ *  @param {Question} question @param {ApiError} error @param {import("./store.js").Kept} session */
+async function stumble(question, error, session) {
   const { problem } = error;
   if (error.status === 401) {
-    await forgetSignedIn(error.code); // the question stays, for when the person is back
+    await forgetSignedIn(session, error.code); // the question stays, for when the person is back
     return;
   }
   if (error.status === 429 || error.status === 0 || error.status >= 500 || problem.retryable) {
     const failures = question.failures + 1;
     const rest = problem.retry_after ?? Math.min(2 ** question.failures, LONGEST_REST_SECONDS);
-    await keep({ ...question, problem, failures, after: Date.now() + rest * 1000 });
+    await update({ ...question, problem, failures, after: Date.now() + rest * 1000 });
     return;
   }
-  await keep({ ...question, state: "refused", problem });
+  await update({ ...question, state: "refused", problem });
+}
+
+/** Write down how far a question is, unless it was dropped meanwhile. @param {Question} question */
+async function update(question) {
+  if ((await reread(question)) !== null) await keep(question);
 }
 
 /** @param {Question} question */
@@ -186,6 +195,10 @@ async function keep(question) {
 async function reread(question) {
   const key = PREFIX + question.key;
   return (await memory.get(key))[key] ?? (await disk.get(key))[key] ?? null;
+}
+
+async function setAlarm() {
+  if (!(await chrome.alarms.get(ALARM))) await chrome.alarms.create(ALARM, { periodInMinutes: ALARM_MINUTES });
 }
 
 /** @param {Question} question */

@@ -1,7 +1,7 @@
 // Goes on with what was asked after the popup was closed. It keeps no state of its own: Chrome ends it after
 // thirty seconds without work, and an alarm starts it again.
 
-import { ALARM, driveOnce, showBadge } from "./questions.js";
+import { ALARM, driveOnce } from "./questions.js";
 
 chrome.storage.local.setAccessLevel({ accessLevel: "TRUSTED_CONTEXTS" });
 
@@ -9,4 +9,4 @@ chrome.alarms.onAlarm.addListener((alarm) => {
   if (alarm.name === ALARM) return driveOnce();
 });
 chrome.runtime.onStartup.addListener(driveOnce);
-chrome.runtime.onInstalled.addListener(showBadge);
+chrome.runtime.onInstalled.addListener(driveOnce); // an update drops the alarm

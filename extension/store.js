@@ -16,6 +16,7 @@ const disk = chrome.storage.local;
 /** @type {Area} */
 const memory = chrome.storage.session;
 const SIGNED_IN = "session";
+const SIGNED_OUT = "signed_out";
 const MOST_LISTS = 20;
 
 /** @type {Settings} */
@@ -57,18 +58,18 @@ export async function updateSignedIn(whose, change) {
   if (now?.token === whose.token) await keepSignedIn({ ...now, ...change });
 }
 
-/** Forget the token; `why` is the code of the sentence that the sign-in form shows. @param {string} [why] */
-export async function forgetSignedIn(why) {
+/** Forget a token that was refused, unless somebody signed out or in meanwhile.
+ *  @param {Kept} whose @param {string} why the code of the sentence that the sign-in form shows */
+export async function forgetSignedIn(whose, why) {
+  if ((await signedIn())?.token !== whose.token) return;
+  await memory.set({ [SIGNED_OUT]: why });
   await memory.remove(SIGNED_IN);
   await disk.remove(SIGNED_IN);
-  await memory.set({ signed_out: why ?? null });
 }
 
-/** Give why nobody is signed in any more, once. @returns {Promise<string|null>} */
-export async function takeSignedOut() {
-  const { signed_out: why } = await memory.get("signed_out");
-  await memory.remove("signed_out");
-  return why ?? null;
+/** Give why nobody is signed in any more. @returns {Promise<string|null>} */
+export async function whySignedOut() {
+  return (await memory.get(SIGNED_OUT))[SIGNED_OUT] ?? null;
 }
 
 /** Forget everything of the person who signed out. */

@@ -32,8 +32,11 @@ export const moment = (time) => moments.format(new Date(time));
 /** @param {number} milliseconds */
 export const seconds = (milliseconds) => t("seconds", numbers.format(milliseconds / 1000));
 
+/** @param {string} text */
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** Give a provider's name as people write it. @param {string} name */
-export const provider = (name) => name.charAt(0).toUpperCase() + name.slice(1);
+export const provider = (name) => capital(name);
 
 /** Give the text for a value that may be newer than this extension. @param {string} prefix @param {string} value */
 export const named = (prefix, value) => t(`${prefix}_${value}`) || value.replaceAll("_", " ");
@@ -49,6 +52,7 @@ export const hostOf = (server) => (URL.canParse(server) ? new URL(server).host :
 export function sentence(problem, server, { goesOn = false } = {}) {
   const { code } = problem;
   if (LIMITED.includes(code)) return t(goesOn ? "error_limited" : "error_limited_retry", problem.retry_after ?? 1);
+  if (code === "unavailable" && !goesOn) return t("error_unavailable_retry");
   if (SIGNED_OUT.includes(code)) return t("error_signed_out");
   if (code === "insufficient_credits") {
     const left = t("credits_left", credits(problem.balance ?? 0));

@@ -30,7 +30,11 @@ from tools.state import ROOT, State
 
 SOURCE = ROOT / "extension"
 NOT_FOR_THE_STORE = {"README.md", "store"}
-BROWSERS = ("chromium", "chromium-browser", "google-chrome-for-testing", "chrome")
+BROWSERS = (
+    *("chromium", "chromium-browser", "google-chrome-for-testing"),
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+CLOSING_SECONDS = 5.0
 FIRST_PORT = 8080
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # zip's first day: the same files make the same zip
 
@@ -41,9 +45,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--zip", type=Path, metavar="FILE", help="write the zip for the store and stop")
     chosen = parser.parse_args(argv)
     if chosen.zip:
-        pack(chosen.zip)
-        say(f"{chosen.zip}: {chosen.zip.stat().st_size:,} bytes. What the store asks is in extension/store.")
-        return 0
+        return _zip(chosen.zip.resolve())
     with processes.interruptible():
         try:
             return _show()
@@ -53,6 +55,16 @@ def main(argv: list[str]) -> int:
         except KeyboardInterrupt:
             say("Stopped.")
             return 0
+
+
+def _zip(target: Path) -> int:
+    try:
+        pack(target)
+    except OSError as problem:
+        say(f"{target} cannot be written: {problem.strerror}.")
+        return 1
+    say(f"{target}: {target.stat().st_size:,} bytes. What the store asks is in extension/store.")
+    return 0
 
 
 def pack(target: Path) -> None:
@@ -67,11 +79,13 @@ def pack(target: Path) -> None:
 
 
 def _is_shipped(path: Path) -> bool:
-    return path.relative_to(SOURCE).parts[0] not in NOT_FOR_THE_STORE
+    parts = path.relative_to(SOURCE).parts
+    return parts[0] not in NOT_FOR_THE_STORE and not any(part.startswith(".") for part in parts)
 
 
 def _show() -> int:
     state = State.open()
+    browser = _browser()
     with ExitStack() as stop:
         running = None
         known = services.already_up(state)
@@ -79,14 +93,17 @@ def _show() -> int:
             running = stop.enter_context(services.Services(state))
             known = {**(running.answer or {})}
         port = stop.enter_context(_websites())
-        browser = _browser()
         say(_told(known, port, opened=browser is not None))
-        opened = None if browser is None else stop.enter_context(_opened(browser, port))
+        log = state.logs / "chromium.log"
+        opened = None if browser is None else stop.enter_context(_opened(browser, port, log))
         while opened is None or opened.poll() is None:
             if running:
                 running.tend()
             else:
                 threading.Event().wait(services.ROUND)
+        if opened.returncode:
+            raise ServiceError(f"{browser} ended with code {opened.returncode}:\n{processes.tail(log)}")
+        say("The browser was closed.")
     return 0
 
 
@@ -114,13 +131,16 @@ Ctrl-C stops it.
 
 def _browser() -> str | None:
     """Find a Chromium that can be shown; Google's own Chrome refuses to load an extension by a flag."""
-    has_screen = sys.platform == "darwin" or "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ
-    named = [os.environ["CHROMIUM"]] if "CHROMIUM" in os.environ else list(BROWSERS)
-    return next(filter(None, map(shutil.which, named)), None) if has_screen else None
+    named = os.environ.get("CHROMIUM")
+    if named and not shutil.which(named):
+        raise ServiceError(f"CHROMIUM is {named}, and no such program can be started.")
+    has_screen = sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    found = filter(None, map(shutil.which, [named] if named else BROWSERS))
+    return next(found, None) if has_screen else None
 
 
 @contextmanager
-def _opened(browser: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def _opened(browser: str, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """Open the browser, with a profile of its own, at a website that only it finds."""
     sites = ", ".join(f"MAP {site} {ports.LOOPBACK}:{port}" for site in _people())
     with TemporaryDirectory(prefix="contact-lookup-", ignore_cleanup_errors=True) as profile:
@@ -130,12 +150,12 @@ def _opened(browser: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
             *(f"--host-resolver-rules={sites}", *(["--no-sandbox"] if os.geteuid() == 0 else [])),
             f"http://{next(iter(_people()))}/",
         ]
-        opened = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 -- our own words
+        log.unlink(missing_ok=True)
+        opened = processes.spawn(command, log)
         try:
             yield opened
         finally:
-            opened.terminate()
-            opened.wait()
+            processes.stop([opened.pid], [opened], CLOSING_SECONDS)
 
 
 def _people() -> dict[str, list[dict[str, str]]]:
@@ -194,13 +214,21 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: who visits which website is nobody's business."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Serves each connection in a thread of its own."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_about: object) -> None:
+        """Say nothing: a browser hangs up when it likes."""
+
+
 @contextmanager
 def _websites() -> Iterator[int]:
     """Serve the sample companies' websites on loopback; give the port."""
     port = ports.next_free(FIRST_PORT)
     _Handler.sites = {site: _Site(port, people) for site, people in _people().items()}
-    server = ThreadingHTTPServer((ports.LOOPBACK, port), _Handler)
-    server.daemon_threads = True
+    server = _Server((ports.LOOPBACK, port), _Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield port

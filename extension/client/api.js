@@ -180,11 +180,6 @@ export class Client {
     return this.#send("GET", `/api/ext/jobs?${new URLSearchParams(/** @type {any} */ (query))}`);
   }
 
-  /** Ask a queued endpoint by its path. @param {string} path @param {object} body @param {Options} options @returns {Promise<Answer>} */
-  ask(path, body, options) {
-    return this.#send("POST", path, body, options);
-  }
-
   /** Wait for a job that is not over. @param {Answer} answer @param {AbortSignal} [signal] @returns {Promise<Answer>} */
   async over(answer, signal) {
     while (answer.job.finished_at === null) answer = await this.job(answer.job.id, { wait: 20, signal });

@@ -1,22 +1,21 @@
 // Asking everybody for everything about somebody who is not known yet.
 
+import { ApiError } from "../client/api.js";
 import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
 import { credits, sentence, t } from "../texts.js";
-import { button, failure, h, icon, retryButton } from "./parts.js";
+import { announce, busy, button, failure, h, icon, retryButton } from "./parts.js";
 import { personView } from "./person.js";
 import { nothing, progress, receipt } from "./values.js";
 
 /** @typedef {import("../panel.js").App} App */
 /** @typedef {import("../questions.js").Question} Question */
 
-const PATH = "/api/ext/enrichment-request";
 const FIELDS = ["profile", "company", "email", "phone"];
 
 /** @param {App} app @param {import("./person.js").Who} who @returns {Promise<HTMLElement>} */
 export async function enrichment(app, who) {
   const names = namesOf("enrichment_request", who.asked, null);
   const body = { entity: /** @type {"person"} */ ("person"), items: [{ subject: who.subject }], fields: FIELDS };
-  const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
   const place = h("div", { class: "place" });
   listen(names, follow, app.signal);
   names.forEach((name) => app.shows.add(name));
@@ -26,13 +25,24 @@ export async function enrichment(app, who) {
   if (earlier && !isOver(earlier)) drive(earlier);
   return h("section", { class: "card", "aria-label": t("kind_enrichment_request") }, h("h2", {}, icon("enrichment"), t("kind_enrichment_request")), place);
 
-  function offer() {
-    place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }));
+  /** Ask what it costs at most; whatever else is shown of the person does not wait for that. */
+  async function offer() {
+    place.replaceChildren(busy());
+    try {
+      const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
+      if (await find(names)) return; // another window was faster
+      place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }));
+    } catch (error) {
+      if (app.signal.aborted) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) return app.restart();
+      place.replaceChildren(failure(sentence(error.problem, app.session.origin), retryButton(error.problem.retry_after ?? 0, offer)));
+    }
   }
 
   async function act() {
     place.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ one) => (one.disabled = true));
-    const question = await ask(names[0], PATH, body, { subject: who.asked, label: who.label });
+    const question = await ask(names[0], "enrichmentRequest", body, { subject: who.asked, label: who.label });
     follow(question);
     drive(question);
   }
@@ -40,7 +50,7 @@ export async function enrichment(app, who) {
   /** @param {Question} question */
   async function follow(question) {
     if (app.signal.aborted) return;
-    if (!isOver(question)) return place.replaceChildren(progress(app, question));
+    if (!isOver(question)) return progress(app, question, place);
     const { answer, problem } = question;
     forget(question); // it was seen
     const item = answer?.result?.items[0];
@@ -50,7 +60,8 @@ export async function enrichment(app, who) {
       return place.replaceChildren(failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, act)));
     }
     const none = answer.job.status === "succeeded" && item?.outcome !== "suppressed";
-    const told = none ? [h("p", { role: "status" }, t("enrich_none"))] : nothing(app, answer, act);
+    if (none) announce(t("enrich_none"));
+    const told = none ? [h("p", {}, t("enrich_none"))] : nothing(app, answer, act);
     place.replaceChildren(...told, receipt(answer, []));
   }
 }

@@ -17,14 +17,15 @@ export async function historyView(app) {
   const asked = jobs.filter((job) => KINDS.includes(job.kind));
   if (asked.length === 0) return empty(t("history"), t("history_empty"));
   const names = await namesOf(app, asked);
+  const nameOf = (/** @type {Job} */ job) => names.get(job.client_reference ?? "") ?? t("somebody");
   const rows = asked.map((job) =>
     h(
       "li",
       {},
       h(
         "button",
-        { type: "button", class: "lead", onclick: () => app.open(jobView(job)) },
-        h("strong", {}, names.get(job.client_reference ?? "") ?? t("somebody")),
+        { type: "button", class: "lead", onclick: () => app.open(jobView(job, nameOf(job))) },
+        h("strong", {}, nameOf(job)),
         h("span", {}, `${named("kind", job.kind.replace(".", "_"))}: ${state(job)}`),
         h("span", { class: "hint" }, moment(job.created_at)),
       ),
@@ -42,8 +43,8 @@ async function namesOf(app, jobs) {
   return new Map(results.filter((card) => card.contact?.full_name).map((card) => [card.contact?.id ?? "", card.contact?.full_name ?? ""]));
 }
 
-/** @param {Job} job @returns {import("../panel.js").View} */
-function jobView(job) {
+/** @param {Job} job @param {string} name of whom it was about @returns {import("../panel.js").View} */
+function jobView(job, name) {
   return async (app) => {
     const answer = await app.client.job(job.id, { wait: 10, signal: app.signal });
     const results = answer.result?.items ?? [answer.result ?? {}];
@@ -53,8 +54,8 @@ function jobView(job) {
     return h(
       "section",
       { class: "card" },
-      h("h1", {}, named("kind", job.kind.replace(".", "_"))),
-      h("p", { class: "hint" }, moment(job.created_at)),
+      h("h1", {}, results[0]?.contact?.full_name ?? name),
+      h("p", { class: "hint" }, `${named("kind", job.kind.replace(".", "_"))} · ${moment(job.created_at)}`),
       ...(found.length > 0 ? found.map(value) : answer.job.finished_at ? nothing(app, answer, open) : [h("p", {}, t("state_open"))]),
       receipt(answer, found[0]?.sources ?? []),
       contact && h("button", { type: "button", onclick: open }, t("open_profile")),

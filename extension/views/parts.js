@@ -75,7 +75,7 @@ export function copyButton(value) {
 
 /** Something went wrong, or there is nothing: what, why, what to do. @param {string} title @param {string} [text] @param {...Child} more */
 export function empty(title, text, ...more) {
-  return h("section", { class: "empty" }, h("h2", {}, title), text && h("p", {}, text), ...more);
+  return h("section", { class: "empty" }, h("h1", {}, title), text && h("p", {}, text), ...more);
 }
 
 /** @param {string} text @param {...Child} more a failure, read out at once */

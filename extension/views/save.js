@@ -52,9 +52,9 @@ export async function saveForm(app, url, card, read) {
   /** @param {Event} event */
   async function act(event) {
     event.preventDefault();
+    submit.disabled = true; // before anything is awaited, for whoever clicks twice
     const key = (await draft(url))?.key ?? crypto.randomUUID();
     await remember(key);
-    submit.disabled = true;
     try {
       const answer = await app.client.linkedinSave({ profile: profile(), ...marks() }, { key });
       saved = answer.saved_profile;

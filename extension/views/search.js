@@ -19,7 +19,7 @@ export function searchForm(app) {
   function submit(event) {
     event.preventDefault();
     const subject = subjectOf(input.value);
-    input.toggleAttribute("aria-invalid", subject === null);
+    input.setAttribute("aria-invalid", String(subject === null));
     wrong.textContent = subject === null ? t("search_wrong") : "";
     if (subject) app.open(personView(subject));
     else input.focus();

@@ -55,6 +55,7 @@ export async function signInView(why) {
     const { name, version } = { name: "extension", version: chrome.runtime.getManifest().version };
     const body = { email: email.input.value.trim(), password: password.input.value, client: { name, version } };
     const { access_token: token, token_type: _type, expires_at: _end, ...session } = await new Client(origin).login(body);
+    if (typeof token !== "string" || !session.credits) throw new ApiError({ code: "not_this_service", status: 200 });
     await keepSignedIn({ ...session, origin, token });
   }
 

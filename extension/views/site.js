@@ -1,9 +1,10 @@
 // What company stands behind a website, and who is known of it; asked by hash.
 
+import { ApiError } from "../client/api.js";
 import { sha256, websiteCandidates } from "../client/forms.js";
 import { settings } from "../store.js";
-import { counted, named, t } from "../texts.js";
-import { busy, button, empty, h } from "./parts.js";
+import { capital, counted, named, sentence, t } from "../texts.js";
+import { busy, button, empty, failure, h, retryButton } from "./parts.js";
 import { personView } from "./person.js";
 
 /** @typedef {import("../panel.js").App} App */
@@ -68,7 +69,7 @@ export function companyCard(company) {
     h("h1", {}, company.name ?? company.domain ?? t("unnamed")),
     h("p", { class: "hint" }, company.domain),
     h("p", {}, facts.join(" · ")),
-    company.email_pattern && h("p", { class: "hint" }, t("pattern", company.email_pattern.pattern)),
+    company.email_pattern && h("p", { class: "hint" }, t("pattern", `${company.email_pattern.pattern}@${company.domain}`)),
   );
 }
 
@@ -78,37 +79,55 @@ async function leads(app, place, company) {
   const hash = await sha256(company.domain);
   const list = h("ul", { class: "leads" });
   const more = h("div");
-  const chooser = h("select", { "aria-label": t("department"), onchange: () => restart() });
-  place.replaceChildren(busy());
+  const chooser = h("select", { "aria-label": t("department"), onchange: () => page(null) });
+  let latest = {};
+  place.replaceChildren(more);
   await page(null);
-
-  function restart() {
-    list.replaceChildren();
-    page(null);
-  }
 
   /** @param {string|null} cursor */
   async function page(cursor) {
+    const mine = (latest = {}); // another choice meanwhile makes this one void
+    if (cursor === null) list.replaceChildren();
+    more.replaceChildren(busy());
+    try {
+      const result = await ask(cursor);
+      if (mine === latest) show(result, cursor);
+    } catch (error) {
+      if (app.signal.aborted || mine !== latest) return;
+      if (!(error instanceof ApiError)) throw error;
+      if (error.status === 401) return app.restart();
+      const again = retryButton(error.problem.retry_after ?? 0, () => page(cursor));
+      more.replaceChildren(failure(sentence(error.problem, app.session.origin), again));
+    }
+  }
+
+  /** @param {string|null} cursor */
+  async function ask(cursor) {
     const department = chooser.value || undefined;
     const { client, signal } = app;
-    more.replaceChildren(busy());
     const asked = await client.leadsByWebsiteHash(
       { hash, limit: LEADS_AT_ONCE, ...(department && { department }), ...(cursor && { cursor }) },
       { wait: 10, signal },
     );
-    const { result } = await client.over(asked, signal);
+    return (await client.over(asked, signal)).result;
+  }
+
+  /** @param {any} result @param {string|null} cursor */
+  function show(result, cursor) {
     if (chooser.options.length === 0) fill(result);
-    if (result) list.append(...result.leads.map((/** @type {Lead} */ lead) => row(app, lead)));
+    const rows = (result?.leads ?? []).map((/** @type {Lead} */ lead) => row(app, lead));
+    list.append(...rows);
     more.replaceChildren(...(result?.next_cursor ? [button(t("more"), () => page(result.next_cursor))] : []));
-    const nobody = list.children.length === 0;
-    place.replaceChildren(...(nobody ? [h("p", { class: "hint" }, t("no_leads"))] : [chooser, list, more]));
+    if (list.children.length === 0) place.replaceChildren(h("p", { class: "hint" }, t("no_leads")));
+    else if (!chooser.isConnected) place.replaceChildren(chooser, list, more);
+    if (cursor !== null) rows[0]?.querySelector("button").focus(); // where the pressed button was
   }
 
   /** @param {any} result */
   function fill(result) {
     chooser.append(h("option", { value: "" }, `${t("departments_all")} (${result?.total ?? 0})`));
     for (const [name, count] of Object.entries(result?.by_department ?? {})) {
-      chooser.append(h("option", { value: name }, `${named("department", name)} (${count})`));
+      chooser.append(h("option", { value: name }, `${capital(named("department", name))} (${count})`));
     }
   }
 }

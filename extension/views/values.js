@@ -13,6 +13,8 @@ import { announce, button, copyButton, failure, h, icon, retryButton } from "./p
 /** @typedef {import("../questions.js").Question} Question */
 /** @typedef {"email"|"phone"} Field */
 
+/** @type {Record<Field, import("../questions.js").Method>} */
+const METHODS = { email: "revealEmail", phone: "revealPhone" };
 const WORST_FIRST = ["unknown", "invalid", "risky", "accept_all", "valid"];
 
 /** @param {App} app @param {Field} field @param {import("./person.js").Who} who @param {Card} card @returns {HTMLElement} */
@@ -45,7 +47,7 @@ export function values(app, field, who, card) {
   async function reveal() {
     place.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ one) => (one.disabled = true));
     const body = { subject: who.subject, ...wish(field, hidden), ...reference(who.subject) };
-    const question = await ask(names[0], `/api/ext/reveal/${field}`, body, { subject: who.asked, label: who.label });
+    const question = await ask(names[0], METHODS[field], body, { subject: who.asked, label: who.label });
     follow(question);
     drive(question);
   }
@@ -53,7 +55,7 @@ export function values(app, field, who, card) {
   /** @param {Question} question */
   function follow(question) {
     if (app.signal.aborted) return;
-    if (!isOver(question)) return place.replaceChildren(progress(app, question));
+    if (!isOver(question)) return progress(app, question, place);
     place.replaceChildren(...outcome(question));
     forget(question); // it was seen
   }
@@ -82,23 +84,31 @@ export function nothing(app, answer, again) {
     return [failure(job.error ? sentence(job.error, app.session.origin) : t("failed"), retryButton(0, again))];
   }
   if (job.status === "expired" || job.status === "canceled") return [failure(t(job.status), retryButton(0, again))];
-  return [h("p", { role: "status" }, t("not_found"))];
+  announce(t("not_found"));
+  return [h("p", {}, t("not_found"))];
 }
 
-/** Say how far a question is, and what is in the way. @param {App} app @param {Question} question */
-export function progress(app, question) {
+/** Say how far a question is, and what is in the way; a screen reader hears what is new of it.
+ *  @param {App} app @param {Question} question @param {HTMLElement} place */
+export function progress(app, question, place) {
   const { answer, problem } = question;
   const asked = [...new Set((answer?.trace ?? []).map((line) => provider(line.provider)))];
   const asking = (answer?.job.progress.asking ?? []).map(provider);
   const line = [asked.length > 0 && t("asked", asked.join(", ")), asking.length > 0 ? t("asking", asking.join(", ")) : t("asking_start")];
   const trouble = problem && sentence({ ...problem, retry_after: secondsUntil(question.after) }, app.session.origin, { goesOn: true });
-  return h(
-    "div",
-    { class: "progress" },
-    h("p", { class: "busy", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), `${line.filter(Boolean).join(" ")}…`),
-    trouble && h("p", { class: "wrong", role: "alert" }, trouble, " ", problem.status === 429 ? "" : t("trying_again")),
-    h("p", { class: "hint" }, t("goes_on")),
-  );
+  if (place.querySelector(".progress") === null) {
+    const turning = h("span", { class: "spinner", "aria-hidden": "true" });
+    const lines = [h("p", { class: "busy", role: "status" }, turning, h("span")), h("p", { class: "wrong", role: "alert" }), h("p", { class: "hint" }, t("goes_on"))];
+    place.replaceChildren(h("div", { class: "progress" }, ...lines));
+  }
+  say(".busy span:last-child", `${line.filter(Boolean).join(" ")}…`);
+  say(".wrong", trouble ? [trouble, problem.status === 429 ? "" : t("trying_again")].join(" ").trim() : "");
+
+  /** @param {string} selector @param {string} text */
+  function say(selector, text) {
+    const node = /** @type {HTMLElement} */ (place.querySelector(`.progress ${selector}`));
+    if (node.textContent !== text) node.textContent = text;
+  }
 }
 
 /** Say who was asked and what it cost. @param {Answer} answer @param {Source[]} sources @returns {HTMLElement} */
@@ -120,7 +130,7 @@ export function receipt(answer, sources) {
     { class: "receipt" },
     h("summary", {}, t("receipt"), h("span", { class: "hint" }, cost)),
     trace.length > 0 ? table : h("p", { class: "hint" }, t("receipt_stored")),
-    ...sources.map((one) => h("p", { class: "hint" }, t("receipt_source", one.provider, day(one.last_seen_at)))),
+    ...sources.map((one) => h("p", { class: "hint" }, t("receipt_source", one.kind === "provider" ? provider(one.provider) : one.provider, day(one.last_seen_at)))),
     h("p", { class: "hint" }, t("receipt_job", job.id)),
   );
 }

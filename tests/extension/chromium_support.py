@@ -111,6 +111,13 @@ class Person:
         """Visit a page and click the icon on it."""
         return self.click_icon(self.visit(url))
 
+    def open_panel(self, *, side: bool = True) -> Page:
+        """Open what the side panel shows, or the popup, in a tab of its own."""
+        page = self.context.new_page()
+        page.goto(f"chrome-extension://{self.id}/panel.html{'?side' if side else ''}")
+        page.set_default_timeout(SECONDS * 1000)
+        return page
+
     def cdp(self) -> CDPSession:
         browser = self.context.browser
         assert browser is not None
@@ -152,9 +159,10 @@ class Person:
         cdp.send("ServiceWorker.enable")
         cdp.send("ServiceWorker.stopAllWorkers")
 
-    def ring_alarm(self) -> None:
-        """Let the half-minute alarm ring now."""
-        self.worker.evaluate("() => chrome.alarms.create('questions', { when: Date.now() + 1 })")
+    def ring_alarm(self, seconds: float = 0.001) -> None:
+        """Let the half-minute alarm ring now, or in so many seconds."""
+        ring = "seconds => chrome.alarms.create('questions', { when: Date.now() + 1000 * seconds })"
+        self.worker.evaluate(ring, seconds)
 
     def balance(self) -> int:
         answer = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
@@ -173,7 +181,10 @@ class Person:
 def browser(
     playwright: Playwright, folder: Path, network: Network, *, dark: bool = False
 ) -> Iterator[tuple[BrowserContext, str]]:
-    """Start Chromium with the extension and an empty profile; give it and the extension's id."""
+    """Start Chromium with the extension and an empty profile; give it and the extension's id.
+
+    No page may have thrown an error when the test is over.
+    """
     extension = unpacked(folder) if not (folder / "extension").exists() else folder / "extension"
     context = playwright.chromium.launch_persistent_context(
         folder / "profile",
@@ -196,6 +207,8 @@ def browser(
             "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
         ],
     )
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
     try:
         if not context.service_workers:
             context.wait_for_event("serviceworker")
@@ -203,3 +216,4 @@ def browser(
     finally:
         with suppress(Exception):
             context.close()
+    assert errors == [], "a page threw"

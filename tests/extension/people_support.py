@@ -67,7 +67,11 @@ def company_of_three(stack: Stack) -> Company:
         for first, last, title, seniority, department, status, verified_at in known:
             addresses = (
                 FoundEmail(
-                    email=f"{first.lower()}@{domain}", type="work", status=status, source=source, verified_at=verified_at
+                    email=f"{first.lower()}@{domain}",
+                    type="work",
+                    status=status,
+                    source=source,
+                    verified_at=verified_at,
                 ),
             )
             numbers = (FoundPhone(e164="+442079460123", type="mobile", status="valid", source=source),)
@@ -88,3 +92,34 @@ def company_of_three(stack: Stack) -> Company:
             )
             ids[first] = contacts.keep(session, person, now=now).id
     return Company(made.name or "", domain, ids, emails, profiles)
+
+
+def employ(
+    stack: Stack, company: Company, *names: str, title: str = "Clerk", seniority: str = "entry"
+) -> list[str]:
+    """Let the company have more people, each with a profile and an address; give their ids."""
+    now = clock.now()
+    source = Source("people.csv", SourceKind.IMPORT, now)
+    ids = []
+    with stack.database.transaction() as session:
+        for name in names:
+            first, _, last = name.partition(" ")
+            slug = secrets.token_hex(8)
+            person = FoundContact(
+                source=source,
+                full_name=name,
+                first_name=first,
+                last_name=last,
+                title=title,
+                seniority=seniority,
+                department="operations",
+                linkedin_url=f"https://www.linkedin.com/in/{slug}",
+                company=FoundCompany(source=source, name=company.name, domain=company.domain),
+                emails=(
+                    FoundEmail(
+                        email=f"{slug}@{company.domain}", type="work", status=EmailStatus.VALID, source=source
+                    ),
+                ),
+            )
+            ids.append(contacts.keep(session, person, now=now).id)
+    return ids

@@ -87,6 +87,24 @@ class Network:
             self.faults.remove(fault)
 
     @contextmanager
+    def holding(self, path: str, *, answered: bool = False) -> Iterator[threading.Event]:
+        """Keep what is sent to that path, or the API's answer to it, until the event is set or the block ends."""
+        go_on = threading.Event()
+
+        def hold(sent: Sent) -> Reply | None:
+            if sent.path.startswith(path):
+                go_on.wait(60)
+            return None
+
+        wrongs = self.losses if answered else self.faults
+        wrongs.append(hold)
+        try:
+            yield go_on
+        finally:
+            go_on.set()
+            wrongs.remove(hold)
+
+    @contextmanager
     def losing_the_answer(self, path: str, times: int = 1) -> Iterator[None]:
         """Hand requests to that path on, and hang up instead of answering, so many times."""
         left = [times]
