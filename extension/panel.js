@@ -64,7 +64,8 @@ async function start() {
 function home(about) {
   if (about?.kind === "profile") return personView({ linkedin_url: about.url });
   if (about?.kind === "company" || about?.kind === "site") return siteView(about);
-  return () => (isSidePanel ? empty(t("nothing_title"), t("panel_empty")) : empty(t("nothing_title"), t("nothing_text")));
+  return () =>
+    isSidePanel ? empty(t("nothing_title"), t("panel_empty")) : empty(t("nothing_title"), t("nothing_text"));
 }
 
 /** Show the last view of the way, with the focus, and so the top of the window, on what it is about. */
@@ -98,7 +99,10 @@ async function render() {
     back: () => (way.pop(), go()),
     restart: start,
   };
-  const top = [...(way.length > 1 ? [backButton()] : [searchForm(app)]), ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : [])];
+  const top = [
+    ...(way.length > 1 ? [backButton()] : [searchForm(app)]),
+    ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : []),
+  ];
   const place = h("div", { class: "place" }, busy());
   main.replaceChildren(...top, place);
   try {
@@ -149,12 +153,17 @@ async function follow(changes) {
 /** @param {Kept} session */
 function showBar(session) {
   const left = h("span", { class: "credits", id: "credits" }, credits(session.credits.balance));
-  const atHistory = () => (way = [way[0], historyView], go());
-  const atSettings = () => (way = [way[0], settingsView], go());
+  const atHistory = () => ((way = [way[0], historyView]), go());
+  const atSettings = () => ((way = [way[0], settingsView]), go());
   const side = isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)];
   const focused = document.activeElement?.getAttribute("aria-label");
   bar.replaceChildren(
-    h("div", { class: "who" }, h("strong", {}, session.workspace.name), h("span", { class: "hint" }, hostOf(session.origin))),
+    h(
+      "div",
+      { class: "who" },
+      h("strong", {}, session.workspace.name),
+      h("span", { class: "hint" }, hostOf(session.origin)),
+    ),
     left,
     iconButton("history", t("history"), atHistory),
     iconButton("settings", t("settings"), atSettings),

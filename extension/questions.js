@@ -32,6 +32,7 @@ const LONGEST_REST_SECONDS = 30;
 const disk = chrome.storage.local;
 /** @type {import("./store.js").Area} */
 const memory = chrome.storage.session;
+const ELSEWHERE = "not_this_service"; // a captive portal answers for the server; that passes
 const FINAL = new Set(["over", "refused"]);
 
 /**
@@ -57,8 +58,21 @@ export async function ask(name, method, body, about) {
     if (earlier) await forget(earlier);
     const owner = ownerOf(await signedIn());
     /** @type {Question} */
-    const question = { key: crypto.randomUUID(), name, method, body, about, owner, made: Date.now(), state: "sending",
-      jobId: null, answer: null, problem: null, after: 0, failures: 0 }; // prettier-ignore
+    const question = {
+      key: crypto.randomUUID(),
+      name,
+      method,
+      body,
+      about,
+      owner,
+      made: Date.now(),
+      state: "sending",
+      jobId: null,
+      answer: null,
+      problem: null,
+      after: 0,
+      failures: 0,
+    };
     await keep(question);
     await setAlarm();
     return question;
@@ -150,6 +164,7 @@ async function step(question, wait) {
     const answer = question.jobId
       ? await client.job(question.jobId, { wait })
       : await client[question.method](question.body, { key: question.key, wait });
+    if (!answer?.job || !answer.credits) throw new ApiError({ code: ELSEWHERE, status: 200 });
     const { balance } = answer.credits;
     await updateSignedIn(session, { credits: { ...session.credits, balance } });
     const state = answer.job.finished_at === null ? "open" : "over";
@@ -168,7 +183,7 @@ async function stumble(question, error, session) {
     await forgetSignedIn(session, error.code); // the question stays, for when the person is back
     return;
   }
-  if (error.status === 429 || error.status === 0 || error.status >= 500 || problem.retryable) {
+  if ([0, 429].includes(error.status) || error.status >= 500 || problem.retryable || error.code === ELSEWHERE) {
     const failures = question.failures + 1;
     const rest = problem.retry_after ?? Math.min(2 ** question.failures, LONGEST_REST_SECONDS);
     await update({ ...question, problem, failures, after: Date.now() + rest * 1000 });

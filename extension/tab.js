@@ -34,8 +34,12 @@ export async function readProfile(page, linkedinUrl) {
 
 /** Runs in the page. The network changes its class names often; the heading and the title stay. */
 function profileOnPage() {
-  const text = (/** @type {string} */ selector) => document.querySelector(selector)?.textContent?.trim().replace(/\s+/g, " ") ?? "";
-  const titled = document.title.replace(/^\(\d+\+?\) /, "").split(/ [|–-] /)[0].trim();
+  const text = (/** @type {string} */ selector) =>
+    document.querySelector(selector)?.textContent?.trim().replace(/\s+/g, " ") ?? "";
+  const titled = document.title
+    .replace(/^\(\d+\+?\) /, "")
+    .split(/ [|–-] /)[0]
+    .trim();
   const profile = {
     full_name: text("main h1") || text("h1") || titled,
     headline: text("main .text-body-medium"),

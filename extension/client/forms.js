@@ -72,7 +72,9 @@ function linkedinUrl(text, kinds, folder) {
   const kind = parts.shift()?.toLowerCase() ?? "";
   if (parts.length === 0 || !kinds.includes(kind)) return null;
   const name = kind === "pub" ? modernSlug(parts) : slug(parts[0]);
-  return name === null || (folder === "in" && NOBODY.includes(name)) ? null : `https://www.linkedin.com/${folder}/${name}`;
+  return name === null || (folder === "in" && NOBODY.includes(name))
+    ? null
+    : `https://www.linkedin.com/${folder}/${name}`;
 }
 
 /** Give the path of an address of the network, as written; null if it leads anywhere else. @param {string} text */

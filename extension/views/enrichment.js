@@ -23,7 +23,12 @@ export async function enrichment(app, who) {
   if (earlier) follow(earlier);
   else offer();
   if (earlier && !isOver(earlier)) drive(earlier);
-  return h("section", { class: "card", "aria-label": t("kind_enrichment_request") }, h("h2", {}, icon("enrichment"), t("kind_enrichment_request")), place);
+  return h(
+    "section",
+    { class: "card", "aria-label": t("kind_enrichment_request") },
+    h("h2", {}, icon("enrichment"), t("kind_enrichment_request")),
+    place,
+  );
 
   /** Ask what it costs at most; whatever else is shown of the person does not wait for that. */
   async function offer() {
@@ -31,12 +36,17 @@ export async function enrichment(app, who) {
     try {
       const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
       if (await find(names)) return; // another window was faster
-      place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }));
+      place.replaceChildren(
+        h("p", { class: "hint" }, t("enrich_hint")),
+        button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }),
+      );
     } catch (error) {
       if (app.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) return app.restart();
-      place.replaceChildren(failure(sentence(error.problem, app.session.origin), retryButton(error.problem.retry_after ?? 0, offer)));
+      place.replaceChildren(
+        failure(sentence(error.problem, app.session.origin), retryButton(error.problem.retry_after ?? 0, offer)),
+      );
     }
   }
 
@@ -57,7 +67,9 @@ export async function enrichment(app, who) {
     if (item?.contact) return app.open(personView({ contact_id: item.contact.id }));
     if (answer === null || item?.error) {
       const told = item?.error ?? problem ?? { code: "provider_failed", status: 0 };
-      return place.replaceChildren(failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, act)));
+      return place.replaceChildren(
+        failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, act)),
+      );
     }
     const none = answer.job.status === "succeeded" && item?.outcome !== "suppressed";
     if (none) announce(t("enrich_none"));

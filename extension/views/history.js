@@ -31,7 +31,13 @@ export async function historyView(app) {
       ),
     ),
   );
-  return h("section", {}, h("h1", {}, t("history")), h("p", { class: "hint" }, t("history_intro", app.session.workspace.name)), h("ul", { class: "leads" }, ...rows));
+  return h(
+    "section",
+    {},
+    h("h1", {}, t("history")),
+    h("p", { class: "hint" }, t("history_intro", app.session.workspace.name)),
+    h("ul", { class: "leads" }, ...rows),
+  );
 }
 
 /** Give the names of those whom jobs were about, by contact id. @param {App} app @param {Job[]} jobs @returns {Promise<Map<string, string>>} */
@@ -40,7 +46,11 @@ async function namesOf(app, jobs) {
   if (ids.length === 0) return new Map();
   const subjects = ids.slice(0, LATEST).map((contact_id) => ({ contact_id }));
   const { results } = await app.client.lookupMany({ subjects }, { signal: app.signal });
-  return new Map(results.filter((card) => card.contact?.full_name).map((card) => [card.contact?.id ?? "", card.contact?.full_name ?? ""]));
+  return new Map(
+    results
+      .filter((card) => card.contact?.full_name)
+      .map((card) => [card.contact?.id ?? "", card.contact?.full_name ?? ""]),
+  );
 }
 
 /** @param {Job} job @param {string} name of whom it was about @returns {import("../panel.js").View} */
@@ -56,7 +66,11 @@ function jobView(job, name) {
       { class: "card" },
       h("h1", {}, results[0]?.contact?.full_name ?? name),
       h("p", { class: "hint" }, `${named("kind", job.kind.replace(".", "_"))} · ${moment(job.created_at)}`),
-      ...(found.length > 0 ? found.map(value) : answer.job.finished_at ? nothing(app, answer, open) : [h("p", {}, t("state_open"))]),
+      ...(found.length > 0
+        ? found.map(value)
+        : answer.job.finished_at
+          ? nothing(app, answer, open)
+          : [h("p", {}, t("state_open"))]),
       receipt(answer, found[0]?.sources ?? []),
       contact && h("button", { type: "button", onclick: open }, t("open_profile")),
     );

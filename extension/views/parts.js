@@ -17,7 +17,8 @@ export function h(tag, properties = {}, ...children) {
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
   for (const child of children.flat()) {
-    if (child !== null && child !== undefined && child !== false) element.append(child instanceof Node ? child : String(child));
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
   }
   return element;
 }
@@ -54,7 +55,11 @@ export function button(text, act, properties = {}) {
 
 /** A button that shows a picture and says its name. @param {string} name @param {string} text @param {() => unknown} act */
 export function iconButton(name, text, act) {
-  return h("button", { type: "button", class: "icon-button", title: text, "aria-label": text, onclick: act }, icon(name));
+  return h(
+    "button",
+    { type: "button", class: "icon-button", title: text, "aria-label": text, onclick: act },
+    icon(name),
+  );
 }
 
 /** A button that copies; it says so for two seconds. @param {string} value */

@@ -13,8 +13,8 @@ import { values } from "./values.js";
 /** @typedef {import("../client/api.js").Card} Card */
 /**
  * A person as this view knows them: `asked` is what the view was opened with, `subject` the best there is to name
- * them to the service, `label` what to call them.
- * @typedef {{asked: Subject, subject: Subject, label: string}} Who
+ * them to the service, `label` what to call them; `found` is called once something of them is.
+ * @typedef {{asked: Subject, subject: Subject, label: string, found: () => void}} Who
  */
 
 /** @param {Subject} subject @returns {import("../panel.js").View} */
@@ -27,12 +27,14 @@ export function personView(subject) {
     if (card.outcome === "ambiguous") return candidates(app, card);
     const named = { ...subject, ...(read.full_name && { full_name: read.full_name }) };
     const label = card.contact?.full_name ?? named.full_name ?? subject.email ?? t("somebody");
-    const who = { asked: subject, subject: card.contact ? { contact_id: card.contact.id } : named, label };
+    const head = card.contact ? heading(card.contact, card.company) : unknown(read);
+    const found = () => head.querySelectorAll(".not-known").forEach((/** @type {Element} */ one) => one.remove());
+    const who = { asked: subject, subject: card.contact ? { contact_id: card.contact.id } : named, label, found };
     if (card.contact) await settle(namesOf("enrichment_request", subject, card.contact));
     const shown = h(
       "div",
       {},
-      card.contact ? heading(card) : unknown(read),
+      head,
       values(app, "email", who, card),
       values(app, "phone", who, card),
       card.contact ? null : await enrichment(app, who),
@@ -48,9 +50,8 @@ async function settle(names) {
   if (question && isOver(question)) await forget(question);
 }
 
-/** @param {Card} card */
-function heading({ contact, company }) {
-  if (!contact) return null;
+/** @param {import("../client/api.js").Contact} contact @param {import("../client/api.js").Company|null} company */
+function heading(contact, company) {
   const place = [contact.location?.city, contact.location?.country].filter(Boolean).join(", ");
   const work = [contact.title, company?.name].filter(Boolean).join(" · ");
   return h(
@@ -69,8 +70,8 @@ function unknown(read) {
     { class: "card" },
     h("h1", {}, read.full_name ?? t("person_unknown_title")),
     read.headline && h("p", {}, read.headline),
-    read.full_name && h("p", {}, h("strong", {}, t("person_unknown_title"))),
-    h("p", { class: "hint" }, t("person_unknown_text")),
+    read.full_name && h("p", { class: "not-known" }, h("strong", {}, t("person_unknown_title"))),
+    h("p", { class: "hint not-known" }, t("person_unknown_text")),
   );
 }
 
@@ -88,5 +89,11 @@ function candidates(app, card) {
       ),
     ),
   );
-  return h("section", {}, h("h1", {}, t("candidates_title")), h("p", { class: "hint" }, counted("people", rows.length)), h("ul", { class: "leads" }, ...rows));
+  return h(
+    "section",
+    {},
+    h("h1", {}, t("candidates_title")),
+    h("p", { class: "hint" }, counted("people", rows.length)),
+    h("ul", { class: "leads" }, ...rows),
+  );
 }

@@ -12,7 +12,12 @@ import { announce, failure, h, icon } from "./parts.js";
 export async function saveForm(app, url, card, read) {
   const { lists } = await settings();
   let saved = card.saved;
-  const typed = (await draft(url)) ?? { list: saved?.list ?? "", tags: (saved?.tags ?? []).join(", "), note: saved?.note ?? "", key: null };
+  const typed = (await draft(url)) ?? {
+    list: saved?.list ?? "",
+    tags: (saved?.tags ?? []).join(", "),
+    note: saved?.note ?? "",
+    key: null,
+  };
   const list = h("input", { id: "list", list: "lists", autocomplete: "off" });
   const tags = h("input", { id: "tags", autocomplete: "off" });
   const note = h("textarea", { id: "note", rows: 2 });
@@ -40,7 +45,11 @@ export async function saveForm(app, url, card, read) {
   );
 
   function name() {
-    title.replaceChildren(...(saved ? [icon("check"), saved.list ? t("saved_in", saved.list) : t("saved_title", day(saved.updated_at))] : [t("save_title")]));
+    title.replaceChildren(
+      ...(saved
+        ? [icon("check"), saved.list ? t("saved_in", saved.list) : t("saved_title", day(saved.updated_at))]
+        : [t("save_title")]),
+    );
     submit.textContent = t(saved ? "save_again" : "save");
   }
 
@@ -75,14 +84,22 @@ export async function saveForm(app, url, card, read) {
 
   function profile() {
     const { contact, company } = card;
-    const known = { full_name: contact?.full_name, title: contact?.title, company: company && { name: company.name, domain: company.domain } };
+    const known = {
+      full_name: contact?.full_name,
+      title: contact?.title,
+      company: company && { name: company.name, domain: company.domain },
+    };
     const told = Object.entries({ ...known, ...read }).filter(([, value]) => value);
     return { linkedin_url: url, ...Object.fromEntries(told) };
   }
 
   function marks() {
     const all = tags.value.split(",").map((/** @type {string} */ one) => one.trim());
-    return { list: list.value.trim() || null, tags: all.filter((/** @type {string} */ one) => one !== ""), note: note.value.trim() || null };
+    return {
+      list: list.value.trim() || null,
+      tags: all.filter((/** @type {string} */ one) => one !== ""),
+      note: note.value.trim() || null,
+    };
   }
 }
 

@@ -10,9 +10,20 @@ import { personView } from "./person.js";
 /** @param {import("../panel.js").App} app */
 export function searchForm(app) {
   const wrong = h("p", { class: "wrong", id: "search-wrong", role: "alert" });
-  const input = h("input", { type: "search", id: "search", autocomplete: "off", spellcheck: "false",
-    placeholder: t("search_hint"), "aria-label": t("search"), "aria-describedby": "search-wrong" }); // prettier-ignore
-  const find = h("button", { type: "submit", class: "icon-button", "aria-label": t("find"), title: t("find") }, icon("search"));
+  const input = h("input", {
+    type: "search",
+    id: "search",
+    autocomplete: "off",
+    spellcheck: "false",
+    placeholder: t("search_hint"),
+    "aria-label": t("search"),
+    "aria-describedby": "search-wrong",
+  });
+  const find = h(
+    "button",
+    { type: "submit", class: "icon-button", "aria-label": t("find"), title: t("find") },
+    icon("search"),
+  );
   return h("form", { class: "search", role: "search", novalidate: true, onsubmit: submit }, input, find, wrong);
 
   /** @param {Event} event */

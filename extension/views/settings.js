@@ -10,7 +10,13 @@ export async function settingsView(app) {
   const { session } = app;
   const chosen = await settings();
   const { prefix_length: digits } = session.hash_lookup;
-  const stay = h("input", { type: "checkbox", id: "stay", checked: chosen.stay, "aria-describedby": "stay-hint", onchange: changeStay });
+  const stay = h("input", {
+    type: "checkbox",
+    id: "stay",
+    checked: chosen.stay,
+    "aria-describedby": "stay-hint",
+    onchange: changeStay,
+  });
   return h(
     "section",
     {},
@@ -33,8 +39,15 @@ export async function settingsView(app) {
   /** @param {"hash"|"prefix"} ask @param {string} text @param {string} hint */
   function choice(ask, text, hint) {
     const id = `ask-${ask}`;
-    const input = h("input", { type: "radio", name: "ask", id, value: ask, checked: chosen.ask === ask, "aria-describedby": `${id}-hint`,
-      onchange: () => changeSettings({ ask }) }); // prettier-ignore
+    const input = h("input", {
+      type: "radio",
+      name: "ask",
+      id,
+      value: ask,
+      checked: chosen.ask === ask,
+      "aria-describedby": `${id}-hint`,
+      onchange: () => changeSettings({ ask }),
+    });
     return h("div", {}, h("label", { class: "check" }, input, text), h("p", { class: "hint", id: `${id}-hint` }, hint));
   }
 

@@ -23,7 +23,13 @@ export async function signInView(why) {
     problem,
     ...[server, email, password].map(({ row }) => row),
     h("label", { class: "check" }, stay, t("stay")),
-    h("aside", { class: "disclosure" }, h("h2", {}, t("disclosure_title")), h("p", {}, t("disclosure")), h("p", {}, t("disclosure_accept"))),
+    h(
+      "aside",
+      { class: "disclosure" },
+      h("h2", {}, t("disclosure_title")),
+      h("p", {}, t("disclosure")),
+      h("p", {}, t("disclosure_accept")),
+    ),
     submit,
   );
 
@@ -34,7 +40,9 @@ export async function signInView(why) {
     if (origin === null) return tell(t("server_wrong"), server.input);
     for (const { input } of [email, password]) if (input.value === "") return input.focus();
     // Asked for before anything is awaited, as Chrome allows it only then; the popup may close over the question.
-    const allowed = chrome.permissions.request({ origins: [`${new URL(origin).protocol}//${new URL(origin).hostname}/*`] });
+    const allowed = chrome.permissions.request({
+      origins: [`${new URL(origin).protocol}//${new URL(origin).hostname}/*`],
+    });
     changeSettings({ server: origin, email: email.input.value.trim(), stay: stay.checked });
     submit.disabled = true;
     submit.textContent = `${t("signing_in")}…`;
@@ -54,7 +62,12 @@ export async function signInView(why) {
   async function signIn(origin) {
     const { name, version } = { name: "extension", version: chrome.runtime.getManifest().version };
     const body = { email: email.input.value.trim(), password: password.input.value, client: { name, version } };
-    const { access_token: token, token_type: _type, expires_at: _end, ...session } = await new Client(origin).login(body);
+    const {
+      access_token: token,
+      token_type: _type,
+      expires_at: _end,
+      ...session
+    } = await new Client(origin).login(body);
     if (typeof token !== "string" || !session.credits) throw new ApiError({ code: "not_this_service", status: 200 });
     await keepSignedIn({ ...session, origin, token });
   }

@@ -24,7 +24,10 @@ export function siteView(page) {
     const people = h("section", { class: "people" });
     const show = () => leads(app, people, company);
     if (byPrefix) {
-      people.append(button(t("show_leads"), show, { class: "primary" }), h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? "")));
+      people.append(
+        button(t("show_leads"), show, { class: "primary" }),
+        h("p", { class: "hint" }, t("show_leads_hint", company.domain ?? "")),
+      );
     } else {
       show();
     }
@@ -61,15 +64,17 @@ async function companyByPrefix({ client, signal, session }, host) {
 export function companyCard(company) {
   const place = [company.location?.city, company.location?.country].filter(Boolean).join(", ");
   const size = company.headcount && t("employees", company.headcount);
-  const known = company.contacts_count === undefined ? null : t("people_known", counted("people", company.contacts_count));
-  const facts = [company.industry, size, place, known].filter(Boolean);
+  const known =
+    company.contacts_count === undefined ? null : t("people_known", counted("people", company.contacts_count));
+  const facts = [company.industry, size, place, known].filter(Boolean).map((fact) => fact?.replaceAll(" ", "\u00a0"));
   return h(
     "section",
     { class: "card company" },
     h("h1", {}, company.name ?? company.domain ?? t("unnamed")),
     h("p", { class: "hint" }, company.domain),
     h("p", {}, facts.join(" · ")),
-    company.email_pattern && h("p", { class: "hint" }, t("pattern", `${company.email_pattern.pattern}@${company.domain}`)),
+    company.email_pattern &&
+      h("p", { class: "hint" }, t("pattern", `${company.email_pattern.pattern}@${company.domain}`)),
   );
 }
 
@@ -135,7 +140,9 @@ async function leads(app, place, company) {
 /** @param {App} app @param {Lead} lead */
 function row(app, lead) {
   const has = (/** @type {string} */ field) => lead.available.some((one) => one.field === field);
-  const marks = [has("email") && t("has_email"), has("phone") && t("has_phone"), lead.saved && t("saved")].filter(Boolean);
+  const marks = [has("email") && t("has_email"), has("phone") && t("has_phone"), lead.saved && t("saved")].filter(
+    Boolean,
+  );
   const open = () => app.open(personView({ contact_id: lead.contact_id }));
   return h(
     "li",

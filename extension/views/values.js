@@ -24,7 +24,12 @@ export function values(app, field, who, card) {
   const hidden = card.available.filter((one) => one.field === field && !one.owned);
   const price = hidden[0]?.credits ?? app.session.prices[`reveal.${field}`] ?? 1;
   const place = h("div", { class: "place" });
-  const section = h("section", { class: "card", "aria-label": t(`kind_${field}`) }, h("h2", {}, icon(field), t(`kind_${field}`)), place);
+  const section = h(
+    "section",
+    { class: "card", "aria-label": t(`kind_${field}`) },
+    h("h2", {}, icon(field), t(`kind_${field}`)),
+    place,
+  );
   listen(names, follow, app.signal);
   names.forEach((name) => app.shows.add(name));
   begin();
@@ -40,7 +45,14 @@ export function values(app, field, who, card) {
   function offer() {
     const key = hidden.length > 0 ? `reveal_${field}` : `find_${field}`;
     const act = button(t(key, credits(price)), reveal, { class: "primary" });
-    const known = hidden.map((one) => h("p", { class: "value" }, h("span", { class: "masked" }, one.masked), badge(one.status, one.last_verified_at, "masked")));
+    const known = hidden.map((one) =>
+      h(
+        "p",
+        { class: "value" },
+        h("span", { class: "masked" }, one.masked),
+        badge(one.status, one.last_verified_at, "masked"),
+      ),
+    );
     return [...(known.length > 0 ? known : [h("p", { class: "hint" }, t("none_known"))]), act];
   }
 
@@ -68,6 +80,7 @@ export function values(app, field, who, card) {
     }
     const found = answer.result?.[field === "email" ? "emails" : "phones"] ?? [];
     if (found.length > 0) {
+      who.found();
       const texts = found.map((/** @type {any} */ one) => one.email ?? one.national);
       announce(texts.join(", "));
       return [...found.map((/** @type {any} */ one) => value(one)), receipt(answer, found[0].sources)];
@@ -79,7 +92,8 @@ export function values(app, field, who, card) {
 /** Say why there is no value. @param {App} app @param {Answer} answer @param {() => unknown} again @returns {Node[]} */
 export function nothing(app, answer, again) {
   const { job } = answer;
-  if (job.outcome === "suppressed") return [h("p", {}, h("strong", {}, t("suppressed_title")), ". ", t("suppressed_text"))];
+  if (job.outcome === "suppressed")
+    return [h("p", {}, h("strong", {}, t("suppressed_title")), ". ", t("suppressed_text"))];
   if (job.status === "failed") {
     return [failure(job.error ? sentence(job.error, app.session.origin) : t("failed"), retryButton(0, again))];
   }
@@ -94,11 +108,20 @@ export function progress(app, question, place) {
   const { answer, problem } = question;
   const asked = [...new Set((answer?.trace ?? []).map((line) => provider(line.provider)))];
   const asking = (answer?.job.progress.asking ?? []).map(provider);
-  const line = [asked.length > 0 && t("asked", asked.join(", ")), asking.length > 0 ? t("asking", asking.join(", ")) : t("asking_start")];
-  const trouble = problem && sentence({ ...problem, retry_after: secondsUntil(question.after) }, app.session.origin, { goesOn: true });
+  const line = [
+    asked.length > 0 && t("asked", asked.join(", ")),
+    asking.length > 0 ? t("asking", asking.join(", ")) : t("asking_start"),
+  ];
+  const trouble =
+    problem &&
+    sentence({ ...problem, retry_after: secondsUntil(question.after) }, app.session.origin, { goesOn: true });
   if (place.querySelector(".progress") === null) {
     const turning = h("span", { class: "spinner", "aria-hidden": "true" });
-    const lines = [h("p", { class: "busy", role: "status" }, turning, h("span")), h("p", { class: "wrong", role: "alert" }), h("p", { class: "hint" }, t("goes_on"))];
+    const lines = [
+      h("p", { class: "busy", role: "status" }, turning, h("span")),
+      h("p", { class: "wrong", role: "alert" }),
+      h("p", { class: "hint" }, t("goes_on")),
+    ];
     place.replaceChildren(h("div", { class: "progress" }, ...lines));
   }
   say(".busy span:last-child", `${line.filter(Boolean).join(" ")}…`);
@@ -118,11 +141,23 @@ export function receipt(answer, sources) {
   const table = h(
     "table",
     {},
-    h("thead", {}, h("tr", {}, ...["provider", "outcome", "time"].map((one) => h("th", { scope: "col" }, t(`receipt_${one}`))))),
+    h(
+      "thead",
+      {},
+      h("tr", {}, ...["provider", "outcome", "time"].map((one) => h("th", { scope: "col" }, t(`receipt_${one}`)))),
+    ),
     h(
       "tbody",
       {},
-      ...trace.map((line) => h("tr", {}, h("td", {}, provider(line.provider)), h("td", {}, named("outcome", line.outcome)), h("td", {}, seconds(line.latency_ms)))),
+      ...trace.map((line) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, provider(line.provider)),
+          h("td", {}, named("outcome", line.outcome)),
+          h("td", {}, line.latency_ms ? seconds(line.latency_ms) : ""),
+        ),
+      ),
     ),
   );
   return h(
@@ -130,7 +165,13 @@ export function receipt(answer, sources) {
     { class: "receipt" },
     h("summary", {}, t("receipt"), h("span", { class: "hint" }, cost)),
     trace.length > 0 ? table : h("p", { class: "hint" }, t("receipt_stored")),
-    ...sources.map((one) => h("p", { class: "hint" }, t("receipt_source", one.kind === "provider" ? provider(one.provider) : one.provider, day(one.last_seen_at)))),
+    ...sources.map((one) =>
+      h(
+        "p",
+        { class: "hint" },
+        t("receipt_source", one.kind === "provider" ? provider(one.provider) : one.provider, day(one.last_seen_at)),
+      ),
+    ),
     h("p", { class: "hint" }, t("receipt_job", job.id)),
   );
 }
@@ -139,7 +180,8 @@ export function receipt(answer, sources) {
 export function value(one) {
   const text = one.email ?? one.national;
   const href = one.email ? `mailto:${one.email}` : `tel:${one.e164}`;
-  const isImport = one.verified_at === null && one.sources.some((/** @type {Source} */ source) => source.kind === "import");
+  const isImport =
+    one.verified_at === null && one.sources.some((/** @type {Source} */ source) => source.kind === "import");
   return h(
     "p",
     { class: "value" },

@@ -19,7 +19,9 @@ export function waiting(app) {
     const elsewhere = (await all()).filter((question) => !app.shows.has(question.name));
     if (app.signal.aborted) return;
     const rows = elsewhere.map((question) => h("li", {}, row(question)));
-    place.replaceChildren(...(rows.length > 0 ? [h("h2", {}, t("waiting")), h("ul", { class: "leads" }, ...rows)] : []));
+    place.replaceChildren(
+      ...(rows.length > 0 ? [h("h2", {}, t("waiting")), h("ul", { class: "leads" }, ...rows)] : []),
+    );
   }
 
   /** @param {Question} question */

@@ -88,7 +88,7 @@ class Network:
 
     @contextmanager
     def holding(self, path: str, *, answered: bool = False) -> Iterator[threading.Event]:
-        """Keep what is sent there, or the API's answer to it, until the event is set or the block ends."""
+        """Keep what is sent there, or the API's answer to it, till the event is set or the block ends."""
         go_on = threading.Event()
 
         def hold(sent: Sent) -> Reply | None:

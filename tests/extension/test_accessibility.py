@@ -267,6 +267,7 @@ def test_at_200_percent_nothing_is_cut_off_and_all_can_be_reached(
         panel.keyboard.press("Enter")
     else:
         _look_and_close(person, company)
+        panel.bring_to_front()
         expect(panel.get_by_role("button", name="Ada Lovelace")).to_be_visible()
         _fits(panel, "company")
         panel.get_by_role("button", name="Ada Lovelace").click()

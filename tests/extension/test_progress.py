@@ -53,6 +53,7 @@ def test_a_reveal_says_who_was_asked_and_who_is_being_asked_and_ends_with_the_re
     prospeo_may_answer.set()
     expect(email.get_by_role("link")).to_contain_text("@northwind.dev")
     expect(popup.locator("header")).to_contain_text("99 credits")
+    expect(popup.get_by_text("Not known yet")).to_have_count(0)
     email.get_by_text("Receipt").click()
     rows = email.get_by_role("row")
     expect(rows.filter(has_text="Hunter")).to_contain_text("does not know")

@@ -121,6 +121,23 @@ def test_an_answer_lost_on_its_way_is_asked_for_again_with_the_same_key_and_paid
     expect(popup.get_by_text("99 credits", exact=True)).to_be_visible()
 
 
+@pytest.mark.parametrize("body", [b"<html>Sign in to the hotel's network</html>", {"hotel": "welcome"}])
+def test_a_captive_portal_in_between_loses_nothing(
+    person: Person, net: Network, stranger: Stranger, body: object
+) -> None:
+    person.sign_in()
+    popup = person.look_at(stranger.page)
+
+    with net.failing(POLL, Reply(200, body), times=2):
+        popup.get_by_role("button", name=FIND).click()
+        expect(popup.get_by_text("is not a contact lookup server")).to_be_visible()
+    stranger.known.set()
+
+    expect(address(popup, stranger.email)).to_be_visible()
+    assert len(set(keys_of(net.to_api(REVEAL)))) == 1
+    assert person.balance() == CREDITS - 1
+
+
 def test_a_click_without_a_network_is_sent_by_the_worker_when_there_is_one(
     person: Person, net: Network, stack: Stack
 ) -> None:
