@@ -1,6 +1,6 @@
 """No URL, no answer and no name server leads the workers where they may not go.
 
-`sys.addaudithook` sees every connection and every look-up of the process, whichever library makes it.
+Every connection and every look-up of the process is watched, whichever library makes it.
 """
 
 from __future__ import annotations
