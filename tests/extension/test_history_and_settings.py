@@ -24,7 +24,7 @@ def open_history(popup: Page) -> None:
 
 def reveal(popup: Page, name: str, field: str) -> Locator:
     """Reveal from the list of a company's people, and go back to it; give where the value was."""
-    popup.get_by_role("button", name=name).click()
+    popup.locator(".people").get_by_role("button", name=name).click()
     part = popup.get_by_role("region", name=field, exact=True)
     part.get_by_role("button", name=re.compile("^(Reveal|Find)")).click()
     expect(part.locator("details")).to_be_visible()

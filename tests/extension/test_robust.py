@@ -361,7 +361,7 @@ def panels_about(person: Person, stranger: Stranger, count: int = 1) -> list[Pag
 def reveal_of(person: Person, website: str, name: str) -> Page:
     """Look at the company's website and open one of its people."""
     popup = person.look_at(website)
-    popup.get_by_role("button", name=name).click()
+    popup.locator(".people").get_by_role("button", name=name).click()  # not what was asked elsewhere
     expect(popup.get_by_role("heading", name=name)).to_be_visible()
     return popup
 
