@@ -131,7 +131,11 @@ async function leads(app, place, company) {
   /** @param {any} result */
   function fill(result) {
     chooser.append(h("option", { value: "" }, `${t("departments_all")} (${result?.total ?? 0})`));
-    for (const [name, count] of Object.entries(result?.by_department ?? {})) {
+    /** @type {[string, number][]} */
+    const departments = Object.entries(result?.by_department ?? {});
+    for (const [name, count] of departments.sort(
+      ([one, few], [other, many]) => many - few || one.localeCompare(other),
+    )) {
       chooser.append(h("option", { value: name }, `${capital(named("department", name))} (${count})`));
     }
   }
