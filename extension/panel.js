@@ -2,7 +2,7 @@
 
 import { ApiError, Client } from "./client/api.js";
 import { all, drive, showBadge } from "./questions.js";
-import { forgetSignedIn, keepPage, page, settings, signedIn, updateSignedIn, whySignedOut } from "./store.js";
+import { forgetSignedIn, keepPage, page, signedIn, updateSignedIn, whySignedOut } from "./store.js";
 import { activePage } from "./tab.js";
 import { credits, hostOf, sentence, t } from "./texts.js";
 import { historyView } from "./views/history.js";
@@ -19,8 +19,8 @@ import { waiting } from "./views/waiting.js";
 /** @typedef {(app: App) => Node|Promise<Node>} View */
 /**
  * What a view works with. `signal` ends with the view; `shows` are the names of the questions it shows itself.
- * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null, isSidePanel: boolean,
- *   shows: Set<string>, open: (view: View) => Promise<void>, back: () => Promise<void>, restart: () => Promise<void>}} App
+ * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null,
+ *   shows: Set<string>, open: (view: View) => Promise<void>, restart: () => Promise<void>}} App
  */
 
 const isSidePanel = location.search === "?side";
@@ -93,10 +93,8 @@ async function render() {
     client: new Client(session.origin, session.token),
     signal,
     page: await page(where.id ?? -1),
-    isSidePanel,
     shows: new Set(),
     open: (view) => (way.push(view), go()),
-    back: () => (way.pop(), go()),
     restart: start,
   };
   const top = [

@@ -16,9 +16,9 @@ import { forgetSignedIn, signedIn, updateSignedIn } from "./store.js";
 /** What the client calls it. @typedef {"revealEmail"|"revealPhone"|"enrichmentRequest"} Method */
 /** Whom a question is about: how to look the person up again, and the name to show. @typedef {{subject: Subject, label: string}} About */
 /**
- * `name` says what is asked about whom, so that the same question is found again. `state`: `sending` until the service has taken it in, then `open`, then `over` (with `answer`) or `refused`
- * (with `problem`). While it is not over, `problem` says what is in the way; it is tried again from `after`,
- * milliseconds since 1970.
+ * `name` says what is asked about whom, so that the same question is found again. `state`: `sending` until the
+ * service has taken it in, then `open`, then `over` (with `answer`) or `refused` (with `problem`). While it is not
+ * over, `problem` says what is in the way; it is tried again from `after`, milliseconds since 1970.
  * @typedef {{key: string, name: string, method: Method, body: any, about: About, owner: string, made: number,
  *   state: "sending"|"open"|"over"|"refused", jobId: string|null, answer: Answer|null, problem: Problem|null,
  *   after: number, failures: number}} Question

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Index, String, and_, delete, func, not_, or_, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Mapped, Session, defer, mapped_column
 
 from app.core.jobs import Job
 from app.domain.findings import EmailStatus
@@ -248,7 +248,7 @@ def so_far(session: Session, job_id: str, *, now: datetime) -> tuple[list[dict[s
     A call that began and did not end within half a minute was left behind by a worker that is no more.
     """
     query = select(ProviderCall).where(ProviderCall.job_id == job_id).order_by(ProviderCall.id)
-    calls = session.scalars(query).all()
+    calls = session.scalars(query.options(defer(ProviderCall.reply))).all()
     since = now - LONGEST_CALL
     asking = [
         call.provider

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import pytest
 from proxy_support import Network
-from walks_support import PASSWORD, Stack
+from walks_support import PASSWORD, Stack, until
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
 
@@ -45,16 +44,6 @@ def unpacked(folder: Path) -> Path:
     manifest["host_permissions"] = [LOOPBACK]
     (copy / "manifest.json").write_text(json.dumps(manifest))
     return copy
-
-
-def until(condition: Callable[[], Any], seconds: float = SECONDS) -> Any:
-    """Give the first true value of the condition, or fail."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if value := condition():
-            return value
-        time.sleep(0.05)
-    pytest.fail("it did not come true in time")
 
 
 @dataclass
