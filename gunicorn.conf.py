@@ -6,6 +6,7 @@ then a sign-in stands in line behind a thousand who wait.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import shutil
@@ -63,6 +64,8 @@ def post_worker_init(worker: Worker) -> None:
     machines.room.seats = worker.worker_connections // 2  # the other half is for those who do not wait
     worker.on_closing = machines.ear.close
     worker.connections.by_address = not machines.settings.trusted_proxies
+    gc.collect()
+    gc.freeze()  # what stays for ever need not be looked through, with everybody waiting for 0.1 s and more
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature

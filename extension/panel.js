@@ -26,6 +26,9 @@ import { waiting } from "./views/waiting.js";
 const isSidePanel = location.search === "?side";
 const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const main = /** @type {HTMLElement} */ (document.getElementById("view"));
+const workspace = h("strong");
+const server = h("span", { class: "hint" });
+const balance = h("span", { class: "credits", id: "credits" });
 
 /** @type {View[]} */
 let way = [];
@@ -84,15 +87,17 @@ async function render() {
   shown = new AbortController();
   const { signal } = shown;
   const session = await signedIn();
+  const where = await chrome.windows.getCurrent();
+  const about = await page(where.id ?? chrome.windows.WINDOW_ID_CURRENT);
+  if (signal.aborted) return; // somebody went elsewhere meanwhile
   if (session === null) return start();
   showBar(session);
-  const where = await chrome.windows.getCurrent();
   /** @type {App} */
   const app = {
     session,
     client: new Client(session.origin, session.token),
     signal,
-    page: await page(where.id ?? -1),
+    page: about,
     shows: new Set(),
     open: (view) => (way.push(view), go()),
     restart: start,
@@ -142,33 +147,28 @@ async function follow(changes) {
   if ("session" in changes) {
     const session = await signedIn();
     if ((session?.token ?? null) !== tokenShown) await start();
-    else if (session) showBar(session);
+    else if (session && bar.hasChildNodes()) showBar(session);
   }
   const where = await chrome.windows.getCurrent();
   if (isSidePanel && tokenShown !== null && `page:${where.id}` in changes) await start();
 }
 
-/** @param {Kept} session */
+/** Show who is signed in. Only words change: a button that is replaced while it is pressed hears no click.
+ *  @param {Kept} session */
 function showBar(session) {
-  const left = h("span", { class: "credits", id: "credits" }, credits(session.credits.balance));
+  workspace.textContent = session.workspace.name;
+  server.textContent = hostOf(session.origin);
+  balance.textContent = credits(session.credits.balance);
+  if (bar.hasChildNodes()) return;
   const atHistory = () => ((way = [way[0], historyView]), go());
   const atSettings = () => ((way = [way[0], settingsView]), go());
-  const side = isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)];
-  const focused = document.activeElement?.getAttribute("aria-label");
-  bar.replaceChildren(
-    h(
-      "div",
-      { class: "who" },
-      h("strong", {}, session.workspace.name),
-      h("span", { class: "hint" }, hostOf(session.origin)),
-    ),
-    left,
+  bar.append(
+    h("div", { class: "who" }, workspace, server),
+    balance,
     iconButton("history", t("history"), atHistory),
     iconButton("settings", t("settings"), atSettings),
-    ...side,
+    ...(isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)]),
   );
-  const again = [...bar.querySelectorAll("button")].find((one) => one.getAttribute("aria-label") === focused);
-  if (focused && again) again.focus();
 }
 
 async function openSidePanel() {

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
@@ -37,6 +40,8 @@ BUSY_SECONDS = 5
 TRANSACTION_SECONDS = 10.0
 """How long a transaction may last, unless it is known to be long; then its connection is hung up on."""
 POOL_SIZE = 10
+_AGAIN_SECONDS = (0.001, 0.003)
+"""Between two looks whether another process has written to SQLite."""
 # What the server shall do about a client that is gone or frozen, so that its locks are not held for hours.
 _SERVER_SIDE = " ".join(
     f"-c {name}={value}"
@@ -232,5 +237,21 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 --
 
 
 def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
-    options = connection.get_execution_options()
-    connection.exec_driver_sql(options.get("sqlite_begin", "BEGIN IMMEDIATE"))
+    """Begin, and wait here for a writer in another process: SQLite would wait with the whole process."""
+    begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
+    until = time.monotonic() + BUSY_SECONDS
+    driver = connection.connection.driver_connection
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while True:
+            try:
+                connection.exec_driver_sql(begin)
+            except OperationalError as error:
+                busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
+                if not busy or time.monotonic() >= until:
+                    raise
+                time.sleep(random.uniform(*_AGAIN_SECONDS))  # noqa: S311 -- no secret
+            else:
+                return
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")

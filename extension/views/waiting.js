@@ -11,13 +11,16 @@ import { personView } from "./person.js";
 /** @param {App} app @returns {HTMLElement} empty while there is nothing */
 export function waiting(app) {
   const place = h("section", { class: "waiting", "aria-label": t("waiting") });
+  let shown = "";
   listen(null, show, app.signal);
   show();
   return place;
 
   async function show() {
     const elsewhere = (await all()).filter((question) => !app.shows.has(question.name));
-    if (app.signal.aborted) return;
+    const news = JSON.stringify(elsewhere.map((question) => [question.key, state(question)]));
+    if (app.signal.aborted || news === shown) return; // a row that is replaced while it is pressed hears no click
+    shown = news;
     const rows = elsewhere.map((question) => h("li", {}, row(question)));
     place.replaceChildren(
       ...(rows.length > 0 ? [h("h2", {}, t("waiting")), h("ul", { class: "leads" }, ...rows)] : []),

@@ -17,7 +17,7 @@ from walks_support import PASSWORD, Stack, until
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
 
-from playwright.sync_api import BrowserContext, CDPSession, Page, Playwright, Worker
+from playwright.sync_api import BrowserContext, CDPSession, Locator, Page, Playwright, Worker
 
 EXTENSION = Path(__file__).parents[2] / "extension"
 LOOPBACK = "http://127.0.0.1/*"
@@ -164,6 +164,17 @@ class Person:
         html = PROFILE.format(n=3, name=name, headline=headline)
         self.context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
         return url
+
+
+@contextmanager
+def pressed(page: Page, button: Locator) -> Iterator[None]:
+    """Press a button down, let something happen, and let go."""
+    box = button.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    yield
+    page.mouse.up()
 
 
 @contextmanager

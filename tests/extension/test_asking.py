@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from chromium_support import Person, until
+from chromium_support import Person, pressed, until
 from people_support import company_of_three
 from playwright.sync_api import Locator, Page, expect
 from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
+
+POLL = "/api/ext/jobs"
 
 
 @pytest.fixture
@@ -80,6 +82,28 @@ def test_the_progress_is_shown_again_after_the_popup_was_closed_and_then_the_ans
     expect(email_of(popup).get_by_role("link")).to_contain_text("@northwind.dev")
     assert vendors.calls("prospeo") == 1
     assert person.balance() == 99
+
+
+def test_a_question_under_way_elsewhere_is_opened_although_there_is_news_of_it_meanwhile(
+    person: Person, prospeo_may_answer: threading.Event
+) -> None:
+    person.sign_in()
+    url = stranger(person)
+    popup = person.look_at(url)
+    email_of(popup).get_by_role("button", name="Find e-mail").click()
+    expect(email_of(popup)).to_contain_text("Asking Prospeo")
+    popup.close()
+    popup = person.look_at("http://www.acme.test/")
+    asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button")
+    expect(asked).to_contain_text("under way")
+
+    polls = len(person.network.to_api(POLL))
+    with pressed(popup, asked):
+        until(lambda: len(person.network.to_api(POLL)) > polls + 1)
+
+    expect(email_of(popup)).to_contain_text("Asking Prospeo")
+    prospeo_may_answer.set()
+    expect(email_of(popup).get_by_role("link")).to_contain_text("@northwind.dev")
 
 
 def test_an_answer_that_came_while_the_popup_was_closed_is_on_the_badge_until_it_is_seen(

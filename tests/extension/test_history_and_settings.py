@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 
-from chromium_support import Person, until
+from chromium_support import Person, pressed, until
 from people_support import company_of_three
 from playwright.sync_api import Locator, Page, expect
 
@@ -98,6 +98,20 @@ def test_what_was_looked_for_in_vain_is_told_by_the_history_too(person: Person) 
     expect(popup.locator("main")).to_contain_text("Nothing found. Nothing was charged.")
     popup.get_by_text("Receipt").click()
     expect(popup.get_by_role("row", name="Hunter does not know")).to_be_visible()
+
+
+def test_a_button_that_is_pressed_while_the_credits_change_is_heard(person: Person) -> None:
+    person.sign_in()
+    popup = person.look_at("http://www.acme.test/")
+    expect(popup.locator("header")).to_contain_text("100 credits")
+
+    with pressed(popup, popup.get_by_role("button", name="Settings")):
+        session = person.stored("session")["session"]
+        session["credits"]["balance"] = 77
+        person.store("session", session=session)
+        expect(popup.locator("header")).to_contain_text("77 credits")
+
+    expect(popup.get_by_role("heading", level=1)).to_have_text("Settings")
 
 
 def test_the_choice_between_hash_and_prefix_changes_what_is_sent(person: Person) -> None:

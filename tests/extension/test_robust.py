@@ -315,9 +315,9 @@ def test_another_account_sees_nothing_of_what_the_first_one_asked(
     person.sign_in()
     popup = person.look_at(stranger.page)
     popup.get_by_role("button", name=FIND).click()
-    stranger.known.set()
     until(lambda: stranger.is_asked_for)
     popup.close()
+    stranger.known.set()
     rung_until(person, lambda: person.badge() == "1")
     until(lambda: person.worker.evaluate("() => chrome.alarms.getAll()") == [])
     key = person.questions()[0]["key"]

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import socket
 import sqlite3
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -29,15 +30,23 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def another_writer(impatient: None, tmp_path: Path) -> Iterator[Database]:
-    """A SQLite database in which another process is writing just now."""
+def writing(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """Another process's connection to a SQLite database, in the middle of writing."""
     file = tmp_path / "busy.sqlite3"
     database = Database(f"sqlite:///{file}")
     db.Base.metadata.create_all(database.engine)
+    database.engine.dispose()
     other = sqlite3.connect(file, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    yield database
+    yield other
     other.close()
+
+
+@pytest.fixture
+def another_writer(impatient: None, writing: sqlite3.Connection, tmp_path: Path) -> Iterator[Database]:
+    """A SQLite database in which another process is writing just now."""
+    database = Database(f"sqlite:///{tmp_path / 'busy.sqlite3'}")
+    yield database
     database.engine.dispose()
 
 
@@ -140,6 +149,25 @@ def test_an_operators_own_time_limit_for_connecting_stands() -> None:
 def test_a_busy_sqlite_is_unavailable(another_writer: Database) -> None:
     with pytest.raises(Unavailable):
         use(another_writer)
+
+
+def test_who_waits_for_a_writer_in_another_process_lets_others_run(
+    another_writer: Database, writing: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    naps: list[float] = []
+
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 3:
+            writing.rollback()
+
+    monkeypatch.setattr(db, "BUSY_SECONDS", 60)
+    monkeypatch.setattr(db, "time", SimpleNamespace(sleep=nap, monotonic=time.monotonic))
+
+    with another_writer.transaction() as session:
+        assert session.execute(text("SELECT 1")).scalar() == 1
+
+    assert len(naps) == 3
 
 
 def test_a_busy_sqlite_can_still_be_read(another_writer: Database) -> None:
