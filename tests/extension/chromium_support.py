@@ -17,11 +17,12 @@ from walks_support import PASSWORD, Stack, until
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
 
-from playwright.sync_api import BrowserContext, CDPSession, Locator, Page, Playwright, Worker
+from playwright.sync_api import BrowserContext, CDPSession, Locator, Page, Playwright, Worker, expect
 
 EXTENSION = Path(__file__).parents[2] / "extension"
 LOOPBACK = "http://127.0.0.1/*"
 SECONDS = 15
+expect.set_options(timeout=SECONDS * 1000)  # a browser on a busy machine takes its time
 PROFILE = """<!doctype html><html lang=en><title>({n}) {name} | LinkedIn</title><main><h1> {name}
  </h1><div class="text-body-medium">{headline}</div></main>"""
 

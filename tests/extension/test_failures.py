@@ -127,7 +127,7 @@ def test_a_reveal_says_that_the_server_is_away_and_goes_on_when_it_is_back(
         until(lambda: len(net.to_api(REVEAL)) > 2)
         expect(popup.get_by_role("alert")).to_contain_text("does not answer.")
 
-    expect(address(popup, company)).to_be_visible(timeout=15_000)
+    expect(address(popup, company)).to_be_visible()
     expect(popup.get_by_role("alert")).to_have_count(0)
     assert len(keys(net)) == 1
     assert person.balance() == 99
