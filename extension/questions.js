@@ -2,8 +2,8 @@
 //
 // A click writes its question down with a new Idempotency-Key before anything is sent. Whoever is alive then
 // drives it: the popup or side panel while one is open, else the service worker, woken by an alarm. What was
-// sent and not answered is sent again with the same key, so it is never paid twice. Two windows that ask the
-// same at once share one question; locks see to it that only one of them sends.
+// sent and not answered is sent again with the same key, for a day, so it is never paid twice. Two windows that
+// ask the same at once share one question; locks see to it that only one of them sends.
 //
 // Unanswered questions are on disk, answered ones in memory until they were seen.
 
@@ -28,6 +28,7 @@ export const ALARM = "questions";
 const PREFIX = "question:";
 const ALARM_MINUTES = 0.5;
 const LONGEST_REST_SECONDS = 30;
+const LONGEST_HOURS = 24; // nobody wants to pay on Wednesday for a click of Monday
 /** @type {import("./store.js").Area} */
 const disk = chrome.storage.local;
 /** @type {import("./store.js").Area} */
@@ -183,7 +184,9 @@ async function stumble(question, error, session) {
     await forgetSignedIn(session, error.code); // the question stays, for when the person is back
     return;
   }
-  if ([0, 429].includes(error.status) || error.status >= 500 || problem.retryable || error.code === ELSEWHERE) {
+  const isPassing =
+    [0, 429].includes(error.status) || error.status >= 500 || problem.retryable || error.code === ELSEWHERE;
+  if (isPassing && Date.now() - question.made < LONGEST_HOURS * 3600_000) {
     const failures = question.failures + 1;
     const rest = problem.retry_after ?? Math.min(2 ** question.failures, LONGEST_REST_SECONDS);
     await update({ ...question, problem, failures, after: Date.now() + rest * 1000 });

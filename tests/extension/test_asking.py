@@ -97,8 +97,10 @@ def test_a_question_under_way_elsewhere_is_opened_although_there_is_news_of_it_m
     asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button")
     expect(asked).to_contain_text("under way")
 
+    [question] = person.questions()
     polls = len(person.network.to_api(POLL))
     with pressed(popup, asked):
+        person.store("local", **{f"question:{question['key']}": question | {"failures": 1}})
         until(lambda: len(person.network.to_api(POLL)) > polls + 1)
 
     expect(email_of(popup)).to_contain_text("Asking Prospeo")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from proxy_support import Network, Reply, Sent, problem
 from vendors_support import Vendors, prospeo_knows
 from walks_support import Stack
 
+DAY = 24 * 3600 * 1000
 REVEAL = "/api/ext/reveal/email"
 POLL = "/api/ext/jobs?id="
 FIND = "Find e-mail · 1 credit if found"
@@ -155,6 +157,33 @@ def test_a_click_without_a_network_is_sent_by_the_worker_when_there_is_one(
     assert len(set(keys_of(net.to_api(REVEAL)))) == 1
     assert person.balance() == CREDITS - 1
     expect(address(reveal_of(person, company.website, "Ada Lovelace"), company.emails["Ada"])).to_be_visible()
+
+
+def test_a_click_that_the_server_does_not_take_in_for_a_day_is_given_up_and_said(
+    person: Person, net: Network, stack: Stack
+) -> None:
+    company = company_of_three(stack)
+    person.sign_in()
+    popup = reveal_of(person, company.website, "Ada Lovelace")
+
+    def a_day_later() -> None:
+        yesterday = 1000 * time.time() - DAY
+        aged = [one | {"made": yesterday, "after": 0} for one in person.questions()]
+        person.store("local", **{f"question:{one['key']}": one for one in aged if one["state"] == "sending"})
+
+    with net.failing(REVEAL, problem(500, "internal_error", detail="Something broke.")):
+        popup.get_by_role("button", name="Reveal e-mail").click()
+        expect(popup.get_by_role("alert")).to_contain_text("Something broke.")
+        popup.close()
+        rung_until(person, lambda: (a_day_later(), person.badge() == "1")[1])
+        popup = reveal_of(person, company.website, "Ada Lovelace")
+        expect(popup.locator(".failure")).to_have_text("This did not work: Something broke.Try again")
+    until(lambda: person.badge() == "" and person.questions() == [])
+    popup.get_by_role("button", name="Try again").click()
+
+    expect(address(popup, company.emails["Ada"])).to_be_visible()
+    assert len(set(keys_of(net.to_api(REVEAL)))) == 2
+    assert person.balance() == CREDITS - 1
 
 
 @pytest.mark.parametrize("refused", [REVEAL, POLL])
