@@ -36,6 +36,17 @@ def stranger(person: Person) -> str:
     return person.plays_profile(f"stranger-{secrets.token_hex(4)}", "Ada Lovelace", "Engineer at Northwind")
 
 
+def asked_and_closed(person: Person) -> str:
+    """Ask for a stranger's address and close the popup while Prospeo is being asked; give the profile."""
+    person.sign_in()
+    url = stranger(person)
+    popup = person.look_at(url)
+    email_of(popup).get_by_role("button", name="Find e-mail").click()
+    expect(email_of(popup)).to_contain_text("Asking Prospeo")
+    popup.close()
+    return url
+
+
 def email_of(popup: Page) -> Locator:
     return popup.get_by_role("region", name="E-mail", exact=True)
 
@@ -68,12 +79,7 @@ def test_a_reveal_says_who_was_asked_and_who_is_being_asked_and_ends_with_the_re
 def test_the_progress_is_shown_again_after_the_popup_was_closed_and_then_the_answer(
     person: Person, vendors: Vendors, prospeo_may_answer: threading.Event
 ) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
-    email_of(popup).get_by_role("button", name="Find e-mail").click()
-    expect(email_of(popup)).to_contain_text("Asking Prospeo")
-    popup.close()
+    url = asked_and_closed(person)
 
     popup = person.look_at(url)
 
@@ -87,12 +93,7 @@ def test_the_progress_is_shown_again_after_the_popup_was_closed_and_then_the_ans
 def test_a_question_under_way_elsewhere_is_opened_although_there_is_news_of_it_meanwhile(
     person: Person, prospeo_may_answer: threading.Event
 ) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
-    email_of(popup).get_by_role("button", name="Find e-mail").click()
-    expect(email_of(popup)).to_contain_text("Asking Prospeo")
-    popup.close()
+    asked_and_closed(person)
     popup = person.look_at("http://www.acme.test/")
     asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button")
     expect(asked).to_contain_text("under way")
@@ -111,12 +112,7 @@ def test_a_question_under_way_elsewhere_is_opened_although_there_is_news_of_it_m
 def test_an_answer_that_came_while_the_popup_was_closed_is_on_the_badge_until_it_is_seen(
     person: Person, prospeo_may_answer: threading.Event
 ) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
-    email_of(popup).get_by_role("button", name="Find e-mail").click()
-    expect(email_of(popup)).to_contain_text("Asking Prospeo")
-    popup.close()
+    url = asked_and_closed(person)
     prospeo_may_answer.set()
     until(lambda: person.ring_alarm() or person.badge() == "1", 30)
 
