@@ -164,7 +164,7 @@ def _patience(machines: Machines, default: int = DEFAULT_SECONDS) -> Iterator[Pa
 def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new: bool) -> Sight:
     """Sleep until the bell rings and the row says that the job is over, or patience or the process ends."""
     until = time.monotonic() + wanted.seconds
-    if is_new:  # its bell cannot have rung before the message was sent
+    if wanted.seconds and (is_new or _is_open(machines, job)):  # a new one's bell has not rung yet
         bell.wait(wanted.seconds)
     while True:
         bell.clear()
@@ -176,10 +176,24 @@ def _wait(machines: Machines, job: Job, bell: Event, wanted: Patience, *, is_new
         bell.wait(left)
 
 
+def _is_open(machines: Machines, job: Job) -> bool:
+    """Look before the first sleep whether the bell has rung before anybody listened."""
+    if job.finished_at is not None:
+        return False
+    with _told(job), machines.room.turn(), machines.database.reading() as session:
+        return jobs.is_open(session, job.id)
+
+
 def _look(machines: Machines, job: Job) -> Sight:
+    with _told(job), machines.room.turn(), machines.database.reading() as session:
+        return see(session, job.workspace_id, job.id)
+
+
+@contextmanager
+def _told(job: Job) -> Iterator[None]:
+    """Let a caller whose question was taken in know it, whatever comes of looking at it."""
     try:
-        with machines.room.turn(), machines.database.reading() as session:
-            return see(session, job.workspace_id, job.id)
+        yield
     except Unavailable as error:
         raise Unavailable(
             f"The question was taken in as {job.id}, but how far it is cannot be read now. Poll "

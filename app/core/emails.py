@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, Row, String, UniqueConstraint, func, select
+from sqlalchemy import ForeignKey, Index, Row, String, UniqueConstraint, bindparam, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core import owners, values
@@ -82,15 +82,22 @@ def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]
     return known
 
 
+_FORMS = (
+    select(Email.form, func.count())
+    .where(
+        Email.domain == bindparam("domain"),
+        Email.type == "work",
+        Email.status == "valid",
+        Email.form.is_not(None),
+    )
+    .group_by(Email.form)
+    .order_by(func.count().desc(), Email.form)
+)
+
+
 def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
     """Count the forms of the domain's valid work addresses, the commonest first; guesses teach nothing."""
-    query = (
-        select(Email.form, func.count())
-        .where(Email.domain == domain, Email.type == "work", Email.status == "valid", Email.form.is_not(None))
-        .group_by(Email.form)
-        .order_by(func.count().desc(), Email.form)
-    )
-    return [PatternStat(form, count) for form, count in session.execute(query) if form]
+    return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
 
 
 def as_found(row: Email | Row[Any]) -> FoundEmail:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, delete, select, text
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, bindparam, delete, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.idempotency import IdempotencyKey
@@ -92,6 +92,11 @@ class JobItem(Base):
     charged: Mapped[int]
 
 
+# Statements are put together once: that is most of what a short query costs.
+_BY_ID = select(Job).where(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
+_OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
+
+
 def get(session: Session, workspace_id: str, job_id: str) -> Job:
     """Read a job of this workspace.
 
@@ -99,10 +104,15 @@ def get(session: Session, workspace_id: str, job_id: str) -> Job:
         JobNotFound: it has none with this id; somebody else's looks just the same.
 
     """
-    job = session.scalar(select(Job).where(Job.id == job_id, Job.workspace_id == workspace_id))
+    job = session.scalar(_BY_ID, {"job_id": job_id, "workspace_id": workspace_id})
     if job is None:
         raise JobNotFound
     return job
+
+
+def is_open(session: Session, job_id: str) -> bool:
+    """Tell whether the job is there and not over, for a fraction of what reading it costs."""
+    return session.scalar(_OPEN_ID, {"job_id": job_id}) is not None
 
 
 def latest(

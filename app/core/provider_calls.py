@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Index, String, and_, delete, func, not_, or_, select, update
+from sqlalchemy import Index, String, and_, bindparam, delete, func, not_, or_, select, update
 from sqlalchemy.orm import Mapped, Session, defer, mapped_column
 
 from app.core.jobs import Job
@@ -242,13 +242,20 @@ def judge(session: Session, call_id: str, *, outcome: TraceOutcome, status: str 
     _change(session, call_id, outcome=outcome.value, status=status)
 
 
+_OF_A_JOB = (
+    select(ProviderCall)
+    .where(ProviderCall.job_id == bindparam("job_id"))
+    .order_by(ProviderCall.id)
+    .options(defer(ProviderCall.reply))
+)
+
+
 def so_far(session: Session, job_id: str, *, now: datetime) -> tuple[list[dict[str, Any]], list[str]]:
     """Give an open job's lines for the receipt as far as they are known, and who is being asked right now.
 
     A call that began and did not end within half a minute was left behind by a worker that is no more.
     """
-    query = select(ProviderCall).where(ProviderCall.job_id == job_id).order_by(ProviderCall.id)
-    calls = session.scalars(query.options(defer(ProviderCall.reply))).all()
+    calls = session.scalars(_OF_A_JOB, {"job_id": job_id}).all()
     since = now - LONGEST_CALL
     asking = [
         call.provider

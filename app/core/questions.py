@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from app.core import credits, emails, imports, suppressions, webhooks
@@ -21,6 +21,11 @@ from app.domain.kinds import OPEN, Kind, Outcome, Status
 from app.infra.db import insert
 from app.settings import load
 
+_ASKED = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("question"))
+_OPEN_ONE = select(Job).where(*_ASKED, Job.status.in_(OPEN))
+_LAST_ONE = (
+    select(Job).where(*_ASKED, Job.status == Status.SUCCEEDED).order_by(Job.created_at.desc()).limit(1)
+)
 _MENDABLE = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
 
@@ -107,13 +112,7 @@ def submit(
 
 
 def _open(session: Session, question: Question) -> Job | None:
-    return session.scalar(
-        select(Job).where(
-            Job.workspace_id == question.workspace_id,
-            Job.question == question.digest,
-            Job.status.in_(OPEN),
-        )
-    )
+    return session.scalar(_OPEN_ONE, _asked(question))
 
 
 def _finished(session: Session, question: Question, *, fresh: Freshness, now: datetime) -> Job | None:
@@ -121,16 +120,7 @@ def _finished(session: Session, question: Question, *, fresh: Freshness, now: da
 
     That is so if data has come in, people were suppressed, or one of its addresses bounced.
     """
-    job = session.scalar(
-        select(Job)
-        .where(
-            Job.workspace_id == question.workspace_id,
-            Job.question == question.digest,
-            Job.status == Status.SUCCEEDED,
-        )
-        .order_by(Job.created_at.desc())
-        .limit(1)
-    )
+    job = session.scalar(_LAST_ONE, _asked(question))
     if job is None or job.finished_at is None or job.finished_at + fresh.of(job.outcome) <= now:
         return None
     changes = (imports.latest(session), suppressions.latest(session))
@@ -138,6 +128,10 @@ def _finished(session: Session, question: Question, *, fresh: Freshness, now: da
         return None
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    return {"workspace_id": question.workspace_id, "question": question.digest}
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:

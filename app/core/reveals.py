@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, String, select, update
+from sqlalchemy import ForeignKey, String, bindparam, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
@@ -40,15 +40,17 @@ class Paid:
     credits: int
 
 
+_OWNED = select(Reveal.contact_id, Reveal.field).where(
+    Reveal.workspace_id == bindparam("workspace_id"),
+    Reveal.contact_id.in_(bindparam("contact_ids", expanding=True)),
+)
+
+
 def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> frozenset[tuple[str, str]]:
     """Give the pairs of contact id and field, among these contacts, that the workspace owns."""
     if not contact_ids:
         return frozenset()
-    rows = session.execute(
-        select(Reveal.contact_id, Reveal.field).where(
-            Reveal.workspace_id == workspace_id, Reveal.contact_id.in_(contact_ids)
-        )
-    )
+    rows = session.execute(_OWNED, {"workspace_id": workspace_id, "contact_ids": list(contact_ids)})
     return frozenset((row.contact_id, row.field) for row in rows)
 
 

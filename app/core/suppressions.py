@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.db import Base, insert
@@ -54,12 +54,15 @@ def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str
     return added
 
 
+_AMONG = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
+
+
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
     """Give those of the values that are on the list."""
     by_digest = {identifier.digest: identifier for identifier in identifiers}
     if not by_digest:
         return frozenset()
-    found = session.scalars(select(Suppression.digest).where(Suppression.digest.in_(by_digest)))
+    found = session.scalars(_AMONG, {"digests": list(by_digest)})
     return frozenset(by_digest[digest] for digest in found)
 
 

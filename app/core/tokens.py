@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
-from sqlalchemy import ColumnElement, select, update
+from sqlalchemy import Select, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from app.core.accounts import Account
@@ -24,6 +24,15 @@ _TABLES: dict[TokenKind, type[SignedIn | ApiKey]] = {
     TokenKind.SESSION: SignedIn,
     TokenKind.API_KEY: ApiKey,
 }
+# Statements are put together once: every request needs one.
+_HELD = {
+    kind: select(table, Account.workspace_id, Account.disabled_at).join(
+        Account, Account.id == table.account_id
+    )
+    for kind, table in _TABLES.items()
+}
+_BY_HASH = {kind: _HELD[kind].where(table.hash == bindparam("hash")) for kind, table in _TABLES.items()}
+_BY_ID = {kind: _HELD[kind].where(table.id == bindparam("id")) for kind, table in _TABLES.items()}
 
 
 def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
@@ -36,9 +45,9 @@ def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
         Unavailable: the database cannot be asked.
 
     """
-    table = _TABLES[tokens.kind_of(token)]
+    statement = _BY_HASH[tokens.kind_of(token)]
     with database.reading() as session:
-        held, workspace_id = _valid(session, table, table.hash == tokens.digest(token), now)
+        held, workspace_id = _valid(session, statement, {"hash": tokens.digest(token)}, now)
     if held.last_used_at is None or held.last_used_at <= now - WRITE_EVERY:
         _note_use(database, held, now)
     return Caller(
@@ -58,21 +67,17 @@ def recheck(session: Session, who: Caller, *, now: datetime) -> None:
         InvalidToken, TokenRevoked, TokenExpired: as when the request came in.
 
     """
-    table = _TABLES[TokenKind(who.token_id[:3])]
-    _held, workspace_id = _valid(session, table, table.id == who.token_id, now)
+    statement = _BY_ID[TokenKind(who.token_id[:3])]
+    _held, workspace_id = _valid(session, statement, {"id": who.token_id}, now)
     if workspace_id != who.workspace_id:
         raise TokenRevoked
 
 
 def _valid(
-    session: Session, table: type[SignedIn | ApiKey], named: ColumnElement[bool], now: datetime
+    session: Session, statement: Select[*tuple[Any, ...]], named: dict[str, Any], now: datetime
 ) -> tuple[SignedIn | ApiKey, str]:
     """Read a session or key that works now, with the workspace that its account is in now."""
-    row = session.execute(
-        select(table, Account.workspace_id, Account.disabled_at)
-        .join(Account, Account.id == table.account_id)
-        .where(named)
-    ).one_or_none()
+    row = session.execute(statement, named).one_or_none()
     if row is None:
         raise InvalidToken
     held = cast("SignedIn | ApiKey", row[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, select
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
@@ -45,11 +45,12 @@ def create(session: Session, *, name: str, now: datetime) -> Workspace:
     return workspace
 
 
+_BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bindparam("workspace_id"))
+
+
 def balance(session: Session, workspace_id: str) -> Balance:
     """Read what the workspace has now."""
-    row = session.execute(
-        select(Workspace.available, Workspace.held).where(Workspace.id == workspace_id)
-    ).one()
+    row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()
     return Balance(row.available, row.held)
 
 

@@ -239,6 +239,9 @@ def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 --
 def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
     """Begin, and wait here for a writer in another process: SQLite would wait with the whole process."""
     begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
+    if begin == "BEGIN":  # takes no lock yet
+        connection.exec_driver_sql(begin)
+        return
     until = time.monotonic() + BUSY_SECONDS
     driver = connection.connection.driver_connection
     driver.execute("PRAGMA busy_timeout=0")

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
 import pytest
 from apiflask import APIFlask
 from jobs_support import until
 from members import Member, join
+from sqlalchemy import update
 
 from app.api.answer import Machines
+from app.core.jobs import Job
 from app.domain.errors import Unavailable
-from app.infra import waiting_room
+from app.infra import clock, waiting_room
 from app.infra.waiting_room import TURNS, TURNS_TO_WRITE
 
 
@@ -49,6 +51,26 @@ def test_who_finds_a_seat_waits(member: Member) -> None:
 
     assert (status, applied) == (202, "wait=1")
     assert seconds >= 1
+
+
+def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
+    member: Member, machines: Machines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(member, wait=0)
+    listen = machines.ear.waiting
+
+    def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
+        over = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
+        with machines.database.transaction() as session:
+            session.execute(update(Job).where(Job.id == job_id).values(over))
+        return listen(job_id)
+
+    monkeypatch.setattr(machines.ear, "waiting", end_and_listen)
+
+    status, _applied, seconds = ask(member)
+
+    assert status == 200
+    assert seconds < 10
 
 
 def test_when_the_process_ends_nobody_waits_any_longer(member: Member, machines: Machines) -> None:
