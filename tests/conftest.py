@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,8 @@ os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
 os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
+
+from jobs_support import until
 
 from app import settings as app_settings
 from app.factory import create_app
@@ -81,6 +84,13 @@ def session(database: Database) -> Iterator[Session]:
     with Session(database.engine, expire_on_commit=False) as session:
         yield session
         session.rollback()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ears_are_closed() -> Iterator[None]:
+    """See at the end that no test left an ear open: it would go on, and stumble over what others patch."""
+    yield
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "ear"])
 
 
 @pytest.fixture(scope="session")

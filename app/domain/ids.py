@@ -1,4 +1,8 @@
-"""Opaque ids with a type prefix: 48 bits of time, then 72 random bits, so that new rows sort last."""
+"""Opaque ids with a type prefix: 60 bits of time, then 60 random bits, so that new rows sort last.
+
+The time is counted in parts of 1/4096 of a millisecond (RFC 9562, section 6.2, method 3): what one thread
+makes one after the other sorts so, within a millisecond too.
+"""
 
 from __future__ import annotations
 
@@ -33,8 +37,8 @@ _SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)
 
 def new_id(prefix: Prefix) -> str:
     """Make an id such as `con_0dkq…`: the prefix and 24 lower-case base-32 digits that sort by time."""
-    stamp = time.time_ns() // 1_000_000
-    raw = stamp.to_bytes(6, "big") + secrets.token_bytes(9)
+    stamp = time.time_ns() * 4096 // 1_000_000
+    raw = (stamp << 60 | secrets.randbits(60)).to_bytes(15, "big")
     return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
 
 

@@ -7,7 +7,6 @@ looks at the job's row before it sleeps and when it wakes, and after a reconnect
 from __future__ import annotations
 
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +46,12 @@ class Ear:
         self._waiters: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._lock = threading.Lock()
         self._listening = False
-        self.is_closed = False
+        self._over = threading.Event()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody is to wait any longer."""
+        return self._over.is_set()
 
     @contextmanager
     def waiting(self, job_id: str) -> Iterator[threading.Event]:
@@ -70,25 +74,30 @@ class Ear:
 
     def close(self) -> None:
         """Let nobody wait any longer: the process ends, and jobs can be asked for at the next one."""
-        self.is_closed = True
+        self._over.set()
         self._wake_all()
 
     def _listen(self) -> None:
         deaf = False
         while not self.is_closed:
-            client = redis.connect(self._url, answer_seconds=LISTEN_SECONDS)
             try:
-                with client.pubsub() as subscription:  # type: ignore[no-untyped-call]
+                with (
+                    redis.connect(self._url, answer_seconds=LISTEN_SECONDS) as client,
+                    client.pubsub() as subscription,  # type: ignore[no-untyped-call]
+                ):
                     subscription.subscribe(CHANNEL)
                     deaf = False
                     self._hear(subscription)
-            except (RedisError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 -- whatever it was, the next connection may hear
                 if not deaf:  # once per outage, not twice a second
-                    log.warning("the bell cannot be heard", error=type(error).__name__)
+                    known = isinstance(error, RedisError | OSError)
+                    log.warning(
+                        "the bell cannot be heard",
+                        error=type(error).__name__,
+                        exc_info=None if known else error,
+                    )
                 deaf = True
-            finally:
-                client.close()
-            time.sleep(RECONNECT_SECONDS)
+            self._over.wait(RECONNECT_SECONDS)
 
     def _hear(self, subscription: PubSub) -> None:
         """Pass rings on until the connection fails; a silent one is pinged, and then must answer."""

@@ -217,8 +217,12 @@ def test_a_file_that_is_away_is_an_error(run: Run, tmp_path: Path) -> None:
 def test_a_file_that_may_not_be_read_is_an_error(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_words: object) -> None:
-        raise PermissionError(13, "Permission denied")
+    really_open = Path.open
+
+    def refuse(path: Path, *words: Any, **options: Any) -> Any:
+        if path == people:
+            raise PermissionError(13, "Permission denied")
+        return really_open(path, *words, **options)
 
     monkeypatch.setattr(Path, "open", refuse)
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-import time
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 
+from app.domain import ids
 from app.domain.ids import EXAMPLES, Prefix, is_id, new_id
 
 
@@ -20,9 +21,15 @@ def test_a_thousand_ids_are_different() -> None:
     assert len({new_id("job") for _ in range(1000)}) == 1000
 
 
+def test_what_is_made_within_a_millisecond_sorts_as_it_was_made() -> None:
+    made = [new_id("job") for _ in range(1000)]
+
+    assert made == sorted(made)
+
+
 def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(1_700_000_000_000_000_000, 1_900_000_000_000_000_000, 5_000_000_000_000_007))
-    monkeypatch.setattr(time, "time_ns", lambda: next(times))
+    monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: next(times)))
 
     made = [new_id("con") for _ in range(30)]
 

@@ -3,13 +3,14 @@ from __future__ import annotations
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from jobs_support import until
 from redis import Redis
+from structlog.testing import capture_logs
 from support import free_port, start_redis
 
 from app.infra import redis, ring
@@ -48,8 +49,22 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 @pytest.fixture
-def ear(quick: None, server: Server) -> Ear:
-    return Ear(server.url)
+def ears(quick: None) -> Iterator[Callable[[str], Ear]]:
+    """Open ears that are closed with the test: one left open would go on, in the tests of others."""
+    opened: list[Ear] = []
+
+    def open_one(url: str) -> Ear:
+        opened.append(Ear(url))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def ear(ears: Callable[[str], Ear], server: Server) -> Ear:
+    return ears(server.url)
 
 
 @pytest.fixture
@@ -162,8 +177,7 @@ def pings(client: Redis) -> int:
     return int(client.info("commandstats").get("cmdstat_ping", {"calls": 0})["calls"])
 
 
-def test_after_a_restart_of_the_server_everybody_looks(quick: None, server: Server) -> None:
-    ear = Ear(server.url)
+def test_after_a_restart_of_the_server_everybody_looks(ear: Ear, server: Server) -> None:
     with ear.waiting("job_1") as event:
         until(event.is_set)
         event.clear()
@@ -174,8 +188,7 @@ def test_after_a_restart_of_the_server_everybody_looks(quick: None, server: Serv
         assert event.wait(5)
 
 
-def test_a_server_that_hangs_is_given_up_and_found_again(quick: None, server: Server) -> None:
-    ear = Ear(server.url)
+def test_a_server_that_hangs_is_given_up_and_found_again(ear: Ear, server: Server) -> None:
     with ear.waiting("job_1") as event:
         until(event.is_set)
         event.clear()
@@ -207,7 +220,7 @@ def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
     assert time.monotonic() - started < 1.0
 
 
-def test_an_outage_is_told_once(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_is_told_once(ears: Callable[[str], Ear], monkeypatch: pytest.MonkeyPatch) -> None:
     nowhere = f"redis://127.0.0.1:{free_port()}/0"
     tries: list[tuple[str, int]] = []
     told: list[int] = []
@@ -220,10 +233,42 @@ def test_an_outage_is_told_once(quick: None, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(ring.redis, "connect", counted)
     monkeypatch.setattr(ring.log, "warning", lambda *_event, **_fields: told.append(threading.get_ident()))
 
-    with Ear(nowhere).waiting("job_1"):
+    with ears(nowhere).waiting("job_1"):
         mine = until(lambda: [thread for url, thread in tries if url == nowhere][5:])
 
     assert told.count(mine[0]) == 1
+
+
+def test_an_error_that_nobody_thought_of_does_not_deafen(
+    ear: Ear, bell: Bell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = redis.connect
+    errors = [LookupError("nobody thought of it"), LookupError("nor of this")]
+
+    def unlucky(url: str, *, answer_seconds: float) -> Redis:
+        if errors:
+            raise errors.pop()
+        return connect(url, answer_seconds=answer_seconds)
+
+    monkeypatch.setattr(ring.redis, "connect", unlucky)
+
+    with capture_logs() as events, ear.waiting("job_1") as event:
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+    assert [(one["error"], type(one["exc_info"])) for one in events] == [("LookupError", LookupError)]
+
+
+def test_an_ear_that_is_closed_listens_no_longer(ear: Ear, server: Server) -> None:
+    with ear.waiting("job_1") as event:
+        until(event.is_set)
+
+    ear.close()
+
+    until(lambda: not subscribers(server.url))
 
 
 def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: Ear) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -163,7 +164,8 @@ def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of the
     most: float,
 ) -> None:
     bounds: list[tuple[float, float]] = []
-    monkeypatch.setattr(base.random, "uniform", lambda low, high: bounds.append((low, high)) or 0.75)
+    draw = SimpleNamespace(uniform=lambda low, high: bounds.append((low, high)) or 0.75)
+    monkeypatch.setattr(base, "random", draw)
     with machines.database.transaction() as session:
         session.execute(update(Job).values(attempts=attempts))
 
@@ -177,7 +179,8 @@ def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of the
 
 def test_the_backoff_has_a_ceiling(machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bounds: list[float] = []
-    monkeypatch.setattr(base.random, "uniform", lambda _low, high: bounds.append(high) or 0.0)
+    draw = SimpleNamespace(uniform=lambda _low, high: bounds.append(high) or 0.0)
+    monkeypatch.setattr(base, "random", draw)
     patient = dataclasses.replace(machines, settings=dataclasses.replace(machines.settings, max_attempts=99))
     with machines.database.transaction() as session:
         session.execute(update(Job).values(attempts=20))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from app.domain.findings import EmailStatus
@@ -84,7 +86,7 @@ def test_a_slow_provider_takes_its_time_but_no_more_than_it_is_given(
     monkeypatch: pytest.MonkeyPatch, allowed: float, slept: float
 ) -> None:
     naps: list[float] = []
-    monkeypatch.setattr(sandbox.time, "sleep", naps.append)
+    monkeypatch.setattr(sandbox, "time", SimpleNamespace(sleep=naps.append))
 
     reply = ask("slow", seconds=allowed)
 

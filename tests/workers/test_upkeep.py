@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
@@ -105,7 +106,8 @@ def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
     machines: Machines, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
-    with Ear(redis_url).waiting(job_id) as event:
+    ear = Ear(redis_url)
+    with closing(ear), ear.waiting(job_id) as event:
         until(event.is_set)
         event.clear()
 
