@@ -133,6 +133,18 @@ def test_the_log_shows_what_was_lost_what_failed_and_what_was_delivered(
     assert "lost" in page
 
 
+def test_an_attempt_that_waits_for_its_answer_is_shown_as_running(
+    run: Run, database: Database, workspace_id: str
+) -> None:
+    webhook_id = over(database, workspace_id)
+    with database.transaction() as session:
+        webhooks.begin(session, webhook_id, now=clock.now())
+
+    shown = answer(run("show", webhook_id, "--json"))
+
+    assert [one["state"] for one in shown["attempts"]] == ["running"]
+
+
 def test_a_replay_is_due_at_once_under_the_same_id(run: Run, database: Database, workspace_id: str) -> None:
     webhook_id = over(database, workspace_id)
     attempt(database, webhook_id, Ending(status=410, latency_ms=3))
