@@ -3,7 +3,7 @@
 import { ApiError } from "../client/api.js";
 import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
 import { credits, sentence, t } from "../texts.js";
-import { announce, busy, button, failure, h, icon, retryButton } from "./parts.js";
+import { announce, button, failure, h, icon, retryButton } from "./parts.js";
 import { personView } from "./person.js";
 import { nothing, progress, receipt } from "./values.js";
 
@@ -30,16 +30,16 @@ export async function enrichment(app, who) {
     place,
   );
 
-  /** Ask what it costs at most; whatever else is shown of the person does not wait for that. */
+  /** Ask what it costs at most; whatever else is shown of the person does not wait for that, nor moves when it
+   *  is known: nobody is to press what came under the pointer meanwhile. */
   async function offer() {
-    place.replaceChildren(busy());
+    const submit = button(t("enrich", "…"), act, { class: "primary", disabled: true });
+    place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), submit);
     try {
       const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
       if (await find(names)) return; // another window was faster
-      place.replaceChildren(
-        h("p", { class: "hint" }, t("enrich_hint")),
-        button(t("enrich", credits(estimate.credits_max)), act, { class: "primary" }),
-      );
+      submit.textContent = t("enrich", credits(estimate.credits_max));
+      submit.disabled = false;
     } catch (error) {
       if (app.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;

@@ -65,6 +65,25 @@ def test_the_price_of_an_enrichment_is_on_its_button_and_asking_for_it_costs_not
     assert person.questions() == []
 
 
+def test_until_its_price_is_known_it_cannot_be_asked_for_and_then_nothing_moves(person: Person) -> None:
+    person.sign_in()
+    with person.network.holding(REQUEST):
+        popup = person.look_at(stranger(person))
+        expect(part(popup).get_by_role("button")).to_be_disabled()
+        before = layout(popup)
+
+    expect(part(popup).get_by_role("button", name=PRICE)).to_be_enabled()
+    assert layout(popup) == before
+
+
+def layout(popup: Page) -> list[Any]:
+    """Give where everything lies that is there to be pressed."""
+    script = (
+        "all => all.map(one => { const {x, y, height} = one.getBoundingClientRect(); return [x, y, height] })"
+    )
+    return list(popup.locator("main").locator("button:visible, summary:visible").evaluate_all(script))
+
+
 def test_an_enrichment_goes_on_while_the_popup_is_closed_and_its_end_is_on_the_badge(
     person: Person, vendors: Vendors, prospeo: Prospeo
 ) -> None:

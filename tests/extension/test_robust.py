@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import secrets
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -37,6 +39,18 @@ class Stranger:
     @property
     def is_asked_for(self) -> bool:
         return self.vendors.calls("prospeo") > 0
+
+
+@pytest.fixture
+def signal_workers(stack: Stack) -> Iterator[Callable[[signal.Signals], None]]:
+    """Stop the workers for as long as a browser takes: what is asked stays under way. Then they go on."""
+
+    def tell(what: signal.Signals) -> None:
+        for worker in stack.workers:
+            os.killpg(worker.pid, what)
+
+    yield tell
+    tell(signal.SIGCONT)
 
 
 @pytest.fixture
@@ -290,21 +304,28 @@ def test_two_browsers_of_one_account_that_ask_at_once_pay_once(
     assert person.balance() == CREDITS - 1
 
 
-def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(
-    person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
+def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(  # noqa: PLR0917 -- fixtures
+    person: Person,
+    net: Network,
+    stranger: Stranger,
+    playwright: Playwright,
+    tmp_path: Path,
+    signal_workers: Callable[[signal.Signals], None],
 ) -> None:
+    stranger.known.set()
     person.sign_in()
     popup = person.look_at(stranger.page)
+    signal_workers(signal.SIGSTOP)
     popup.get_by_role("button", name=FIND).click()
-    until(lambda: stranger.is_asked_for and person.questions()[0]["state"] == "open")
+    until(lambda: [one["state"] for one in person.questions()] == ["open"])
 
     with restarted(person, playwright, tmp_path) as later:
-        popup = later.look_at("http://www.acme.test/")
+        popup = later.look_at(later.plays_profile(f"grace-{secrets.token_hex(4)}", "Grace Hopper"))
         later.fill_in(popup)
         asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button", name="Ada Lovelace")
         expect(asked).to_contain_text("under way")
-        stranger.known.set()
-        expect(asked).to_contain_text("found")
+        signal_workers(signal.SIGCONT)
+        expect(asked).to_contain_text(": found")
         asked.click()
 
         expect(address(popup, stranger.email)).to_be_visible()
@@ -313,20 +334,27 @@ def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_i
     assert person.balance() == CREDITS - 1
 
 
-def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(
-    person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
+def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(  # noqa: PLR0917 -- fixtures
+    person: Person,
+    net: Network,
+    stranger: Stranger,
+    playwright: Playwright,
+    tmp_path: Path,
+    signal_workers: Callable[[signal.Signals], None],
 ) -> None:
+    stranger.known.set()
     person.sign_in(stay=True)
     popup = person.look_at(stranger.page)
+    signal_workers(signal.SIGSTOP)
     popup.get_by_role("button", name=FIND).click()
-    until(lambda: stranger.is_asked_for and person.questions()[0]["state"] == "open")
+    until(lambda: [one["state"] for one in person.questions()] == ["open"])
     until(lambda: "session" in person.stored("local"))
     polls = len(net.to_api(POLL))
 
     with restarted(person, playwright, tmp_path) as later:
         until(lambda: len(net.to_api(POLL)) > polls)  # by itself
         [alarm] = until(lambda: later.worker.evaluate("() => chrome.alarms.getAll()"))
-        stranger.known.set()
+        signal_workers(signal.SIGCONT)
         rung_until(later, lambda: later.badge() == "1")
         later.plays_profile(stranger.page.split("/")[-2], "Ada Lovelace")
 

@@ -129,7 +129,7 @@ class Scene:
             input=given.encode(),
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=180,
         )
         self.outputs.append((f"the output of {name} ({done.returncode})", done.stdout + done.stderr))
 
