@@ -89,18 +89,20 @@ def test_a_click_is_on_disk_with_a_key_of_its_own_before_it_is_sent(
 
 
 def test_the_worker_goes_on_after_the_popup_and_is_itself_ended_and_the_answer_is_shown_once(
-    person: Person, net: Network, stranger: Stranger
+    person: Person, net: Network, stranger: Stranger, signal_workers: Callable[[signal.Signals], None]
 ) -> None:
+    stranger.known.set()
     person.sign_in()
     popup = person.look_at(stranger.page)
+    signal_workers(signal.SIGSTOP)
     popup.get_by_role("button", name=FIND).click()
-    until(lambda: stranger.is_asked_for and person.questions()[0]["state"] == "open")
+    until(lambda: [one["state"] for one in person.questions()] == ["open"])
     [alarm] = person.worker.evaluate("() => chrome.alarms.getAll()")
 
     popup.close()
     ended_and_woken(person, net)
     early = person.badge()
-    stranger.known.set()
+    signal_workers(signal.SIGCONT)
     ended_and_woken(person, net)
     rung_until(person, lambda: person.badge() == "1")
     later = person.look_at(stranger.page)
@@ -228,10 +230,12 @@ def test_a_token_that_ends_meanwhile_loses_nothing_once_the_same_account_is_back
 
 
 def test_a_late_refusal_of_the_last_token_does_not_end_the_new_sign_in(
-    person: Person, net: Network, stranger: Stranger
+    person: Person, net: Network, stranger: Stranger, signal_workers: Callable[[signal.Signals], None]
 ) -> None:
+    stranger.known.set()
     person.sign_in()
     [panel] = panels_about(person, stranger)
+    signal_workers(signal.SIGSTOP)
     old, late = person.token, threading.Event()
 
     def refuse_late(sent: Sent) -> Reply | None:
@@ -251,7 +255,7 @@ def test_a_late_refusal_of_the_last_token_does_not_end_the_new_sign_in(
 
     late.set()
     until(lambda: [one for one in net.to_api(POLL) if one.headers["Authorization"] != old])
-    stranger.known.set()
+    signal_workers(signal.SIGCONT)
 
     expect(address(panel, stranger.email)).to_be_visible()
     expect(panel.get_by_label("Password")).to_have_count(0)
