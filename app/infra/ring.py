@@ -83,7 +83,7 @@ class Ear:
             try:
                 with (
                     redis.connect(self._url, answer_seconds=LISTEN_SECONDS) as client,
-                    client.pubsub() as subscription,  # type: ignore[no-untyped-call]
+                    client.pubsub() as subscription,
                 ):
                     subscription.subscribe(CHANNEL)
                     deaf = False
