@@ -42,18 +42,6 @@ class Stranger:
 
 
 @pytest.fixture
-def signal_workers(stack: Stack) -> Iterator[Callable[[signal.Signals], None]]:
-    """Stop the workers for as long as a browser takes: what is asked stays under way. Then they go on."""
-
-    def tell(what: signal.Signals) -> None:
-        for worker in stack.workers:
-            os.killpg(worker.pid, what)
-
-    yield tell
-    tell(signal.SIGCONT)
-
-
-@pytest.fixture
 def stranger(vendors: Vendors, person: Person) -> Iterator[Stranger]:
     tag = secrets.token_hex(4)
     who = Stranger(
@@ -66,6 +54,7 @@ def stranger(vendors: Vendors, person: Person) -> Iterator[Stranger]:
     vendors.says["prospeo"] = lambda request: (who.known.wait(20), answer(request))[1]
     yield who
     who.known.set()
+    signal_workers(person, signal.SIGCONT)
 
 
 def test_a_click_is_on_disk_with_a_key_of_its_own_before_it_is_sent(
@@ -89,20 +78,16 @@ def test_a_click_is_on_disk_with_a_key_of_its_own_before_it_is_sent(
 
 
 def test_the_worker_goes_on_after_the_popup_and_is_itself_ended_and_the_answer_is_shown_once(
-    person: Person, net: Network, stranger: Stranger, signal_workers: Callable[[signal.Signals], None]
+    person: Person, net: Network, stranger: Stranger
 ) -> None:
-    stranger.known.set()
     person.sign_in()
-    popup = person.look_at(stranger.page)
-    signal_workers(signal.SIGSTOP)
-    popup.get_by_role("button", name=FIND).click()
-    until(lambda: [one["state"] for one in person.questions()] == ["open"])
+    popup = ask_at_rest(person, stranger)
     [alarm] = person.worker.evaluate("() => chrome.alarms.getAll()")
 
     popup.close()
     ended_and_woken(person, net)
     early = person.badge()
-    signal_workers(signal.SIGCONT)
+    signal_workers(person, signal.SIGCONT)
     ended_and_woken(person, net)
     rung_until(person, lambda: person.badge() == "1")
     later = person.look_at(stranger.page)
@@ -230,12 +215,12 @@ def test_a_token_that_ends_meanwhile_loses_nothing_once_the_same_account_is_back
 
 
 def test_a_late_refusal_of_the_last_token_does_not_end_the_new_sign_in(
-    person: Person, net: Network, stranger: Stranger, signal_workers: Callable[[signal.Signals], None]
+    person: Person, net: Network, stranger: Stranger
 ) -> None:
     stranger.known.set()
     person.sign_in()
     [panel] = panels_about(person, stranger)
-    signal_workers(signal.SIGSTOP)
+    signal_workers(person, signal.SIGSTOP)
     old, late = person.token, threading.Event()
 
     def refuse_late(sent: Sent) -> Reply | None:
@@ -255,7 +240,7 @@ def test_a_late_refusal_of_the_last_token_does_not_end_the_new_sign_in(
 
     late.set()
     until(lambda: [one for one in net.to_api(POLL) if one.headers["Authorization"] != old])
-    signal_workers(signal.SIGCONT)
+    signal_workers(person, signal.SIGCONT)
 
     expect(address(panel, stranger.email)).to_be_visible()
     expect(panel.get_by_label("Password")).to_have_count(0)
@@ -308,27 +293,18 @@ def test_two_browsers_of_one_account_that_ask_at_once_pay_once(
     assert person.balance() == CREDITS - 1
 
 
-def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(  # noqa: PLR0917 -- fixtures
-    person: Person,
-    net: Network,
-    stranger: Stranger,
-    playwright: Playwright,
-    tmp_path: Path,
-    signal_workers: Callable[[signal.Signals], None],
+def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(
+    person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
-    stranger.known.set()
     person.sign_in()
-    popup = person.look_at(stranger.page)
-    signal_workers(signal.SIGSTOP)
-    popup.get_by_role("button", name=FIND).click()
-    until(lambda: [one["state"] for one in person.questions()] == ["open"])
+    ask_at_rest(person, stranger)
 
     with restarted(person, playwright, tmp_path) as later:
         popup = later.look_at(later.plays_profile(f"grace-{secrets.token_hex(4)}", "Grace Hopper"))
         later.fill_in(popup)
         asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button", name="Ada Lovelace")
         expect(asked).to_contain_text("under way")
-        signal_workers(signal.SIGCONT)
+        signal_workers(person, signal.SIGCONT)
         expect(asked).to_contain_text(": found")
         asked.click()
 
@@ -338,27 +314,18 @@ def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_i
     assert person.balance() == CREDITS - 1
 
 
-def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(  # noqa: PLR0917 -- fixtures
-    person: Person,
-    net: Network,
-    stranger: Stranger,
-    playwright: Playwright,
-    tmp_path: Path,
-    signal_workers: Callable[[signal.Signals], None],
+def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(
+    person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
-    stranger.known.set()
     person.sign_in(stay=True)
-    popup = person.look_at(stranger.page)
-    signal_workers(signal.SIGSTOP)
-    popup.get_by_role("button", name=FIND).click()
-    until(lambda: [one["state"] for one in person.questions()] == ["open"])
+    ask_at_rest(person, stranger)
     until(lambda: "session" in person.stored("local"))
     polls = len(net.to_api(POLL))
 
     with restarted(person, playwright, tmp_path) as later:
         until(lambda: len(net.to_api(POLL)) > polls)  # by itself
         [alarm] = until(lambda: later.worker.evaluate("() => chrome.alarms.getAll()"))
-        signal_workers(signal.SIGCONT)
+        signal_workers(person, signal.SIGCONT)
         rung_until(later, lambda: later.badge() == "1")
         later.plays_profile(stranger.page.split("/")[-2], "Ada Lovelace")
 
@@ -410,6 +377,22 @@ def keys_of(sent: list[Sent]) -> list[str]:
 def address(page: Page, email: str) -> Locator:
     """Give the place where the address is shown in full."""
     return page.get_by_role("link", name=email)
+
+
+def signal_workers(person: Person, what: signal.Signals) -> None:
+    """Let the workers rest for as long as a browser takes, which is more than a vendor is given; or go on."""
+    for worker in person.stack.workers:
+        os.killpg(worker.pid, what)
+
+
+def ask_at_rest(person: Person, stranger: Stranger) -> Page:
+    """Ask about the stranger while the workers rest; it stays under way until they go on."""
+    stranger.known.set()
+    popup = person.look_at(stranger.page)
+    signal_workers(person, signal.SIGSTOP)
+    popup.get_by_role("button", name=FIND).click()
+    until(lambda: [one["state"] for one in person.questions()] == ["open"])
+    return popup
 
 
 def panels_about(person: Person, stranger: Stranger, count: int = 1) -> list[Page]:
