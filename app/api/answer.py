@@ -91,12 +91,12 @@ def look_again(job_id: str) -> Response:
     """Answer a poll: the caller's workspace's job as it is, or as it is after the wait it prefers.
 
     Raises:
-        JobNotFound: the workspace has no such job.
+        JobNotFound: the workspace has no such job of a kind that the caller may see.
 
     """
     machines = _machines()
     with machines.room.turn(), machines.database.reading() as session:
-        job = jobs.get(session, caller().workspace_id, job_id)
+        job = jobs.get(session, caller().workspace_id, job_id, kinds=caller().kinds)
     with machines.ear.waiting(job_id) as bell, _patience(machines, default=0) as wanted:
         return answer(_wait(machines, job, bell, wanted, is_new=False), wanted)
 

@@ -44,7 +44,8 @@ def list_jobs(query: dict[str, Any]) -> Response:
     """Poll a job, or list the latest.
 
     With `id`: 200 when the job is over, 202 while it is not; `Prefer: wait=N` waits for it. Without: the
-    workspace's jobs, newest first.
+    workspace's jobs, newest first. An API key sees a job with the scope that asks for it: `reveal` for
+    reveals, `enrich` for enrichments, `lookup` for hash lookups. Other jobs do not exist for it (404).
     """
     if "id" in query:
         if not ids.is_id(query["id"], "job"):
@@ -57,7 +58,12 @@ def list_jobs(query: dict[str, Any]) -> Response:
     limit = query["limit"]
     with machines.database.reading() as session:
         page = jobs.latest(
-            session, caller().workspace_id, status=query.get("status"), before=cursor, limit=limit + 1
+            session,
+            caller().workspace_id,
+            status=query.get("status"),
+            before=cursor,
+            limit=limit + 1,
+            kinds=caller().kinds,
         )
     more = len(page) > limit
     return reply(

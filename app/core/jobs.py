@@ -6,6 +6,7 @@ in `leases`, what happens to jobs that nobody works on in `sweeping`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -93,18 +94,25 @@ class JobItem(Base):
 
 
 # Statements are put together once: that is most of what a short query costs.
-_BY_ID = select(Job).where(Job.id == bindparam("job_id"), Job.workspace_id == bindparam("workspace_id"))
+_BY_ID = select(Job).where(
+    Job.id == bindparam("job_id"),
+    Job.workspace_id == bindparam("workspace_id"),
+    Job.kind.in_(bindparam("kinds", expanding=True)),
+)
 _OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
 
 
-def get(session: Session, workspace_id: str, job_id: str) -> Job:
-    """Read a job of this workspace.
+def get(
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> Job:
+    """Return the workspace's job with this id, if it is of one of these kinds.
 
     Raises:
-        JobNotFound: it has none with this id; somebody else's looks just the same.
+        JobNotFound: there is none; a job of another workspace or kind gives the same error.
 
     """
-    job = session.scalar(_BY_ID, {"job_id": job_id, "workspace_id": workspace_id})
+    values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
+    job = session.scalar(_BY_ID, values)
     if job is None:
         raise JobNotFound
     return job
@@ -116,10 +124,17 @@ def is_open(session: Session, job_id: str) -> bool:
 
 
 def latest(
-    session: Session, workspace_id: str, *, status: str | None, before: str | None, limit: int
+    session: Session,
+    workspace_id: str,
+    *,
+    status: str | None,
+    before: str | None,
+    limit: int,
+    kinds: Collection[Kind] = frozenset(Kind),
 ) -> list[Job]:
-    """List the workspace's jobs, newest first, from before the job with the given id."""
-    query = select(Job).where(Job.workspace_id == workspace_id).order_by(Job.id.desc()).limit(limit)
+    """Return the workspace's jobs of these kinds, newest first, from before the job with the given id."""
+    of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
+    query = select(Job).where(*of_kinds).order_by(Job.id.desc()).limit(limit)
     if status is not None:
         query = query.where(Job.status == status)
     if before is not None:

@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from app.domain.kinds import Kind
+
 
 class Scope(StrEnum):
     """What an API key can be limited to; a session has them all."""
@@ -15,6 +17,16 @@ class Scope(StrEnum):
     REVEAL = "reveal"
     ENRICH = "enrich"
     SAVE = "save"
+
+
+SCOPES: dict[Kind, Scope] = {
+    Kind.REVEAL_EMAIL: Scope.REVEAL,
+    Kind.REVEAL_PHONE: Scope.REVEAL,
+    Kind.ENRICHMENT_REQUEST: Scope.ENRICH,
+    Kind.COMPANY_BY_HASH: Scope.LOOKUP,
+    Kind.LEADS_BY_WEBSITE_HASH: Scope.LOOKUP,
+}
+"""The scope that a caller needs to ask for a job of each kind, and to see one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +39,8 @@ class Caller:
     token_id: str
     scopes: tuple[Scope, ...]
     expires_at: datetime | None
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Return the kinds of jobs that the caller may see."""
+        return frozenset(kind for kind, scope in SCOPES.items() if scope in self.scopes)

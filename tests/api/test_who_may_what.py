@@ -37,7 +37,10 @@ HASH = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a route needs, what it is sent, what it gives, and whose the thing is that it names."""
+    """What a route needs, what it is sent, what it gives, and whose the thing is that it names.
+
+    `seen_with` is the scope without which that thing does not exist for a key.
+    """
 
     needs: Literal["nothing", "token", "session", "api access"] | Scope
     gives: frozenset[int]
@@ -45,6 +48,7 @@ class Line:
     whose: Literal["everybody's", "the workspace's", "the account's"] = "everybody's"
     missing: str = "not_found"
     to_a_key: str = "insufficient_scope"
+    seen_with: Scope | None = None
     reason: str = ""
 
 
@@ -74,7 +78,9 @@ LINES = {
     "POST /api/ext/company-by-hash": line(Scope.LOOKUP, 202, body={"hash": HASH}),
     "POST /api/ext/leads-by-website-hash": line(Scope.LOOKUP, 202, body={"hash": HASH}),
     "GET /api/ext/jobs": line("token", 200),
-    "GET /api/ext/jobs?id={job_id}": line("token", 202, whose="the workspace's", missing="job_not_found"),
+    "GET /api/ext/jobs?id={job_id}": line(
+        "token", 202, whose="the workspace's", missing="job_not_found", seen_with=Scope.REVEAL
+    ),
     "POST /api/feedback": line(
         Scope.REVEAL,
         200,
@@ -474,7 +480,8 @@ def _expected(wanted: Line, who: Who) -> set[tuple[int, str, str]]:
     lacking = _lacking(wanted, who)
     if lacking:
         return {(403, lacking, "")}
-    if who.account in STRANGERS_TO[wanted.whose]:
+    is_out_of_scope = wanted.seen_with is not None and who.lacks == wanted.seen_with
+    if who.account in STRANGERS_TO[wanted.whose] or is_out_of_scope:
         return {(404, wanted.missing, "")}
     return {(status, "", "") for status in wanted.gives}
 

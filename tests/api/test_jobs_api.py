@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from jobs_support import a_question, claim, submit
+from members import Member, bearer, join
+from werkzeug.test import TestResponse
+
+from app.core import leases
+from app.core.leases import Answer
+from app.domain.callers import SCOPES, Scope
+from app.domain.ids import new_id
+from app.domain.kinds import Kind, Outcome
+from app.infra import clock
+
+PATH = "/api/ext/jobs"
+SAME = {"X-Request-Id": "same"}
+SUBJECT = {"subject": {"email": "ada@acme.com"}}
+PAID = {
+    Kind.REVEAL_EMAIL: "/api/ext/reveal/email",
+    Kind.REVEAL_PHONE: "/api/ext/reveal/phone",
+    Kind.ENRICHMENT_REQUEST: "/api/ext/enrichment-request",
+}
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def a_job(member: Member, kind: Kind = Kind.REVEAL_EMAIL, about: str = "ada") -> str:
+    with member.database.transaction() as session:
+        question = a_question(member.workspace_id, f"{about} {kind}", kind=kind)
+        return submit(session, question).job.id
+
+
+def poll(member: Member, job_id: str, token: str) -> TestResponse:
+    return member.client.get(f"{PATH}?id={job_id}", headers=bearer(token) | SAME)
+
+
+def pages(member: Member, token: str, *, limit: int, status: str = "") -> list[list[str]]:
+    """Read the whole list, page by page."""
+    found, query = [], f"{PATH}?limit={limit}{status}"
+    cursor: str | None = ""
+    while cursor is not None:
+        body = member.client.get(f"{query}{cursor and f'&cursor={cursor}'}", headers=bearer(token)).get_json()
+        found.append([job["id"] for job in body["jobs"]])
+        cursor = body["next_cursor"]
+    return found
+
+
+def test_every_kind_of_job_has_a_scope() -> None:
+    assert set(SCOPES) == set(Kind)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+@pytest.mark.parametrize("scope", list(Scope))
+def test_a_key_polls_jobs_of_its_scopes_only(member: Member, kind: Kind, scope: Scope) -> None:
+    job_id, token = a_job(member, kind), member.make_key(scope)
+
+    answer, unknown = poll(member, job_id, token), poll(member, new_id("job"), token)
+
+    if scope is SCOPES[kind]:
+        assert answer.get_json()["job"]["id"] == job_id
+    else:
+        assert (answer.status_code, answer.get_json()["code"]) == (404, "job_not_found")
+        assert answer.data == unknown.data
+        assert [header for header in answer.headers if header[0] not in {"RateLimit", "Date"}] == [
+            header for header in unknown.headers if header[0] not in {"RateLimit", "Date"}
+        ]
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_a_session_and_a_key_with_every_scope_poll_every_job(member: Member, kind: Kind) -> None:
+    job_id = a_job(member, kind)
+
+    statuses = {
+        poll(member, job_id, token).status_code for token in (member.session_token, member.make_key())
+    }
+
+    assert statuses == {202}
+
+
+@pytest.mark.parametrize(
+    "scopes", [(Scope.REVEAL,), (Scope.ENRICH, Scope.LOOKUP), (Scope.SAVE,), tuple(Scope)]
+)
+def test_the_list_has_full_pages_of_the_jobs_in_scope(member: Member, scopes: tuple[Scope, ...]) -> None:
+    made = [(a_job(member, kind, f"{number}"), kind) for number in range(4) for kind in Kind]
+    seen = [job_id for job_id, kind in reversed(made) if SCOPES[kind] in scopes]
+
+    found = pages(member, member.make_key(*scopes), limit=3)
+
+    assert [job_id for page in found for job_id in page] == seen
+    assert all(len(page) == 3 for page in found[:-1])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
+def test_pages_show_every_job_once_and_the_last_one_ends_the_list(member: Member, count: int) -> None:
+    made = [a_job(member, about=f"{number}") for number in range(count)]
+
+    found = pages(member, member.session_token, limit=2, status="&status=queued")
+
+    assert [job_id for page in found for job_id in page] == made[::-1]
+    assert len(found) == max(1, -(-count // 2))
+
+
+def test_another_scopes_idempotency_key_shows_no_job(member: Member) -> None:
+    once = {"Idempotency-Key": "one click", "Prefer": "respond-async"}
+    first = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=member.headers | once)
+
+    refused = {
+        scope: member.client.post(path, json=SUBJECT, headers=bearer(member.make_key(scope)) | once)
+        for scope, path in ((Scope.SAVE, PAID[Kind.REVEAL_EMAIL]), (Scope.LOOKUP, "/api/ext/company-by-hash"))
+    }
+
+    job_id = first.get_json()["job"]["id"]
+    assert {answer.status_code for answer in refused.values()} == {403, 422}
+    assert all(job_id not in answer.text for answer in refused.values())
+
+
+def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(member: Member) -> None:
+    once = member.headers | {"Idempotency-Key": "one click", "Prefer": "respond-async"}
+    first = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=once)
+
+    other = member.client.post(PAID[Kind.REVEAL_PHONE], json=SUBJECT, headers=once)
+
+    assert first.status_code == 202
+    assert (other.status_code, other.get_json()["code"]) == (422, "idempotency_key_reused")
+
+
+@pytest.mark.parametrize("again", [{}, {"Idempotency-Key": "one click"}])
+def test_a_repeated_question_is_charged_nothing_and_a_replay_says_what_was(
+    member: Member, again: dict[str, Any]
+) -> None:
+    headers = member.headers | {"Prefer": "respond-async"} | again
+    job_id = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers).get_json()["job"][
+        "id"
+    ]
+    now = clock.now()
+    with member.database.transaction() as session:
+        given = Answer(outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1)
+        leases.settle(session, claim(session, job_id, now=now), given, now=now)
+
+    repeated = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)
+
+    charged = 1 if again else 0
+    assert (repeated.status_code, repeated.get_json()["job"]["id"]) == (200, job_id)
+    assert repeated.headers["X-Credits-Charged"] == str(charged)
+    assert repeated.get_json()["credits"]["charged"] == charged
+    assert ("Idempotent-Replay" in repeated.headers) == bool(again)
