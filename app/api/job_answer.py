@@ -102,6 +102,13 @@ class ProgressSchema(Schema):
     )
 
 
+class AskedBySchema(Schema):
+    """The account that asked."""
+
+    id = fields.String(required=True, metadata={"example": ids.EXAMPLES["acc"]})
+    name = fields.String(required=True, metadata={"example": "Ada Walker"})
+
+
 class JobSchema(Schema):
     """One question, asked once, paid at most once, answered once."""
 
@@ -122,6 +129,22 @@ class JobSchema(Schema):
     progress = fields.Nested(ProgressSchema, required=True)
     client_reference = fields.String(metadata={"example": "row-17"})
     error = fields.Dict(metadata={"description": "Why a failed job has no answer: a problem object."})
+    asked_by = fields.Nested(
+        AskedBySchema,
+        allow_none=True,
+        metadata={"description": "In the list: who asked. Null once the account is gone."},
+    )
+    subject = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        allow_none=True,
+        metadata={
+            "example": {"full_name": "Ada Lovelace", "contact_id": ids.EXAMPLES["con"]},
+            "description": "In the list: whom the caller asked about, and the contact found. Null for"
+            " a suppressed person, for several people, and once the answer is no longer kept.",
+        },
+    )
+    charged = fields.Integer(metadata={"example": 1, "description": "In the list: credits spent."})
 
 
 class TraceSchema(Schema):

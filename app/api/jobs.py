@@ -13,7 +13,7 @@ from app.api.auth import bearer, caller
 from app.api.fields import Digits
 from app.api.job_answer import JobAnswerSchema
 from app.api.limits import Policy, limited
-from app.core import jobs
+from app.core import job_history, jobs
 from app.domain import ids
 from app.domain.errors import FieldError, JobNotFound, ValidationFailed
 from app.domain.kinds import Status
@@ -65,10 +65,11 @@ def list_jobs(query: dict[str, Any]) -> Response:
             limit=limit + 1,
             kinds=caller().kinds,
         )
+        listed = job_history.describe(session, caller().workspace_id, page[:limit])
     more = len(page) > limit
     return reply(
         {
-            "jobs": [jobs.shown(job) for job in page[:limit]],
+            "jobs": listed,
             "next_cursor": page[limit - 1].id if more else None,
         }
     )

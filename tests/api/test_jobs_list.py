@@ -1,0 +1,149 @@
+"""The list of jobs says who asked, whom about, and what it cost; of a suppressed person it says nothing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from jobs_support import a_job
+from members import Member, join
+from sqlalchemy import update
+from stored_support import a_contact, an_email, statements, suppress
+
+from app.core import redaction
+from app.core.jobs import Job, JobItem
+from app.domain.kinds import Kind, Outcome, Status
+from app.infra import clock
+
+ADDRESS = "ada@acme.example"
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def ask(member: Member, subject: dict[str, str], **changes: Any) -> str:
+    """Store a reveal that the member asked; give its id."""
+    with member.database.transaction() as session:
+        job_id: str = a_job(
+            session,
+            member.workspace_id,
+            about=str(subject),
+            account_id=member.account_id,
+            request={"subject": subject, "types": ["work"], "min_status": "valid"},
+        )
+        job = session.get_one(Job, job_id)
+        for name, value in changes.items():
+            setattr(job, name, value)
+    return job_id
+
+
+def found(contact_id: str) -> dict[str, Any]:
+    """Give what ends a reveal that found the contact's address for one credit."""
+    return {
+        "status": Status.SUCCEEDED.value,
+        "outcome": Outcome.FOUND.value,
+        "result": {"contact_id": contact_id, "emails": []},
+        "finished_at": clock.now() - timedelta(days=1),
+        "charged": 1,
+    }
+
+
+def listed(member: Member) -> list[dict[str, Any]]:
+    answer = member.client.get("/api/ext/jobs", headers=member.headers).get_json()
+    jobs: list[dict[str, Any]] = answer["jobs"]
+    return jobs
+
+
+def test_a_job_is_listed_with_who_asked_whom_about_and_what_it_cost(member: Member) -> None:
+    colleague = member.colleague()
+    with member.database.transaction() as session:
+        ada = a_contact(session).id
+    ask(member, {"full_name": "Ada Lovelace", "company_domain": "acme.example"}, **found(ada))
+    ask(colleague, {"linkedin_url": "https://www.linkedin.com/in/bob"})
+
+    later, earlier = listed(member)
+
+    assert later["asked_by"] == {"id": colleague.account_id, "name": "Bob"}
+    assert later["subject"] == {"linkedin_url": "https://www.linkedin.com/in/bob"}
+    assert later["charged"] == 0
+    assert earlier["asked_by"]["id"] == member.account_id
+    assert earlier["subject"] == {
+        "full_name": "Ada Lovelace",
+        "company_domain": "acme.example",
+        "contact_id": ada,
+    }
+    assert earlier["charged"] == 1
+
+
+def test_an_enrichment_of_one_person_names_them_and_one_of_several_names_nobody(member: Member) -> None:
+    with member.database.transaction() as session:
+        for subjects in (["Ada Lovelace"], ["Bob Babbage", "Cleo Clarke"]):
+            items = tuple({"subject": {"full_name": name, "company_name": "Acme"}} for name in subjects)
+            a_job(
+                session,
+                member.workspace_id,
+                about=str(subjects),
+                kind=Kind.ENRICHMENT_REQUEST,
+                account_id=member.account_id,
+                request={"entity": "person"},
+                items=items,
+            )
+
+    several, one = listed(member)
+
+    assert one["subject"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
+    assert several["subject"] is None
+
+
+def test_nothing_is_said_of_who_is_on_the_suppression_list_however_they_were_named(member: Member) -> None:
+    with member.database.transaction() as session:
+        ada = a_contact(session)
+        an_email(session, ada, ADDRESS)
+        contact_id = ada.id
+    ask(member, {"email": ADDRESS, "full_name": "Ada Lovelace"})
+    ask(member, {"contact_id": contact_id, "full_name": "Ada Lovelace"})
+    ask(member, {"full_name": "Ada Lovelace", "company_name": "Acme"}, **found(contact_id))
+    assert all(job["subject"] for job in listed(member))
+
+    with member.database.transaction() as session:
+        suppress(session, "email", ADDRESS)
+
+    assert [job["subject"] for job in listed(member)] == [None, None, None]
+
+
+def test_nothing_is_said_of_who_was_left_alone_nor_when_the_answer_is_no_longer_kept(member: Member) -> None:
+    over = {"status": Status.SUCCEEDED.value, "finished_at": clock.now() - timedelta(days=400)}
+    ask(member, {"full_name": "Ada Lovelace", "company_name": "Acme"}, **over, outcome="suppressed")
+    ask(member, {"full_name": "Bob Babbage", "company_name": "Acme"}, **over, outcome="not_found")
+    with member.database.transaction() as session:
+        a_job(
+            session,
+            member.workspace_id,
+            kind=Kind.ENRICHMENT_REQUEST,
+            items=({"subject": {"full_name": "Cleo Clarke", "company_name": "Acme"}},),
+            request={"entity": "person"},
+        )
+        session.execute(update(JobItem).values(outcome="suppressed"))
+        redaction.forget_answers(session, before=clock.now() - timedelta(days=365))
+
+    jobs = listed(member)
+
+    assert [job["subject"] for job in jobs] == [None, None, None]
+    assert jobs[0]["asked_by"] is None  # an account that is gone
+
+
+def test_a_longer_list_takes_no_more_queries(member: Member) -> None:
+    counts = []
+    with member.database.transaction() as session:
+        ids = [a_contact(session, full_name=f"Ada Number{number}").id for number in range(6)]
+    for contact_id in ids:
+        ask(member, {"contact_id": contact_id})
+        with statements(member.database.engine) as run:
+            listed(member)
+        counts.append(len(run))
+
+    assert len(set(counts[1:])) == 1, counts
