@@ -50,14 +50,16 @@ from app.cli import (
     workspaces,
 )
 from app.cli import jobs as job_commands
+from app.cli.doctor import doctor
 from app.cli.elsewhere import providers
+from app.cli.unconfigured import unconfigured
 from app.domain.version import API_VERSION
 from app.infra import log, metrics
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Ear
 from app.infra.waiting_room import WaitingRoom
-from app.settings import Settings
+from app.settings import Settings, SettingsError
 
 BLUEPRINTS = (
     login.blueprint,
@@ -76,13 +78,14 @@ BLUEPRINTS = (
     health.blueprint,
     problems.blueprint,
 )
-COMMANDS: tuple[click.Group, ...] = (
+COMMANDS: tuple[click.Command, ...] = (
     accounts.group,
     audit.group,
     companies.group,
     contacts.group,
     credits.group,
     database.group,
+    doctor,
     job_commands.group,
     providers,
     suppressions.group,
@@ -97,10 +100,17 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     """Make the application; without settings they are read from the environment.
 
     Raises:
-        SettingsError: a setting is missing or makes no sense.
+        SettingsError: a setting is missing or makes no sense. (`flask` gets an application all the same,
+            whose command `doctor` says what is wrong.)
 
     """
-    settings = settings or app_settings.load()
+    try:
+        settings = settings or app_settings.load()
+        storage = Database(settings.database_url)
+    except SettingsError as fault:
+        if click.get_current_context(silent=True) is None:
+            raise
+        return unconfigured(fault, COMMANDS)
     log.configure(level=settings.log_level, style=settings.log_format)
     app = APIFlask(
         "app",
@@ -114,7 +124,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
     machines = Machines(
         settings,
-        Database(settings.database_url),
+        storage,
         Sender(settings.redis_url),
         Ear(settings.redis_url),
         WaitingRoom(),
@@ -130,8 +140,8 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    for group in COMMANDS:
-        app.cli.add_command(group)
+    for command in COMMANDS:
+        app.cli.add_command(command)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]

@@ -1,26 +1,41 @@
-"""Every setting, read once from the environment; `.env.example` says one line about each."""
+"""Every setting, read once from the environment; `.env.example` explains each in a line."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
+from functools import cache, wraps
 from ipaddress import ip_network
+from itertools import pairwise
+from typing import Concatenate, ParamSpec, TypeVar, cast
 
-from environs import Env
+from environs import Env, EnvValidationError
 from redis.connection import parse_url
 
 from app import provider_settings
 from app.domain.kinds import Kind
 from app.provider_settings import Access, SettingsError
 
-__all__ = ["Access", "Settings", "SettingsError", "load"]
+__all__ = ["REQUIRED", "Access", "Settings", "SettingsError", "flower_login_fault", "load", "read"]
 
+REQUIRED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
+"""What has no default. Docker Compose writes the first two itself, from passwords that it asks for."""
 MINIMUM_SECRET_LENGTH = 32
+MINIMUM_PASSWORD_LENGTH = 12
+PLACEHOLDERS = ("change-me", "changeme", "token_urlsafe")
+"""What the example file and its comments say in place of a secret."""
+FEWEST_PAIRS = 20
+"""Different pairs of neighbours in a secret; 32 random hexadecimal digits have 27 and more."""
+FEWEST_STEPS = 8
+"""Different distances between neighbours in a secret; an alphabet has one or two."""
 SHORTEST_RETENTION = 8  # days
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
+_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +129,77 @@ class Settings:
         }
 
 
+class _Environment(Env):
+    """The environment; what is wrong in it is collected, so that every fault is reported at once."""
+
+    def __init__(self) -> None:
+        super().__init__(eager=False)
+        self.wrong: dict[str, str] = {}
+
+    def faults(self) -> dict[str, str]:
+        """Return a sentence for each setting that is missing or wrong, by its name."""
+        try:
+            self.seal()
+        except EnvValidationError as error:
+            found = cast("dict[str, list[str]]", error.error_messages)
+            self.wrong |= {name: f"{name} is wrong: {' '.join(texts)}" for name, texts in found.items()}
+        return self.wrong
+
+
+def _collected(
+    reader: Callable[Concatenate[_Environment, str, P], R],
+) -> Callable[Concatenate[_Environment, str, P], R]:
+    """Collect the reader's SettingsError instead of raising it; the value is None then."""
+
+    @wraps(reader)
+    def collecting(env: _Environment, name: str, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return reader(env, name, *args, **kwargs)
+        except SettingsError as error:
+            env.wrong[name] = str(error)
+            return cast("R", None)
+
+    return collecting
+
+
 @cache
 def load() -> Settings:
     """Read the environment.
 
     Raises:
-        SettingsError: a secret or an address is missing, or a value has the wrong type.
+        SettingsError: a secret or an address is missing, or a value has the wrong type; with a line for each.
 
     """
-    env = Env()
+    settings, faults = read()
+    if faults:
+        raise SettingsError("\n".join(faults.values()))
+    return settings
+
+
+def read() -> tuple[Settings, dict[str, str]]:
+    """Return the settings, and a sentence for each that is missing or wrong; its field is then None."""
+    env = _Environment()
+    settings = _settings(env)
+    faults = env.faults()
+    if settings.secret_key and settings.secret_key == settings.suppression_key:
+        faults["SECRET_KEY"] = (
+            "SECRET_KEY and SUPPRESSION_KEY are equal. Set SECRET_KEY to a secret of its own "
+            f"(the suppression list depends on the other): {_MAKE_ONE}"
+        )
+    return settings, faults
+
+
+def flower_login_fault(login: str) -> str | None:
+    """Return what is wrong with Flower's login, which is `name:password`; None if nothing is."""
+    name, _, password = login.partition(":")
+    if not (name and password):
+        return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, as made by: {_MAKE_ONE}"
+    if len(password) < MINIMUM_PASSWORD_LENGTH or len(set(password)) < FEWEST_STEPS:
+        return f"FLOWER_BASIC_AUTH has a weak password. Set it to name:password, as made by: {_MAKE_ONE}"
+    return None
+
+
+def _settings(env: _Environment) -> Settings:
     return Settings(
         database_url=_required(env, "DATABASE_URL", "for example postgresql://user:password@host/database"),
         redis_url=_redis_url(env, "REDIS_URL", "redis://:password@127.0.0.1:6379/0"),
@@ -171,12 +248,14 @@ def load() -> Settings:
     )
 
 
-def _order(env: Env, name: str, asked: str) -> tuple[str, ...]:
+@_collected
+def _order(env: _Environment, name: str, asked: str) -> tuple[str, ...]:
     said = env.str(name, None)
     return provider_settings.usual_order(os.environ, asked) if said is None else provider_settings.names(said)
 
 
-def _one_of(env: Env, name: str, *allowed: str) -> str:
+@_collected
+def _one_of(env: _Environment, name: str, *allowed: str) -> str:
     value = env.str(name, allowed[0]).strip().lower()
     if value not in allowed:
         message = f"{name} is {value!r}; it may be {' or '.join(allowed)}."
@@ -184,7 +263,8 @@ def _one_of(env: Env, name: str, *allowed: str) -> str:
     return value
 
 
-def _retention(env: Env, name: str, usual: int) -> int:
+@_collected
+def _retention(env: _Environment, name: str, usual: int) -> int:
     """Read for how long ended jobs keep their answers: longer than idempotency keys, which stand for them."""
     days = env.int(name, usual)
     if days < SHORTEST_RETENTION:
@@ -193,7 +273,8 @@ def _retention(env: Env, name: str, usual: int) -> int:
     return days
 
 
-def _networks(env: Env, name: str) -> tuple[str, ...]:
+@_collected
+def _networks(env: _Environment, name: str) -> tuple[str, ...]:
     """Read IP networks, separated by commas; a network has no bits set behind its prefix."""
     networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
     for network in networks:
@@ -205,7 +286,8 @@ def _networks(env: Env, name: str) -> tuple[str, ...]:
     return networks
 
 
-def _origins(env: Env, name: str) -> tuple[str, ...]:
+@_collected
+def _origins(env: _Environment, name: str) -> tuple[str, ...]:
     """Read origins, separated by commas, written as browsers send them (RFC 6454, 6.2); never all at once."""
     origins = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
     for origin in origins:
@@ -215,13 +297,15 @@ def _origins(env: Env, name: str) -> tuple[str, ...]:
     return origins
 
 
-def _ceiling(env: Env, name: str) -> float | None:
+@_collected
+def _ceiling(env: _Environment, name: str) -> float | None:
     return provider_settings.figure({name: env.str(name, "")}, name)
 
 
-def _redis_url(env: Env, name: str, example: str) -> str:
+@_collected
+def _redis_url(env: _Environment, name: str, example: str) -> str:
     """Read a URL with a password in it; whoever could not read it later would quote a piece of it."""
-    value = _required(env, name, f"for example {example}")
+    value = _set(env, name, f"for example {example}")
     try:
         parse_url(value)  # type: ignore[no-untyped-call]
     except ValueError:
@@ -232,20 +316,37 @@ def _redis_url(env: Env, name: str, example: str) -> str:
     return value
 
 
-def _required(env: Env, name: str, example: str) -> str:
-    value = env.str(name, "")
+@_collected
+def _required(env: _Environment, name: str, example: str) -> str:
+    return _set(env, name, example)
+
+
+def _set(env: _Environment, name: str, example: str) -> str:
+    value: str = env.str(name, "")
     if not value:
         message = f"{name} is not set. Set it in the environment, {example}; see .env.example."
         raise SettingsError(message)
     return value
 
 
-def _secret(env: Env, name: str) -> str:
-    value = env.str(name, "")
-    if len(value) < MINIMUM_SECRET_LENGTH:
-        message = (
-            f"{name} must be set to at least {MINIMUM_SECRET_LENGTH} random characters: "
-            "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
-        )
-        raise SettingsError(message)
-    return value
+@_collected
+def _secret(env: _Environment, name: str) -> str:
+    value: str = env.str(name, "")
+    if not value:
+        fault = "is not set"
+    elif len(value) < MINIMUM_SECRET_LENGTH:
+        fault = f"is shorter than {MINIMUM_SECRET_LENGTH} characters"
+    elif is_guessable(value):
+        fault = "can be guessed: it repeats itself, or is the example's text"
+    else:
+        return value
+    message = f"{name} {fault}. Set it to a random one: {_MAKE_ONE}"
+    raise SettingsError(message)
+
+
+def is_guessable(secret: str) -> bool:
+    """Tell whether the secret repeats itself, counts up, or holds a placeholder of the example file."""
+    neighbours = list(pairwise(secret))
+    steps = {ord(after) - ord(before) for before, after in neighbours}
+    copied = any(text in secret.lower() for text in PLACEHOLDERS)
+    return copied or len(set(neighbours)) < FEWEST_PAIRS or len(steps) < FEWEST_STEPS

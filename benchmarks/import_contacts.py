@@ -13,6 +13,7 @@ import csv
 import json
 import os
 import resource
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -88,8 +89,9 @@ def measure(rows: int) -> list[dict[str, float]]:
 
 def _environment(folder: str) -> dict[str, str]:
     root = str(Path(__file__).parent.parent)
-    secrets = {"SECRET_KEY": "x" * 40, "SUPPRESSION_KEY": "y" * 40, "REDIS_URL": "redis://127.0.0.1:1/0"}
-    return {**os.environ, **secrets, "DATABASE_URL": f"sqlite:///{folder}/data.sqlite3", "PYTHONPATH": root}
+    keys = {name: secrets.token_urlsafe(48) for name in ("SECRET_KEY", "SUPPRESSION_KEY")}
+    keys["REDIS_URL"] = "redis://127.0.0.1:1/0"
+    return {**os.environ, **keys, "DATABASE_URL": f"sqlite:///{folder}/data.sqlite3", "PYTHONPATH": root}
 
 
 def _import_twice(folder: str) -> None:

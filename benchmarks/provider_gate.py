@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
-os.environ.setdefault("SUPPRESSION_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
 

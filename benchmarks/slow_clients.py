@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
-os.environ.setdefault("SUPPRESSION_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 
 import http.client  # noqa: E402 -- the paths come first
 import json  # noqa: E402

@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
-os.environ.setdefault("SUPPRESSION_KEY", "benchmark-key-of-more-than-32-characters")
+os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that settings can be read in this process
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 

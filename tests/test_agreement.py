@@ -24,7 +24,7 @@ from app.factory import create_app
 from app.infra.db import Base, Database
 from app.infra.queue import celery
 from app.provider_settings import env_name
-from app.settings import Settings
+from app.settings import REQUIRED, Settings
 from workers import main
 from workers.base import JOBS
 from workers.providers.registry import load
@@ -152,6 +152,17 @@ def test_every_setting_is_explained_in_the_example() -> None:
 
     assert {direct or indirect for direct, indirect in read} <= named
     assert len(dataclasses.fields(Settings)) == len(read) + 1  # and the variables of the providers
+
+
+def test_the_documents_and_the_example_name_the_settings_that_have_no_default() -> None:
+    readme = re.search(r"what has no default: (.+?)\. Then", _readme(), re.DOTALL)
+    install = (ROOT / "docs" / "install.md").read_text().partition("settings have no default")[2]
+    example = (ROOT / ".env.example").read_text().partition("these five have no default")[2]
+
+    assert readme
+    assert set(re.findall("`([A-Z_]+)`", readme[1])) == set(REQUIRED)
+    assert set(re.findall(r"^\| `([A-Z_]+)` \|", install, re.MULTILINE)) == set(REQUIRED)
+    assert set(re.findall("^([A-Z_]+)=", example.partition("\n\n")[0], re.MULTILINE)) == set(REQUIRED)
 
 
 def test_every_provider_is_explained_in_the_example(settings: Settings) -> None:

@@ -1,9 +1,11 @@
-"""Secrets among the settings: no text of theirs shows them."""
+"""Secrets among the settings: no text shows them, and weak ones are refused."""
 
 from __future__ import annotations
 
 import dataclasses
+import secrets
 import traceback
+from collections.abc import Callable
 
 import pytest
 
@@ -59,3 +61,51 @@ def test_a_key_that_is_too_short_is_not_quoted(monkeypatch: pytest.MonkeyPatch, 
         app_settings.load.__wrapped__()
 
     assert "canary" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "SUPPRESSION_KEY"])
+@pytest.mark.parametrize(
+    "weak",
+    [
+        32 * "a",
+        20 * "ab",
+        4 * "change-me-",
+        2 * "0123456789abcdef",
+        "abcdefghijklmnopqrstuvwxyz0123456789",
+        "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'",
+    ],
+)
+def test_a_secret_that_can_be_guessed_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str, weak: str
+) -> None:
+    monkeypatch.setenv(name, weak)
+
+    with pytest.raises(SettingsError, match=f"^{name} can be guessed"):
+        app_settings.load.__wrapped__()
+
+
+@pytest.mark.parametrize("make", [secrets.token_urlsafe, secrets.token_hex])
+def test_random_secrets_are_taken(make: Callable[[int], str]) -> None:
+    assert not any(app_settings.is_guessable(make(size)) for size in (16, 24, 48, 512) for _ in range(200))
+
+
+def test_the_two_secrets_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    secret = secrets.token_urlsafe(48)
+    monkeypatch.setenv("SECRET_KEY", secret)
+    monkeypatch.setenv("SUPPRESSION_KEY", secret)
+
+    with pytest.raises(SettingsError, match="SECRET_KEY and SUPPRESSION_KEY are equal") as caught:
+        app_settings.load.__wrapped__()
+
+    assert secret not in str(caught.value)
+
+
+def test_every_fault_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"SECRET_KEY": "short", "REDIS_URL": "", "SWEEP_SECONDS": "often", "JOB_RETENTION_DAYS": "1"}
+    for name, value in wrong.items():
+        monkeypatch.setenv(name, value)
+
+    with pytest.raises(SettingsError) as caught:
+        app_settings.load.__wrapped__()
+
+    assert {line.split()[0] for line in str(caught.value).splitlines()} == set(wrong)

@@ -9,6 +9,8 @@ from importlib import import_module
 
 import click
 
+from app.settings import Settings
+
 
 class Elsewhere(click.Group):
     """A group of commands whose module is imported only when it is used."""
@@ -35,3 +37,18 @@ providers = Elsewhere(
     "workers.commands",
     help="Look at the providers: do their keys work, and what are they worth.",
 )
+
+
+def loaded_providers(settings: Settings) -> tuple[str, ...] | None:
+    """Return who is asked for e-mails, first to last; None where the workers are not installed.
+
+    Raises:
+        SettingsError: the settings name a provider that does not exist, or their file makes no sense.
+
+    """
+    try:
+        registry = import_module("workers.providers.registry")
+    except ModuleNotFoundError:
+        return None
+    registry.load(settings)
+    return settings.providers("email")

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
+    URL,
     DateTime,
     Dialect,
     Engine,
@@ -178,7 +179,13 @@ def _as_unavailable() -> Iterator[None]:
         raise
 
 
-def _engine(url: str) -> Engine:
+def parsed_url(url: str) -> URL:
+    """Read the URL of a database; a bare `postgresql` names the driver that is installed.
+
+    Raises:
+        SettingsError: it is not a URL, or of another database.
+
+    """
     try:
         parsed = make_url(url)
     except (ArgumentError, ValueError):  # it quotes pieces, and there is a password in it
@@ -189,6 +196,15 @@ def _engine(url: str) -> Engine:
         raise SettingsError(message) from None
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.drivername not in {"postgresql+psycopg", "sqlite", "sqlite+pysqlite"}:
+        raise SettingsError(
+            "DATABASE_URL names no database that is known here. Write postgresql:// or sqlite:///"
+        )
+    return parsed
+
+
+def _engine(url: str) -> Engine:
+    parsed = parsed_url(url)
     if parsed.get_backend_name() != "sqlite":
         # The driver's own limit for connecting is two minutes.
         usual = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}

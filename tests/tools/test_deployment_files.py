@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,6 +110,26 @@ def test_flower_does_not_start_without_a_login() -> None:
 
     assert done.returncode != 0
     assert "Flower never starts without a login" in done.stderr
+
+
+@pytest.mark.parametrize("name", [name for name in PROCESSES if name != procfile.RELEASE])
+def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile(
+    name: str, tmp_path: Path
+) -> None:
+    unit = (ROOT / "docs" / "install.md").read_text()
+    (found,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
+    command = shlex.split(found.replace("%i", name).replace("$$", "$"))
+    for program in ("gunicorn", "celery"):
+        (tmp_path / program).write_text('#!/bin/sh\necho "$(basename "$0") $*"\n')
+        (tmp_path / program).chmod(0o755)
+    (tmp_path / "Procfile").write_text((ROOT / "Procfile").read_text())
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FLOWER_BASIC_AUTH": "admin:a-good-password"}
+
+    done = subprocess.run(command, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] in PROCESSES[name]
+    assert "$" not in done.stdout
 
 
 def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:

@@ -1,0 +1,382 @@
+"""`flask doctor` on real servers: what it finds, and that it finds everything at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import redis as redis_client
+from click.testing import CliRunner, Result
+from support import free_port, start_redis
+
+from app import settings as app_settings
+from app.cli.checks import clocks
+from app.cli.checks.findings import Level
+from app.cli.doctor import doctor
+from tools import postgres
+from tools.state import ROOT
+
+PASSWORD = "canary-" + secrets.token_urlsafe(12)
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str, str]:
+    """An environment in which only the servers are missing; nothing of this machine's is in it."""
+    monkeypatch.chdir(tmp_path)
+    for name in (*app_settings.REQUIRED, "METRICS_TOKEN", "WEB_CONCURRENCY", "PORT"):
+        monkeypatch.delenv(name, raising=False)
+    made = {
+        "DATABASE_URL": f"sqlite:///{tmp_path}/app.sqlite3",
+        "REDIS_URL": f"redis://:{PASSWORD}@127.0.0.1:1/0",
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "SUPPRESSION_KEY": secrets.token_urlsafe(48),
+        "FLOWER_BASIC_AUTH": f"admin:{PASSWORD}",
+        "WEB_BIND": f"127.0.0.1:{free_port()}",
+        "FLOWER_PORT": str(free_port()),
+    }
+    for name, value in made.items():
+        monkeypatch.setenv(name, value)
+    return made
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The URL of a PostgreSQL server that is thrown away."""
+    with postgres.running() as url:
+        yield url.replace("+psycopg", "")
+
+
+@pytest.fixture
+def base(server: str, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]) -> Iterator[str]:
+    """The URL of an empty database on it, which DATABASE_URL names."""
+    name = f"doctor_{secrets.token_hex(4)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}" ENCODING UTF8 TEMPLATE template0')
+    url = server.rpartition("/")[0] + f"/{name}"
+    monkeypatch.setenv("DATABASE_URL", url)
+    yield url
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def redis(tmp_path: Path, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A client of a Redis-protocol server of the test's own, with a password, which REDIS_URL names."""
+    port = free_port()
+    process = start_redis(port, tmp_path)
+    url = f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
+    with redis_client.Redis(port=port) as client:
+        client.config_set("requirepass", PASSWORD)
+        client.config_set("maxmemory-policy", "noeviction")
+    monkeypatch.setenv("REDIS_URL", url)
+    with redis_client.Redis.from_url(url) as client:
+        yield client
+    process.terminate()
+    process.wait()
+
+
+def examine() -> Result:
+    return CliRunner().invoke(doctor, ["--json"])
+
+
+def findings(result: Result | None = None) -> dict[str, dict[str, str]]:
+    answer = json.loads((result or examine()).stdout)
+    return {one["what"]: one for one in answer["findings"] if one["level"] != "ok"} | {"ok": answer["ok"]}
+
+
+def flask(*words: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run `flask` as an operator does: the virtual environment is active, nothing else is set."""
+    bin_folder = Path(sys.executable).parent
+    environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **more}
+    return subprocess.run(
+        [str(bin_folder / "flask"), *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout without a `.env`."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in ("app", "workers", ".flaskenv"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
+
+
+def test_every_fault_of_the_settings_is_listed_at_once(
+    monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]
+) -> None:
+    for name in app_settings.REQUIRED:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("WEB_CONCURRENCY", "two")
+    monkeypatch.setenv("PROVIDERS_ORDER", "backwards")
+    monkeypatch.setenv("WEBHOOK_NETWORKS", "10.0.0.1/8")
+
+    result = examine()
+
+    found = findings(result)
+    errors = {name for name, one in found.items() if name != "ok" and one["level"] == "error"}
+    assert errors == {*app_settings.REQUIRED, "WEB_CONCURRENCY", "PROVIDERS_ORDER", "WEBHOOK_NETWORKS"}
+    assert all(found[name]["remedy"] for name in errors)
+    assert (result.exit_code, found["ok"]) == (1, False)
+
+
+def test_a_sound_installation_has_notes_only(base: str, redis: Any, checkout: Path) -> None:
+    redis.config_set("appendonly", "yes")
+    assert flask("database", "upgrade", folder=checkout, **os.environ).returncode == 0
+
+    result = examine()
+
+    found = findings(result)
+    assert {name for name in found if name != "ok" and not name.startswith("disk of")} == {
+        "METRICS_TOKEN",
+        "TRUSTED_PROXIES",
+        "workers",
+    }
+    assert (result.exit_code, found["ok"]) == (0, True)
+
+
+def test_for_people_it_is_a_table_that_lines_up(environment: Mapping[str, str]) -> None:
+    result = CliRunner().invoke(doctor)
+
+    lines = result.stdout.splitlines()
+    rows = [line for line in lines[1:] if line.startswith(("ok", "note", "warning", "error"))]
+    column = lines[0].index("state")
+    assert len(rows) > 8
+    assert all(row[column - 2 : column] == "  " and row[column] != " " for row in rows)
+    assert lines[-1].startswith("2 to correct")
+
+
+def test_no_secret_is_shown(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = "".join(CliRunner().invoke(doctor, words).output for words in ([], ["--json"]))
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        monkeypatch.setenv(name, f"postgresql://user:{PASSWORD}/x@[host:{PASSWORD}")
+        shown += examine().output
+
+    assert PASSWORD not in shown
+    assert environment["SECRET_KEY"] not in shown
+    assert environment["SUPPRESSION_KEY"] not in shown
+
+
+@pytest.mark.parametrize("login", ["", "admin", "admin:", "admin:admin", "admin:aaaaaaaaaaaaaaaaaaaa"])
+def test_flower_needs_a_login_with_a_strong_password(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, login: str
+) -> None:
+    monkeypatch.setenv("FLOWER_BASIC_AUTH", login)
+
+    assert findings()["FLOWER_BASIC_AUTH"]["level"] == "error"
+
+
+def test_the_passwords_of_the_example_are_not_good_enough(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = dict(
+        line.split("=", 1) for line in (ROOT / ".env.example").read_text().splitlines() if line[:1].isupper()
+    )
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        monkeypatch.setenv(name, example[name])
+
+    found = findings()
+
+    assert {found[name]["state"] for name in ("DATABASE_URL", "REDIS_URL")} == {"has the example's password"}
+
+
+def test_a_database_that_is_not_there_is_told_apart_from_a_wrong_password(
+    base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for url in (
+        f"postgresql://postgres:{PASSWORD}@127.0.0.1:{free_port()}/postgres",
+        f"postgresql://postgres:{PASSWORD}@{base.partition('@')[2]}",
+        base.rpartition("/")[0] + "/no_such_database",
+    ):
+        monkeypatch.setenv("DATABASE_URL", url)
+        found.append(findings()["database"]["state"])
+
+    assert found == ["cannot be reached", "refuses the user or password", "has no such database or user"]
+
+
+def test_a_database_without_tables_names_the_command_that_makes_them(base: str) -> None:
+    found = findings()["tables"]
+
+    assert (found["level"], found["state"]) == ("error", "there are none yet")
+    assert found["remedy"] == "run: flask database upgrade"
+
+
+@pytest.mark.parametrize(("revision", "state"), [("0001", "behind"), ("9999", "newer than this version")])
+def test_tables_of_another_version_are_told_by_their_revision(base: str, revision: str, state: str) -> None:
+    with psycopg.connect(base) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num text)")
+        connection.execute("INSERT INTO alembic_version VALUES (%s)", [revision])
+
+    found = findings()["tables"]
+
+    assert found["level"] == "error"
+    assert state in found["state"]
+
+
+def test_a_database_that_is_not_utf8_is_refused_before_its_migration_fails(
+    server: str, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"ascii_{secrets.token_hex(4)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(
+            f"CREATE DATABASE {name} ENCODING SQL_ASCII LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        )
+    monkeypatch.setenv("DATABASE_URL", server.rpartition("/")[0] + f"/{name}")
+
+    found = findings()["database"]
+
+    assert (found["level"], found["state"]) == ("error", "its encoding is SQL_ASCII")
+    assert "UTF8" in found["remedy"]
+
+
+def test_a_user_who_may_not_make_tables_is_told(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"user_{secrets.token_hex(4)}"
+    with psycopg.connect(base, autocommit=True) as connection:
+        connection.execute(f"CREATE USER {name} PASSWORD '{PASSWORD}'")
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://{name}:{PASSWORD}@{base.partition('@')[2]}")
+
+    assert findings()["database user"]["level"] == "warning"
+
+
+def test_a_sqlite_file_that_is_not_there_yet_is_not_made(
+    environment: Mapping[str, str], tmp_path: Path
+) -> None:
+    found = findings()
+
+    assert found["database"]["remedy"] == "run: flask database upgrade"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_redis_without_its_password_is_told_apart_from_one_that_is_away(
+    redis: Any, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for url in (
+        os.environ["REDIS_URL"].replace(f":{PASSWORD}@", ""),
+        os.environ["REDIS_URL"].replace(PASSWORD, "wrong"),
+        environment["REDIS_URL"],
+    ):
+        monkeypatch.setenv("REDIS_URL", url)
+        found.append(findings()["Redis"]["state"])
+
+    refused = "refuses the password, or needs one"
+    assert found == [refused, refused, "cannot be reached"]
+
+
+@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
+def test_a_redis_that_may_evict_is_an_error(redis: Any, policy: str) -> None:
+    redis.config_set("maxmemory-policy", policy)
+
+    found = findings()["Redis eviction"]
+
+    assert (found["level"], found["remedy"]) == ("error", "set maxmemory-policy noeviction")
+
+
+def test_a_redis_that_is_out_of_memory_refuses_writes(redis: Any) -> None:
+    redis.config_set("maxmemory", "1")
+
+    assert findings()["Redis"]["state"] == "is out of memory and refuses writes"
+
+
+def test_a_replica_of_redis_refuses_writes(redis: Any) -> None:
+    redis.replicaof("127.0.0.1", free_port())
+
+    assert findings()["Redis"]["state"] == "is a read-only replica"
+
+
+def test_a_redis_that_keeps_nothing_is_a_note(redis: Any) -> None:
+    found = findings()["Redis data"]
+
+    assert (found["level"], found["state"]) == ("note", "not kept: a restart forgets the queue")
+
+
+def test_a_redis_that_anybody_may_use_is_a_warning(redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    redis.config_set("requirepass", "")
+    monkeypatch.setenv("REDIS_URL", os.environ["REDIS_URL"].replace(f":{PASSWORD}@", ""))
+
+    assert findings()["Redis"]["level"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("there", "level", "state"),
+    [
+        (100.0, Level.OK, "agrees"),
+        (101.9, Level.OK, "agrees"),
+        (98.8, Level.WARNING, "1.2 s behind"),
+        (3701.0, Level.WARNING, "3600.0 s ahead of"),
+    ],
+)
+def test_clocks_may_differ_by_a_second(there: float, level: Level, state: str) -> None:
+    found = clocks.compared("Redis", there, before=100.0, after=101.0)
+
+    assert found.level is level
+    assert state in found.state
+
+
+def test_a_port_that_another_program_has_is_an_error(environment: Mapping[str, str]) -> None:
+    port = int(environment["WEB_BIND"].partition(":")[2])
+    with socket.create_server(("127.0.0.1", port)):
+        found = findings()["port of the API"]
+
+    assert (found["level"], found["state"]) == ("error", f"127.0.0.1:{port} is taken by another program")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "state"),
+    [
+        ("PROVIDERS_EMAIL", "hunter,nobody", "names 'nobody'"),
+        ("PROVIDERS_FILE", "/no/such/file.toml", "cannot be read"),
+        ("HUNTER_RATE", "often", "HUNTER_RATE is 'often'"),
+    ],
+)
+def test_what_the_settings_say_of_providers_is_examined(
+    environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, name: str, value: str, state: str
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    found = findings()["providers"]
+
+    assert found["level"] == "error"
+    assert state in found["state"]
+
+
+def test_flask_reads_the_env_file_of_the_checkout(checkout: Path, environment: Mapping[str, str]) -> None:
+    (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
+
+    made = flask("database", "upgrade", folder=checkout)
+    listed = flask("accounts", "list", folder=checkout)
+    providers = flask("providers", "report", "--json", folder=checkout)
+
+    assert (made.stdout, made.returncode) == ("The database is up to date.\n", 0), made.stderr
+    assert listed.returncode == 0, listed.stderr
+    assert providers.returncode == 0, providers.stderr
+
+
+def test_with_broken_settings_every_command_names_the_faults_and_doctor_works(checkout: Path) -> None:
+    (checkout / ".env").write_text("SECRET_KEY=" + 32 * "a" + "\n")
+
+    listed = flask("accounts", "list", folder=checkout)
+    examined = flask("doctor", folder=checkout)
+
+    assert listed.returncode == 1
+    assert "Traceback" not in listed.stderr
+    assert "SECRET_KEY can be guessed" in listed.stderr
+    assert "flask doctor" in listed.stderr
+    assert examined.returncode == 1
+    assert "can be guessed" in examined.stdout
