@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import Any
 
@@ -67,8 +68,10 @@ app.steps["worker"].add(Beside)
 
 
 @setup_logging.connect
-def _configure_log(**_signal: Any) -> None:
+def _configure_log(*, loglevel: int, **_signal: Any) -> None:
+    """Write the service's records from LOG_LEVEL, and Celery's own from its option `-l`."""
     log.configure(level=settings.log_level, style=settings.log_format)
+    logging.getLogger("celery").setLevel(loglevel)
 
 
 @worker_process_init.connect
