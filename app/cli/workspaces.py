@@ -17,6 +17,7 @@ from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import clock
 from app.infra.db import Database
+from app.settings import SettingsError
 
 
 class Noun(AppGroup):
@@ -29,6 +30,8 @@ class Noun(AppGroup):
         except (Unavailable, ProgrammingError) as error:
             message = "The database cannot be used. Is it running, and does it have its tables?"
             raise click.ClickException(message) from error
+        except SettingsError as error:
+            raise click.ClickException(str(error)) from error
 
 
 group = Noun("workspaces", help="Make and list workspaces, which own credits and accounts.")

@@ -34,6 +34,7 @@ from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
 from app.infra import clock
+from app.infra.encoding import require_utf8
 from app.infra.time_limits import TimeLimits, limited_to
 from app.settings import SettingsError
 
@@ -216,6 +217,7 @@ def _engine(url: str) -> Engine:
             max_overflow=POOL_SIZE,
             pool_timeout=BUSY_SECONDS,
         )
+        event.listen(engine, "connect", require_utf8, insert=True)  # before SQLAlchemy's own first queries
         TimeLimits(engine)
         event.listen(engine, "checkout", _greet)  # under the time limit
         return engine

@@ -2,19 +2,80 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from apiflask import APIFlask
-from sqlalchemy import inspect
+from click.testing import Result
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.engine import make_url
+from support import POSTGRES, free_port
 
 from app.cli import database as commands
 from app.factory import create_app
 from app.infra.db import Base
 from app.settings import Settings
+from tools.chaos.proxy import Mode, Proxy
+
+Upgrade = Callable[..., Result]
+needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; see TEST_DATABASE_URL")
+
+
+class Clock:
+    """A clock that only sleeping moves, and what happens after each sleep."""
+
+    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+        self.now = 0.0
+        self._then = then
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        self._then()
+
+
+@pytest.fixture
+def upgrade(settings: Settings) -> Iterator[Upgrade]:
+    """Run `flask database upgrade` on the database of a URL."""
+    made: list[APIFlask] = []
+
+    def run(url: str, *options: str) -> Result:
+        app = create_app(dataclasses.replace(settings, database_url=url))
+        made.append(app)
+        return app.test_cli_runner().invoke(commands.group, ["upgrade", *options])
+
+    yield run
+    for app in made:
+        app.extensions["database"].engine.dispose()
+
+
+@pytest.fixture
+def another_database() -> Iterator[Callable[[str], str]]:
+    """Make a database on the test run's PostgreSQL server with this encoding; return its URL."""
+    server = create_engine(_with_driver(POSTGRES or ""), isolation_level="AUTOCOMMIT")
+    name = f"other_{os.getpid()}"  # tests run in several processes
+
+    def make(encoding: str) -> str:
+        with server.connect() as connection:
+            connection.execute(
+                text(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+            )
+        return make_url(POSTGRES or "").set(database=name).render_as_string(hide_password=False)
+
+    yield make
+    with server.connect() as connection:
+        connection.execute(text(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
+    server.dispose()
+
+
+def _with_driver(url: str) -> str:
+    return url.replace("postgresql://", "postgresql+psycopg://", 1)
 
 
 @pytest.fixture
@@ -43,3 +104,57 @@ def test_the_migrations_make_what_the_code_expects(new_app: APIFlask) -> None:
         differences = compare_metadata(MigrationContext.configure(connection), Base.metadata)
 
     assert differences == []
+
+
+def test_it_waits_for_the_server_and_says_so_every_five_seconds(
+    upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "time", Clock())
+
+    result = upgrade(f"postgresql://nobody:secret@127.0.0.1:{free_port()}/none", "--wait", "12")
+
+    *waiting, last = result.stderr.splitlines()
+    assert (result.exit_code, len(waiting)) == (1, 3)  # after 0, 5 and 10 seconds
+    assert all(line.startswith("Waiting for the database: connection failed: ") for line in waiting)
+    assert last.startswith("Error: The database cannot be used: connection failed: ")
+    assert last.endswith("Check DATABASE_URL, and that its server runs.")
+    assert "secret" not in result.output
+
+
+def test_it_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade) -> None:
+    result = upgrade("sqlite:////nowhere/at/all.sqlite3")
+
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: The database cannot be used: unable to open database file.")
+
+
+@needs_postgres
+def test_a_server_that_comes_up_meanwhile_gets_its_tables(
+    upgrade: Upgrade, another_database: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = make_url(another_database("UTF8"))
+    server = Proxy(url.port or 5432)
+    port = server.start()
+    server.set(Mode.RESET)
+    monkeypatch.setattr(commands, "time", Clock(then=lambda: server.set(Mode.PASS)))
+
+    result = upgrade(url.set(host="127.0.0.1", port=port).render_as_string(hide_password=False))
+
+    server.stop()
+    assert (result.exit_code, result.stdout) == (0, "The database is up to date.\n")
+    assert result.stderr.startswith("Waiting for the database: ")
+
+
+@needs_postgres
+def test_a_database_that_is_not_utf8_is_refused_with_what_to_do(
+    upgrade: Upgrade, another_database: Callable[[str], str]
+) -> None:
+    url = another_database("SQL_ASCII")
+
+    result = upgrade(url)
+
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"Error: The database {make_url(url).database!r} has the encoding SQL_ASCII; it must be UTF8. Create"
+        " another one and name it in DATABASE_URL: createdb --template=template0 --encoding=UTF8 NAME\n"
+    )
