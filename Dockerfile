@@ -15,7 +15,8 @@ COPY --from=packages /opt/venv /opt/venv
 COPY pyproject.toml Procfile gunicorn.conf.py ./
 COPY app ./app
 COPY workers ./workers
-RUN install -d -o service -g service -m 0700 /app/.data
+# A checkout made under umask 077 has files that only their owner can read.
+RUN chmod -R a+rX /app && install -d -o service -g service -m 0700 /app/.data
 USER service
 EXPOSE 8000
 # For the API, which the image runs if nothing else is said; the other processes have their own in docker-compose.yml.

@@ -75,7 +75,7 @@ def readyz() -> Response:
 @blueprint.get("/metrics")
 @blueprint.doc(hide=True)
 def metrics() -> Response:
-    """Give the figures to Prometheus: with METRICS_TOKEN as the bearer token, or directly from this machine.
+    """Return the figures for Prometheus to who sends METRICS_TOKEN; without one, to callers on loopback.
 
     Raises:
         NotFound: to anybody else, as if nothing were here.

