@@ -45,6 +45,8 @@ It is up.
   Sign in   {known["email"]}   password: {known["password"]}
   Flower    {known["flower_url"]}   login: {known["flower_login"]}
   Logs      {state.logs}
+For the walk in README.md, paste this into a shell:
+  BASE={known["base_url"]} EMAIL={known["email"]} PASSWORD={known["password"]}
 Ctrl-C stops it.
 """
 
