@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--once", action="store_true", help="stop after the walk; the exit code says if it went well"
     )
+    demo.add_argument("--verbose", action="store_true", help="print every request and answer in full")
     up = commands.add_parser("up", help="start everything and stay up until Ctrl-C")
     up.add_argument("--port", type=int, help="of the API (default: 8000, or the next one that is free)")
     up.add_argument("--json", action="store_true", help="one line of JSON on stdout when ready")

@@ -1,4 +1,4 @@
-"""`dev.py demo`: start everything, walk through all endpoints with explanations, stay up until Ctrl-C."""
+"""`dev.py demo`: start everything, walk through all endpoints, a line for each step, stay up until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="dev.py demo")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
     chosen = parser.parse_args(argv)
     state = State.open()
     known = services.already_up(state)
     if known and not chosen.fresh:
         say(f"It is already up; walking at {known['base_url']}.")
-        return walk_through(known)
+        return walk_through(known, verbose=chosen.verbose)
     with processes.interruptible():
         try:
             with services.Services(state, fresh=chosen.fresh) as running:
-                return _show(running, state, once=chosen.once)
+                return _show(running, state, once=chosen.once, verbose=chosen.verbose)
         except ServiceError as problem:
             say(str(problem))
         except KeyboardInterrupt:
@@ -39,23 +40,31 @@ def main(argv: list[str]) -> int:
         return 1
 
 
-def walk_through(known: dict[str, str]) -> int:
-    """Take the walk at a running service, and say how it went."""
+def walk_through(known: dict[str, str], *, verbose: bool = False) -> int:
+    """Take the walk at a running service, and report how it went; a step that fails is printed in full."""
     console = Console(soft_wrap=True)
+    walker = Walker(console, known["base_url"], verbose=verbose)
     try:
-        walk.take(Walker(console, known["base_url"]), known["email"], known["password"])
+        walk.take(walker, known["email"], known["password"])
     except WalkError as problem:
-        console.print(f"\n[bold red]The walk failed.[/]\n{problem}", highlight=False)
+        if not verbose:
+            walker.print_exchange()
+        console.print("\n[bold red]The walk failed.[/]")
+        console.print(str(problem), highlight=False, markup=False)
         return 1
     console.print("\n[bold green]Every step answered as promised.[/]")
+    if not verbose:
+        console.print("Requests and answers in full: python3 dev.py demo --verbose", highlight=False)
     return 0
 
 
-def _show(running: services.Services, state: State, *, once: bool) -> int:
+def _show(running: services.Services, state: State, *, once: bool, verbose: bool) -> int:
     """Walk in a thread, so that the processes are looked after meanwhile."""
     results: list[int] = []
     known = running.answer or {}
-    walking = threading.Thread(target=lambda: results.append(walk_through(known)), daemon=True)
+    walking = threading.Thread(
+        target=lambda: results.append(walk_through(known, verbose=verbose)), daemon=True
+    )
     walking.start()
     while walking.is_alive():
         running.tend()

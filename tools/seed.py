@@ -16,7 +16,7 @@ from app.factory import create_app
 from tools.console import say
 from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 
-CREDITS = "250"
+CREDITS = 250
 SAMPLES = {"contacts": ROOT / "demo" / "people.csv", "companies": ROOT / "demo" / "companies.csv"}
 STEPS = ("workspace", "account", "credits", *SAMPLES)
 
@@ -26,16 +26,21 @@ class SeedError(Exception):
 
 
 def main() -> int:
-    """Do what this database has not had yet; each step is remembered, so that none is done twice."""
+    """Do what this database has not had yet; each step is remembered, so that none is done twice.
+
+    A demo account that is in the database already, because it outlived our state, is taken over: it gets our
+    password, and its workspace as many credits as a new one has.
+    """
     state = State.open()
     everything = state.read("seeded.json")
     done: dict[str, Any] = everything.setdefault(fingerprint(os.environ["DATABASE_URL"]), {})
     runner, secrets = create_app().test_cli_runner(), state.secrets()
     try:
+        if "account" not in done:
+            _take_over(runner, done, secrets["DEMO_PASSWORD"])
         for name in STEPS:
             if name not in done and (name not in SAMPLES or SAMPLES[name].exists()):
-                workspace = str(done.get("workspace", {}).get("id"))
-                done[name] = _flask(runner, _words(name, workspace), stdin=secrets["DEMO_PASSWORD"])
+                done[name] = _flask(runner, _words(name, done), stdin=secrets["DEMO_PASSWORD"])
                 done["complete"] = name == STEPS[-1]
                 state.write("seeded.json", everything)
     except SeedError as problem:
@@ -44,7 +49,25 @@ def main() -> int:
     return 0
 
 
-def _words(name: str, workspace: str) -> list[str]:
+def _take_over(runner: FlaskCliRunner, done: dict[str, Any], password: str) -> None:
+    """Look for the demo's account, and make it ours."""
+    known = _flask(runner, ["accounts", "list"])["accounts"]
+    account = next((one for one in known if one["email"] == DEMO_EMAIL), None)
+    if account is None:
+        return
+    _flask(runner, ["accounts", "set-password", DEMO_EMAIL, "--password-stdin"], stdin=password)
+    for command in ("enable", "grant-api-access"):
+        _flask(runner, ["accounts", command, DEMO_EMAIL])
+    everyone = _flask(runner, ["workspaces", "list"])["workspaces"]
+    done["workspace"] = next(one for one in everyone if one["id"] == account["workspace_id"])
+    done["account"] = account
+    done["taken_over"] = True
+    if done["workspace"]["credits"]["balance"] >= CREDITS:
+        done["credits"] = done["workspace"]["credits"]
+
+
+def _words(name: str, done: dict[str, Any]) -> list[str]:
+    workspace = str(done.get("workspace", {}).get("id"))
     match name:
         case "workspace":
             return ["workspaces", "create", "Demo"]
@@ -52,11 +75,12 @@ def _words(name: str, workspace: str) -> list[str]:
             options = ["--name", "Demo Admin", "--role", "admin", "--api-access", "--password-stdin"]
             return ["accounts", "create", DEMO_EMAIL, "--workspace", workspace, *options]
         case "credits":
-            return ["credits", "grant", workspace, CREDITS, "--reason", "demo"]
+            left = done["workspace"].get("credits", {}).get("balance", 0)
+            return ["credits", "grant", workspace, str(CREDITS - left), "--reason", "demo"]
     return [name, "import", str(SAMPLES[name])]
 
 
-def _flask(runner: FlaskCliRunner, words: list[str], stdin: str) -> dict[str, Any]:
+def _flask(runner: FlaskCliRunner, words: list[str], stdin: str = "") -> dict[str, Any]:
     """Run one `flask` command with --json, and return its answer."""
     result = runner.invoke(args=[*words, "--json"], input=stdin)
     if result.exit_code:

@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tools import environment, ports, processes, procfile, redis_server
 from tools.console import say, step
@@ -27,6 +27,8 @@ FIRST_FLOWER_PORT = 5555
 READY_SECONDS = 120.0
 HANDOVER_SECONDS = 2 * processes.GRACE
 ROUND = 0.2  # seconds between two looks at the processes
+TAKEN_OVER = f"""  The database had the account {DEMO_EMAIL} already, so it was taken over:
+  it has a new password, and its sessions and API keys have ended."""
 
 
 @dataclass(slots=True)
@@ -72,6 +74,8 @@ class Services:
         self._wait_for_redis()
         if self.fresh:
             self.state.clear()
+        if not self.state.database.exists():
+            self.state.forget_samples_of(f"sqlite:///{self.state.database}")
         port = _web_port(self.port)
         flower_port = ports.next_free(FIRST_FLOWER_PORT)
         redis_url = stack.enter_context(redis_server.running(self.state, os.environ))
@@ -116,12 +120,19 @@ class Services:
         self.supervisor = Supervisor(commands, env, self.state.logs, keeper)
         stack.callback(self.supervisor.stop)
         self.supervisor.start()
-        if not self.state.read("seeded.json").get(fingerprint(env["DATABASE_URL"]), {}).get("complete"):
+        if not self._seeded(env).get("complete"):
             with step("make the demo workspace, while the processes start"):
                 own = {**env, "DEV_DATA_DIR": str(self.state.directory)}
                 run_to_end(f"exec {shlex.quote(sys.executable)} -m tools.seed", self.state, own, "seed")
+            if self._seeded(env).get("taken_over"):
+                say(TAKEN_OVER)
         with step("start " + ", ".join(commands)):
             self._wait_until_ready(f"http://{env['WEB_BIND']}/readyz")
+
+    def _seeded(self, env: Mapping[str, str]) -> dict[str, Any]:
+        """Return what is remembered of the samples in this database."""
+        known: dict[str, Any] = self.state.read("seeded.json").get(fingerprint(env["DATABASE_URL"]), {})
+        return known
 
     def _wait_until_ready(self, url: str) -> None:
         supervisor, deadline = self.supervisor, time.monotonic() + READY_SECONDS

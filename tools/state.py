@@ -83,6 +83,12 @@ class State:
             self.write("secrets.json", kept)
         return {name: str(value) for name, value in kept.items()}
 
+    def forget_samples_of(self, database_url: str) -> None:
+        """Forget that the samples are in this database, which is gone."""
+        seeded = self.read("seeded.json")
+        if seeded.pop(fingerprint(database_url), None) is not None:
+            self.write("seeded.json", seeded)
+
     def clear(self) -> None:
         """Forget everything but the logs."""
         for entry in self.directory.iterdir():

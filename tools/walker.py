@@ -1,19 +1,22 @@
-"""Take the steps of the walk: show the request, send it, show the answer, compare it with the promise."""
+"""Take the steps of the walk: send a request, compare its answer with the promise, and print both."""
 
 from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rich.json import JSON
+from rich.text import Text
 
 from tools import http
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rich.console import Console
 
@@ -27,6 +30,8 @@ SHOWN_HEADERS = (
     "x-credits-balance",
     "ratelimit",
 )
+LONGEST_REQUEST = len("POST /api/ext/leads-by-website-hash")
+_ID = re.compile(r"[a-z]{3}_[0-9a-z]+")
 HIDDEN = {"password", "access_token", "key"}
 
 
@@ -36,13 +41,19 @@ class WalkError(Exception):
 
 @dataclass(slots=True)
 class Walker:
-    """One client on its walk: where the service is, who it is, and where it prints."""
+    """One client on its walk: where the service is, who it is, and where it prints.
+
+    Each step is a line; with `verbose` its request and answer are printed, too.
+    """
 
     console: Console
     base_url: str
+    verbose: bool = False
     token: str = ""
     number: int = 0
     heading: str = field(default="")
+    exchange: list[Callable[[], None]] = field(default_factory=list)
+    """What prints the request and the answer of the latest step."""
 
     def step(
         self,
@@ -63,15 +74,23 @@ class Walker:
         """
         self.number += 1
         self.heading = f"{self.number}. {heading}"
-        self.console.print()
-        self.console.rule(f"[bold]{self.heading}", align="left")
         sent = {"Content-Type": "application/json"} if body is not None else {}
         if self.token:
             sent["Authorization"] = f"Bearer {self.token}"
         sent |= headers or {}
-        self.console.print(_curl(method, path, body, sent), style="cyan", highlight=False, markup=False)
+        self.exchange = [lambda: self._print_request(method, path, body, sent)]
+        if self.verbose:
+            self.console.print()
+            self.console.rule(f"[bold]{self.heading}", align="left")
+            self.print_exchange()
+        started = time.monotonic()
         answer = self._send(method, path, body, sent)
-        self._show(answer)
+        seconds = time.monotonic() - started
+        self.exchange.append(lambda: self._print_answer(answer))
+        if self.verbose:
+            self._print_answer(answer)
+        else:
+            self._print_line(f"{method} {path.partition('?')[0]}", answer, seconds, heading)
         allowed = (status,) if isinstance(status, int) else status
         if answer.status not in allowed:
             self.fail(f"status {' or '.join(map(str, allowed))}", str(answer.status))
@@ -91,10 +110,25 @@ class Walker:
         """Give up, saying at which step and why."""
         raise WalkError(f"Step {self.heading}\n  expected {expected}\n  found    {found}")
 
+    def print_exchange(self) -> None:
+        """Print the request and the answer of the latest step, as far as it got."""
+        for one in self.exchange:
+            one()
+
+    def _print_line(self, request: str, answer: http.Answer, seconds: float, heading: str) -> None:
+        line = Text(f"{self.number:>3}  {_ID.sub('…', request):<{LONGEST_REQUEST}}  ")
+        line.append(str(answer.status), _colour(answer)).append(f"  {seconds * 1000:>5.0f} ms  {heading}")
+        fits = self.console.is_terminal
+        self.console.print(line, no_wrap=True, overflow="ellipsis" if fits else "ignore", crop=fits)
+
+    def _print_request(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> None:
+        self.console.print(_curl(method, path, body, headers), style="cyan", highlight=False, markup=False)
+
     def _send(self, method: str, path: str, body: object, headers: dict[str, str]) -> http.Answer:
         patience = threading.Timer(1.0, lambda: self.console.print("  … still working", style="dim"))
         patience.daemon = True
-        patience.start()
+        if self.verbose:
+            patience.start()
         try:
             return http.send(method, self.base_url + path, body, headers)
         except OSError as problem:
@@ -102,9 +136,8 @@ class Walker:
         finally:
             patience.cancel()
 
-    def _show(self, answer: http.Answer) -> None:
-        colour = "green" if answer.status < 400 else "yellow"  # noqa: PLR2004 - where refusals begin
-        self.console.print(f"→ [bold {colour}]{answer.status}[/]")
+    def _print_answer(self, answer: http.Answer) -> None:
+        self.console.print(f"→ [bold {_colour(answer)}]{answer.status}[/]")
         for name in SHOWN_HEADERS:
             if name in answer.headers:
                 self.console.print(f"  {name}: {answer.headers[name]}", highlight=False, markup=False)
@@ -112,14 +145,17 @@ class Walker:
             self.console.print(JSON(json.dumps(_without_secrets(answer.body))))
 
 
+def _colour(answer: http.Answer) -> str:
+    return "green" if answer.status < 400 else "yellow"  # noqa: PLR2004 - where refusals begin
+
+
 def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> str:
     words = ["curl", f"$BASE{path}"] if method == "GET" else ["curl", "-X", method, f"$BASE{path}"]
     for name, value in headers.items():
         shown = "Bearer $TOKEN" if name == "Authorization" else value
-        if name != "Content-Type":
-            words += ["-H", f'"{name}: {shown}"']
+        words += ["-H", f'"{name}: {shown}"']
     if body is not None:
-        words += ["--json", f"'{json.dumps(_without_secrets(body), ensure_ascii=False)}'"]
+        words += ["-d", f"'{json.dumps(_without_secrets(body), ensure_ascii=False)}'"]
     return " ".join(words)
 
 

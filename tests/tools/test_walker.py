@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import io
 
 import pytest
@@ -12,7 +13,16 @@ from tools.walker import PRESENT, Walker, WalkError
 
 @pytest.fixture
 def walker(httpserver: HTTPServer) -> Walker:
-    return Walker(Console(file=io.StringIO(), soft_wrap=True), httpserver.url_for("").rstrip("/"))
+    """A walker that prints everything."""
+    return Walker(
+        Console(file=io.StringIO(), soft_wrap=True), httpserver.url_for("").rstrip("/"), verbose=True
+    )
+
+
+@pytest.fixture
+def brief(walker: Walker) -> Walker:
+    """A walker that prints a line for each step."""
+    return dataclasses.replace(walker, verbose=False)
 
 
 def printed(walker: Walker) -> str:
@@ -39,6 +49,31 @@ def test_a_step_shows_request_status_headers_and_answer(walker: Walker, httpserv
     assert "→ 200" in shown
     assert "x-credits-charged: 0" in shown
     assert '"outcome": "matched"' in shown
+
+
+def test_a_step_is_a_line_and_the_lines_line_up(brief: Walker, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/api/ext/session").respond_with_json({"outcome": "matched"})
+    httpserver.expect_request("/api/ext/reveal/email").respond_with_json({"code": "x"}, status=403)
+
+    brief.step("Ask who it is", "GET", "/api/ext/session?x=1")
+    brief.step("Reveal", "POST", "/api/ext/reveal/email", {"subject": {}}, status=403)
+
+    first, second = printed(brief).splitlines()
+    assert first.startswith("  1  GET /api/ext/session  ")
+    assert second.startswith("  2  POST /api/ext/reveal/email  ")
+    assert first.index("200") == second.index("403")
+    assert first.index("Ask who it is") == second.index("Reveal")
+
+
+def test_a_step_that_fails_can_be_printed_in_full_afterwards(brief: Walker, httpserver: HTTPServer) -> None:
+    httpserver.expect_request("/reveal").respond_with_json({"code": "unavailable"}, status=503)
+    with pytest.raises(WalkError):
+        brief.step("Reveal", "POST", "/reveal", {"subject": {"email": "a@b.example"}})
+
+    brief.print_exchange()
+
+    assert "curl -X POST $BASE/reveal" in printed(brief)
+    assert '"code": "unavailable"' in printed(brief)
 
 
 def test_neither_passwords_nor_tokens_are_shown(walker: Walker, httpserver: HTTPServer) -> None:
