@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 
 def for_children(
-    state: State, base: Mapping[str, str], *, redis_url: str, port: int = 0, flower_port: int = 0
+    state: State, base: Mapping[str, str], *, redis_url: str, web_bind: str = "", flower_port: int = 0
 ) -> dict[str, str]:
-    """Return the caller's environment, with everything that is not set there filled in."""
+    """Return the caller's environment, with everything that is not set there filled in.
+
+    `web_bind` is where the API listens as gunicorn writes it, such as `fd://5`.
+    """
     kept = state.secrets()
     env = {name: value for name, value in base.items() if name != "HONCHO_PROCESS_NAME"}
     # An empty variable counts as unset, as it does for the shell's ${NAME:-…} in the Procfile.
@@ -33,8 +36,8 @@ def for_children(
     env["FLASK_APP"] = "app.factory:create_app"
     env["PYTHONUNBUFFERED"] = "1"
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
-    if port:
-        env |= {"PORT": str(port), "WEB_BIND": f"{LOOPBACK}:{port}"}
+    if web_bind:
+        env["WEB_BIND"] = web_bind
     if flower_port:
         env |= {"FLOWER_PORT": str(flower_port), "FLOWER_ADDRESS": LOOPBACK}
     return env

@@ -61,11 +61,16 @@ class Keeper:
 
 
 def spawn(
-    command: list[str], log: Path, env: Mapping[str, str] | None = None, user: str | None = None
+    command: list[str],
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    user: str | None = None,
+    pass_fds: Iterable[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a command as the leader of its own group, with both outputs at the end of `log`.
 
-    With `user` (only root may name one) it runs as that user, in no group but theirs.
+    It inherits the files in `pass_fds`, such as a socket that listens already. With `user` (only root may
+    name one) it runs as that user, in no group but theirs.
     """
     with log.open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - from the Procfile or this package
@@ -76,6 +81,7 @@ def spawn(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=tuple(pass_fds),
             user=user,
             group=pwd.getpwnam(user).pw_gid if user else None,
             extra_groups=[] if user else None,

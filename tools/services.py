@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import socket
 import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from tools import environment, ports, processes, procfile, redis_server
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
+WEB, FLOWER = "web", "flower"  # in the Procfile
 FIRST_PORT = 8000
 FIRST_FLOWER_PORT = 5555
 READY_SECONDS = 120.0
@@ -41,6 +43,8 @@ class Services:
     supervisor: Supervisor | None = None
     stack: ExitStack | None = None
     answer: dict[str, str] | None = None
+    env: dict[str, str] = field(default_factory=dict)
+    base_url: str = ""
 
     def __enter__(self) -> Self:
         """Start everything, and return once `/readyz` answers."""
@@ -65,6 +69,8 @@ class Services:
         """Look after the processes once, and rest a moment."""
         if self.supervisor:
             self.supervisor.tend()
+            if self.supervisor.is_dead(FLOWER):
+                self._choose_flower_port_again()
         time.sleep(ROUND)
 
     def _enter(self, stack: ExitStack) -> None:
@@ -76,16 +82,20 @@ class Services:
             self.state.clear()
         if not self.state.database.exists():
             self.state.forget_samples_of(f"sqlite:///{self.state.database}")
-        port = _web_port(self.port)
-        flower_port = ports.next_free(FIRST_FLOWER_PORT)
+        web = stack.enter_context(_web_socket(self.port))
         redis_url = stack.enter_context(redis_server.running(self.state, os.environ))
-        env = environment.for_children(
-            self.state, os.environ, redis_url=redis_url, port=port, flower_port=flower_port
+        self.env = environment.for_children(
+            self.state,
+            os.environ,
+            redis_url=redis_url,
+            web_bind=f"fd://{web.fileno()}",
+            flower_port=ports.next_free(FIRST_FLOWER_PORT),
         )
+        self.base_url = f"http://{ports.LOOPBACK}:{web.getsockname()[1]}"
         keeper = processes.Keeper(hold=[lock.descriptor])
         stack.callback(keeper.close)
-        self._start(stack, env, keeper)
-        self.answer = self._announce(env, port, flower_port)
+        self._start(stack, web, keeper)
+        self._announce()
 
     def _lock(self) -> Lock:
         lock = Lock(self.state.path("up.lock"))
@@ -111,13 +121,24 @@ class Services:
                 )
             time.sleep(ROUND)
 
-    def _start(self, stack: ExitStack, env: Mapping[str, str], keeper: processes.Keeper) -> None:
+    def _choose_flower_port_again(self) -> None:
+        """Give Flower another port if somebody took its own before it started."""
+        taken = int(self.env["FLOWER_PORT"])
+        if ports.is_free(taken):
+            return
+        self.env["FLOWER_PORT"] = str(ports.next_free(taken + 1))
+        say(f"Port {taken} was taken meanwhile; Flower uses {self.env['FLOWER_PORT']}.")
+        if self.answer:
+            self._announce()
+
+    def _start(self, stack: ExitStack, web: socket.socket, keeper: processes.Keeper) -> None:
+        env = self.env
         commands = procfile.read(ROOT / "Procfile")
         release = commands.pop(procfile.RELEASE, None)
         if release:
             with step("migrate the database"):
                 run_to_end(release, self.state, env, procfile.RELEASE)
-        self.supervisor = Supervisor(commands, env, self.state.logs, keeper)
+        self.supervisor = Supervisor(commands, env, self.state.logs, keeper, inherited={WEB: (web.fileno(),)})
         stack.callback(self.supervisor.stop)
         self.supervisor.start()
         if not self._seeded(env).get("complete"):
@@ -127,7 +148,7 @@ class Services:
             if self._seeded(env).get("taken_over"):
                 say(TAKEN_OVER)
         with step("start " + ", ".join(commands)):
-            self._wait_until_ready(f"http://{env['WEB_BIND']}/readyz")
+            self._wait_until_ready(f"{self.base_url}/readyz")
 
     def _seeded(self, env: Mapping[str, str]) -> dict[str, Any]:
         """Return what is remembered of the samples in this database."""
@@ -145,16 +166,20 @@ class Services:
                 end = processes.tail(self.state.logs / "web.log")
                 raise ServiceError(f"{url} does not answer 200 after {READY_SECONDS:.0f} s:\n{end}")
 
-    def _announce(self, env: Mapping[str, str], port: int, flower_port: int) -> dict[str, str]:
-        answer = {
-            "base_url": f"http://{ports.LOOPBACK}:{port}",
+    def _announce(self) -> None:
+        """Write down where everything is, for whoever asks for it later."""
+        self.answer = {
+            "base_url": self.base_url,
             "email": DEMO_EMAIL,
             "password": self.state.secrets()["DEMO_PASSWORD"],
-            "flower_url": f"http://{ports.LOOPBACK}:{flower_port}",
+            "flower_url": f"http://{ports.LOOPBACK}:{self.env['FLOWER_PORT']}",
         }
-        known = {"pid": os.getpid(), "flower_login": env["FLOWER_BASIC_AUTH"], "redis_url": env["REDIS_URL"]}
-        self.state.write("up.json", answer | known)
-        return answer
+        known = {
+            "pid": os.getpid(),
+            "flower_login": self.env["FLOWER_BASIC_AUTH"],
+            "redis_url": self.env["REDIS_URL"],
+        }
+        self.state.write("up.json", self.answer | known)
 
 
 def already_up(state: State) -> dict[str, str] | None:
@@ -165,22 +190,21 @@ def already_up(state: State) -> dict[str, str] | None:
     return None if taken else state.read("up.json") or None
 
 
-def _web_port(wanted: int | None) -> int:
-    if wanted is None:
-        port = ports.next_free(FIRST_PORT)
-        if port != FIRST_PORT:
-            say(f"Port {FIRST_PORT} is taken; using {port}.")
-        return port
-    if not ports.is_free(wanted):
-        raise ServiceError(
-            f"Port {wanted} is taken by another program. Choose another --port, or leave it out."
-        )
-    return wanted
+def _web_socket(wanted: int | None) -> socket.socket:
+    """Listen for the API from now on, so that its port cannot be taken until it starts."""
+    found = ports.listen(FIRST_PORT) if wanted is None else ports.listen(wanted, attempts=1)
+    if found is None:
+        what = f"Port {wanted} is" if wanted else f"The ports from {FIRST_PORT} on are"
+        raise ServiceError(f"{what} taken by another program. Choose another --port, or leave it out.")
+    port = found.getsockname()[1]
+    if wanted is None and port != FIRST_PORT:
+        say(f"Port {FIRST_PORT} is taken; using {port}.")
+    return found
 
 
 def _is_ready(url: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=5) as response:  # noqa: S310 - our own loopback address
+        with urllib.request.urlopen(url, timeout=2) as response:  # noqa: S310 - our own loopback address
             return bool(response.status == 200)  # noqa: PLR2004 - HTTP's OK
     except (OSError, urllib.error.URLError):
         return False

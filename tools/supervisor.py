@@ -41,13 +41,17 @@ class Child:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Keep `commands` running, each in its own group, with its output in `<logs>/<name>.log`."""
+    """Keep `commands` running, each in its own group, with its output in `<logs>/<name>.log`.
+
+    `inherited` are open files by the name of the process that is given them.
+    """
 
     commands: Mapping[str, str]
     env: Mapping[str, str]
     logs: Path
     keeper: processes.Keeper
     grace: float = processes.GRACE
+    inherited: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     children: list[Child] = field(default_factory=list)
 
     def start(self) -> None:
@@ -71,6 +75,10 @@ class Supervisor:
         """Return the name of a process that has died at least `limit` times lately."""
         return next((child.name for child in self.children if child.deaths >= limit), None)
 
+    def is_dead(self, name: str) -> bool:
+        """Tell whether this process has ended and waits for its next life."""
+        return any(child.name == name and child.process is None for child in self.children)
+
     def stop(self) -> None:
         """Stop every group, and return when all are gone."""
         running = [child.process for child in self.children if child.process]
@@ -82,7 +90,10 @@ class Supervisor:
 
     def _spawn(self, child: Child) -> None:
         child.process = processes.spawn(
-            ["/bin/sh", "-c", child.command], self.logs / f"{child.name}.log", self.env
+            ["/bin/sh", "-c", child.command],
+            self.logs / f"{child.name}.log",
+            self.env,
+            pass_fds=self.inherited.get(child.name, ()),
         )
         child.started = time.monotonic()
         self.keeper.watch(child.process.pid)

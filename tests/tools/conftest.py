@@ -44,12 +44,12 @@ def bare(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def supervise(state: State) -> Iterator[Callable[[Mapping[str, str]], Supervisor]]:
+def supervise(state: State) -> Iterator[Callable[..., Supervisor]]:
     """Start a supervisor over toy processes; all is stopped after the test."""
     made: list[Supervisor] = []
 
-    def start(commands: Mapping[str, str]) -> Supervisor:
-        supervisor = Supervisor(commands, dict(os.environ), state.logs, Keeper(grace=0.5), grace=0.5)
+    def start(commands: Mapping[str, str], env: Mapping[str, str] | None = None) -> Supervisor:
+        supervisor = Supervisor(commands, env or dict(os.environ), state.logs, Keeper(grace=0.5), grace=0.5)
         made.append(supervisor)
         supervisor.start()
         return supervisor

@@ -5,12 +5,24 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+from jobs_support import until
 
 from tools import ports, processes, run, services
 from tools.redis_server import ServiceError
 from tools.state import ROOT, Lock, State
+from tools.supervisor import Supervisor
+
+LISTENER = f"exec {sys.executable} -m http.server -b 127.0.0.1 $FLOWER_PORT"
+
+
+def _accepts(port: str) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", int(port)), timeout=1) as connection:
+        return connection.getsockname() is not None
+    return False
 
 
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> None:
@@ -21,6 +33,33 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> Non
             services.Services(state, port=port).__enter__()
 
         assert ports.next_free(port) != port
+
+
+def test_the_port_of_the_api_is_held_from_its_choice_on() -> None:
+    first = ports.any_free()
+    with ports.listen(first) as held:  # type: ignore[union-attr]
+        port = held.getsockname()[1]
+
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server(("127.0.0.1", port))
+        with ports.listen(port) as other:  # type: ignore[union-attr]
+            assert other.getsockname()[1] > port
+
+
+def test_flowers_port_that_is_taken_before_it_starts_is_chosen_again(
+    state: State, supervise: Callable[..., Supervisor]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        stack = services.Services(state)
+        stack.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
+        stack.supervisor = supervise({"flower": LISTENER}, stack.env)
+        stack._announce()  # noqa: SLF001 -- it was up when Flower died
+
+        until(lambda: stack.tend() or stack.env["FLOWER_PORT"] != port)
+        until(lambda: stack.tend() or _accepts(stack.env["FLOWER_PORT"]))
+
+    assert state.read("up.json")["flower_url"].endswith(f":{stack.env['FLOWER_PORT']}")
 
 
 def test_a_second_start_says_where_the_first_one_is(state: State) -> None:

@@ -46,14 +46,14 @@ def test_what_the_caller_set_stays_and_the_rest_is_filled_in(state: State) -> No
         state,
         {"DATABASE_URL": "postgresql://there/it", "SECRET_KEY": "", "OTHER": "kept"},
         redis_url="redis://r",
-        port=8123,
+        web_bind="fd://8",
         flower_port=5123,
     )
 
     assert env["DATABASE_URL"] == "postgresql://there/it"
     assert env["SECRET_KEY"] == state.secrets()["SECRET_KEY"]
     assert (env["REDIS_URL"], env["OTHER"]) == ("redis://r", "kept")
-    assert (env["PORT"], env["WEB_BIND"]) == ("8123", "127.0.0.1:8123")
+    assert env["WEB_BIND"] == "fd://8"
     assert (env["FLOWER_PORT"], env["FLOWER_ADDRESS"]) == ("5123", "127.0.0.1")
     assert env["FLOWER_BASIC_AUTH"]
 
