@@ -45,8 +45,10 @@ class Server:
 
 
 @contextmanager
-def serving(says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"") -> Iterator[Server]:
-    """Say it to whoever asks, then go on with `then` until they hang up."""
+def serving(
+    says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
+) -> Iterator[Server]:
+    """Say it to whoever asks, then go on with `then` until they hang up, with a pause before each."""
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = Server(listener.getsockname()[1])
@@ -55,7 +57,7 @@ def serving(says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"") -
             with tls.wrap_socket(connection, server_side=True) if tls else connection as wrapped:
                 server.heard.append(_request(wrapped))
                 wrapped.sendall(says)
-                while then and not over.is_set():
+                while then and not over.wait(pause):
                     wrapped.sendall(then)
 
         def listen() -> None:
@@ -334,6 +336,34 @@ def test_only_who_proves_to_be_the_host_of_the_url_is_told_anything(
         assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == said
 
     assert len(server.heard) == (said == "204")
+
+
+@pytest.mark.parametrize(
+    ("drops", "pause", "said"),
+    [
+        (b"HTTP/1.1 100 Continue\r\n\r\n" * 1000, 0.0, "connection"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", 0.05, "timeout"),
+    ],
+    ids=["too many bytes", "too slow"],
+)
+def test_an_endless_answer_comes_to_an_end_over_tls_as_well(
+    certificates: Certificates,
+    names: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    drops: bytes,
+    pause: float,
+    said: str,
+) -> None:
+    monkeypatch.setattr(http, "trusted", certificates.trusting)
+    monkeypatch.setattr(http, "SECONDS", 1.0)
+    names(HOST, ["127.0.0.1"])
+
+    with serving(b"", certificates.server("good"), then=drops, pause=pause) as server:
+        url = f"https://{HOST}:{server.port}/"
+        found = http.within(20, lambda: outcome(LOOPBACK, url))
+
+    assert found == said
+
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused(
