@@ -151,11 +151,14 @@ def test_has_asks_for_something_that_is_not_known_to_be_invalid(session: Session
         an_email(session, people[name], f"{name[:3]}@acme.com")
     a_phone(session, people["Grace Hopper"], "+12025550143")
     an_email(session, people["Jean Bartik"], "jean@acme.com", status="invalid")
+    a_phone(session, people["Mary Kenneth"], "+12025550144", status="invalid")
 
     with_email = ask(session, workspace_id, has=["email"])
+    with_phone = ask(session, workspace_id, has=["phone"])
     with_both = ask(session, workspace_id, has=["email", "phone"])
 
     assert names(with_email) == ["Grace Hopper", "Ada Lovelace"]
+    assert names(with_phone) == ["Grace Hopper"]
     assert (names(with_both), with_both["total"]) == (["Grace Hopper"], 1)
 
 

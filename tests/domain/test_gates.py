@@ -108,6 +108,15 @@ def test_who_said_to_come_later_is_left_alone_until_then(said: float | None, sec
     assert after.refused is None
 
 
+def test_the_longest_pause_that_was_asked_for_counts() -> None:
+    gate = reported(gates.new((), NOW), TraceOutcome.RATE_LIMITED, after=600.0)
+
+    gate = reported(gate, TraceOutcome.RATE_LIMITED, after=5.0)  # the answer to a call of another worker
+
+    assert gates.admit(gate, (), later(599))[1].refused is TraceOutcome.RATE_LIMITED
+    assert gates.admit(gate, (), later(600))[1].refused is None
+
+
 def test_five_failures_in_a_row_open_the_breaker() -> None:
     gate = broken()
 

@@ -121,10 +121,18 @@ def test_a_text_that_is_no_hash_is_a_fault_and_no_match() -> None:
         passwords.verify("not a hash", PASSWORD)
 
 
-def test_a_password_is_the_same_however_its_letters_are_composed() -> None:
-    stored = passwords.hash_password("caf\u00e9 au lait")
-
-    assert passwords.verify(stored, "cafe\u0301 au lait")
+@pytest.mark.parametrize(
+    ("chosen", "typed"),
+    [
+        ("caf\u00e9 au lait", "cafe\u0301 au lait"),
+        ("\uff41\uff12 full width", "a2 full width"),
+        ("a2 full width", "\uff41\uff12 full width"),
+        ("e\ufb03cient", "efficient"),
+    ],
+    ids=["composed", "chosen in full width", "typed in full width", "ligature"],
+)
+def test_a_password_is_the_same_however_a_keyboard_writes_its_letters(chosen: str, typed: str) -> None:
+    assert passwords.verify(passwords.hash_password(chosen), typed)
 
 
 @pytest.mark.parametrize(("length", "acceptable"), [(7, False), (8, True), (128, True), (129, False)])

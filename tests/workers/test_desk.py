@@ -322,6 +322,17 @@ def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not
     assert begin(job, Named("hunter", terms), question) == Refused(TraceOutcome.COST_CEILING)
 
 
+def test_verifications_count_towards_the_ceiling_of_an_email_that_is_asked_for_after_them(
+    office: Office,
+) -> None:
+    job = office.other_job(cost_ceiling_email=2.0)
+    verifier = Named("hunter", dataclasses.replace(PAID, prices={Field.VERIFICATION: 1.0}))
+    guess = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+    end(job, begin(job, verifier, guess), Reply(outcome=TraceOutcome.MISS, cost=1), verifier)
+
+    assert begin(job, Named("prospeo")) == Refused(TraceOutcome.COST_CEILING)
+
+
 def test_a_worker_that_lost_the_job_leaves_no_values_behind(office: Office, database: Database) -> None:
     begun = begin(office)
     with database.transaction() as session:

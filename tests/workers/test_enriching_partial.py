@@ -128,6 +128,18 @@ def test_a_failing_item_holds_up_nobody_and_says_so_in_the_end(bench: Bench) -> 
     assert shown[-1]["job"]["status"] == "succeeded"
 
 
+def test_a_failing_item_spends_tries_while_another_waits(bench: Bench) -> None:
+    bench.providers(one=lambda ask: WAIT if ask.subject.linkedin_url == ADA else ERROR, two=ERROR)
+    job_id = bench.submit(SLOW, QUICK)
+
+    shown = [bench.run(job_id) for _ in range(bench.machines.settings.max_attempts)]
+
+    waiting, failed = shown[-1]["result"]["items"]
+    assert (waiting["outcome"], waiting["error"]) == (None, None)
+    assert failed["error"]["code"] == "provider_failed"
+    assert [one["job"]["status"] for one in shown] == ["queued"] * len(shown)
+
+
 def test_a_hundred_items_are_each_filled_in(bench: Bench) -> None:
     bench.providers(one=MISS)
     items = [{"subject": {"linkedin_url": f"{ADA}-{number}"}} for number in range(100)]

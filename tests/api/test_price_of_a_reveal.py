@@ -1,0 +1,65 @@
+"""What a reveal must have in credits before it is taken in: nothing, where it cannot cost anything."""
+
+from __future__ import annotations
+
+import pytest
+from apiflask import APIFlask
+from members import Member, join
+from sqlalchemy import update
+from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
+from werkzeug.test import TestResponse
+
+from app.core.contacts import Contact
+from app.core.workspaces import Workspace
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    """An account of a workspace that has no credits left."""
+    member = join(app)
+    with member.database.transaction() as session:
+        session.execute(update(Workspace).values(available=0))
+    return member
+
+
+@pytest.fixture
+def ada(member: Member) -> Contact:
+    """Somebody whose address is known."""
+    with member.database.transaction() as session:
+        contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+        an_email(session, contact, "ada@acme.com")
+    return contact
+
+
+def reveal(member: Member) -> TestResponse:
+    return member.client.post(
+        "/api/ext/reveal/email",
+        json={"subject": {"linkedin_url": ADA_URL}},
+        headers=member.headers | {"Prefer": "respond-async"},
+    )
+
+
+@pytest.mark.usefixtures("ada")
+def test_without_credits_what_is_known_and_not_owned_is_refused(member: Member) -> None:
+    answer = reveal(member)
+
+    assert (answer.status_code, answer.get_json()["code"]) == (402, "insufficient_credits")
+
+
+@pytest.mark.usefixtures("ada")
+def test_without_credits_a_suppressed_person_can_be_asked_about(member: Member) -> None:
+    with member.database.transaction() as session:
+        suppress(session, "linkedin_url", ADA_URL)
+
+    answer = reveal(member)
+
+    assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
+
+
+def test_without_credits_what_is_owned_can_be_asked_for(member: Member, ada: Contact) -> None:
+    with member.database.transaction() as session:
+        own(session, member.workspace_id, ada, "email")
+
+    answer = reveal(member)
+
+    assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
