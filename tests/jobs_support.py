@@ -18,6 +18,7 @@ from app.core.leases import Claim
 from app.core.questions import Freshness, Question, Submission
 from app.core.workspaces import Workspace
 from app.domain.kinds import Kind
+from app.infra import clock, database_clock
 
 T = TypeVar("T")
 
@@ -29,6 +30,12 @@ MAX_CRASHES = 3
 FRESH = Freshness(found=timedelta(hours=1), not_found=timedelta(days=1))
 EXPIRED = {"code": "job_expired"}
 CRASHED = {"code": "worker_lost"}
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, read: Callable[[], datetime]) -> None:
+    """Give this process and the database the time that `read` returns."""
+    monkeypatch.setattr(clock, "now", read)
+    monkeypatch.setattr(database_clock, "now", read)
 
 
 def a_workspace(session: Session, *, grant: int = 10) -> str:

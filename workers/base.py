@@ -21,7 +21,7 @@ from app.core import leases, provider_calls
 from app.core.leases import Answer, Claim, LeaseLost
 from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind
-from app.infra import clock, queue
+from app.infra import database_clock, queue
 from app.infra.db import Database
 from app.infra.log import log
 from app.infra.queue import Sender
@@ -152,7 +152,7 @@ def run(job_id: str, work: Work, machines: Machines) -> None:
             job_id,
             lease=timedelta(seconds=settings.lease_seconds),
             max_crashes=settings.max_crashes,
-            now=clock.now(),
+            now=database_clock.now(),
         )
     if claim is None:
         log.debug("job not to be had", job=job_id)
@@ -186,9 +186,9 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
 
 def _settle(claim: Claim, resolution: Resolution, machines: Machines) -> Answer:
     with machines.database.transaction() as session:
-        now = clock.now()
+        now = database_clock.value(session)
         answer = resolution(session, now)
-        leases.settle(session, claim, answer, now=now)
+        leases.settle(session, claim, answer, now=database_clock.now())
         provider_calls.forget_replies(session, claim.job_id)
     return answer
 
@@ -202,7 +202,7 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
     if later.after is not None:
         seconds = min(later.after, LONGEST_WAIT_SECONDS if later.waiting else LONGEST_BACKOFF_SECONDS)
     with machines.database.transaction() as session:
-        run_after = clock.now() + timedelta(seconds=seconds)
+        run_after = database_clock.now() + timedelta(seconds=seconds)
         leases.put_back(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)
     return "later"
 
@@ -211,6 +211,6 @@ def _fail(
     claim: Claim, problem: Problem, machines: Machines, *, trace: tuple[dict[str, Any], ...] = ()
 ) -> str:
     with machines.database.transaction() as session:
-        leases.fail(session, claim, problem.as_dict(), trace=trace, now=clock.now())
+        leases.fail(session, claim, problem.as_dict(), trace=trace, now=database_clock.now())
         provider_calls.forget_replies(session, claim.job_id)
     return problem.code

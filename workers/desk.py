@@ -20,7 +20,7 @@ from app.core import leases, provider_calls, provider_gates
 from app.core.leases import Claim
 from app.core.provider_calls import PENDING, ProviderCall, Question
 from app.domain.kinds import TraceOutcome
-from app.infra import clock
+from app.infra import database_clock
 from workers.base import Machines, persist
 from workers.providers.base import Ask, Field, Pending, Provider, Reply, Terms
 from workers.providers.registry import load
@@ -46,8 +46,8 @@ class DatabaseDesk:
         """
         question = self._question(provider, ask)
         if provider.terms.is_free:
-            call = self._free_call(question, takes_time=ask.field is Field.VERIFICATION)
-            return Started(ask, clock.now()) if call is None else _resumed(call, ask)
+            call, now = self._free_call(question, takes_time=ask.field is Field.VERIFICATION)
+            return Started(ask, now) if call is None else _resumed(call, ask)
         with self.machines.database.transaction() as session:
             begun, wait = self._let_out(session, provider, ask, question)
         time.sleep(wait)  # its turn comes within a second
@@ -55,17 +55,12 @@ class DatabaseDesk:
 
     def wait(self, provider: Provider, started: Started, pending: Pending) -> Heard | None:
         """Keep the ticket; a provider that was waited for long enough has timed out."""
-        now = clock.now()
-        if now - started.asked_at > timedelta(seconds=provider.terms.patience):
-            return self.end(provider, started, Reply(outcome=TraceOutcome.TIMEOUT), _since(started.asked_at))
         with self.machines.database.transaction() as session:
-            call_id = started.call_id or self._start(session, provider, started)
-            provider_calls.wait(session, call_id, ticket=pending.ticket)
-            if provider.terms.breaker:
-                provider_gates.report(
-                    session, provider.name, pending.outcome, retry_after=pending.after, now=now
-                )
-        return None
+            waited = database_clock.value(session) - started.asked_at
+            if waited <= timedelta(seconds=provider.terms.patience):
+                self._keep_ticket(session, provider, started, pending)
+                return None
+        return self.end(provider, started, Reply(outcome=TraceOutcome.TIMEOUT), _milliseconds(waited))
 
     def end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
         """Keep what the provider said, and tell its gate; a busy database is asked again: this is paid for.
@@ -74,22 +69,29 @@ class DatabaseDesk:
             Unavailable: the database stayed away.
 
         """
-        if started.ask.ticket is not None:
-            milliseconds = _since(started.asked_at)
         return persist(partial(self._end, provider, started, reply, milliseconds))
 
-    def _free_call(self, question: Question, *, takes_time: bool) -> ProviderCall | None:
-        """Find the call that this job has made already; a job that may take its time is held longer."""
+    def _keep_ticket(self, session: Session, provider: Provider, started: Started, pending: Pending) -> None:
+        call_id = started.call_id or self._start(session, provider, started)
+        provider_calls.wait(session, call_id, ticket=pending.ticket)
+        if provider.terms.breaker:
+            after, now = pending.after, database_clock.now()
+            provider_gates.report(session, provider.name, pending.outcome, retry_after=after, now=now)
+
+    def _free_call(self, question: Question, *, takes_time: bool) -> tuple[ProviderCall | None, datetime]:
+        """Return the call that this job has made already, and the time; renew the lease if it may last."""
         if not takes_time:
             with self.machines.database.reading() as session:
-                return provider_calls.earlier(session, question)
+                return provider_calls.earlier(session, question), database_clock.value(session)
         with self.machines.database.transaction() as session:
             self._renew(session)
-            return provider_calls.earlier(session, question)
+            return provider_calls.earlier(session, question), database_clock.value(session)
 
     def _end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
         with self.machines.database.transaction() as session:
-            now = clock.now()
+            now = database_clock.value(session)
+            if started.ask.ticket is not None:  # it was asked by an earlier run of the job
+                milliseconds = _milliseconds(now - started.asked_at)
             call_id = started.call_id or self._start(session, provider, started)
             is_ours = leases.is_held(session, self.claim)  # otherwise nobody would drop the values again
             provider_calls.answer(
@@ -104,7 +106,11 @@ class DatabaseDesk:
             )
             if not provider.terms.is_free:
                 provider_gates.report(
-                    session, provider.name, reply.outcome, retry_after=reply.retry_after, now=now
+                    session,
+                    provider.name,
+                    reply.outcome,
+                    retry_after=reply.retry_after,
+                    now=database_clock.now(),
                 )
         return Heard(reply, started.asked_at, milliseconds, call_id)
 
@@ -119,12 +125,13 @@ class DatabaseDesk:
         self, session: Session, provider: Provider, ask: Ask, question: Question
     ) -> tuple[Refused | Started | Heard | Pending, float]:
         """Decide on the call; give the decision, and for how many seconds to wait for its turn."""
-        now, terms = clock.now(), provider.terms
+        terms = provider.terms
         self._renew(session)
         call = provider_calls.earlier(session, question)
         if call is not None and call.outcome != PENDING:
             return _resumed(call, ask), 0.0
-        provider_gates.lock(session, provider.name, now=now)  # nobody else asks or spends meanwhile
+        provider_gates.lock(session, provider.name, now=database_clock.now())  # nobody else asks or spends
+        now = database_clock.value(session)
         if call is None and (refused := self._not_worth(session, question, terms, ask, now)):
             return refused, 0.0
         turn = provider_gates.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
@@ -139,7 +146,7 @@ class DatabaseDesk:
 
     def _renew(self, session: Session) -> None:
         lease = timedelta(seconds=self.machines.settings.lease_seconds)
-        leases.renew(session, self.claim, lease_until=clock.now() + lease)
+        leases.renew(session, self.claim, lease_until=database_clock.now() + lease)
 
     def _not_worth(
         self, session: Session, question: Question, terms: Terms, ask: Ask, now: datetime
@@ -217,5 +224,5 @@ def _status(reply: Reply) -> str | None:
     return reply.emails[0].status.value if reply.emails else None
 
 
-def _since(moment: datetime) -> int:
-    return round((clock.now() - moment).total_seconds() * 1000)
+def _milliseconds(span: timedelta) -> int:
+    return round(span.total_seconds() * 1000)

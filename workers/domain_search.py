@@ -18,7 +18,7 @@ from app.domain.findings import FoundContact
 from app.domain.kinds import TraceOutcome
 from app.domain.people_rows import ReadPerson
 from app.domain.websites import normal_website
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.db import Database
 from workers.providers.base import ProviderTimeout, UnexpectedAnswer
 from workers.providers.hunter import DomainSearch, Hunter
@@ -55,7 +55,9 @@ def _keep(database_url: str, told: Sequence[FoundContact]) -> Counter[str]:
     database = Database(database_url, seconds=None)
     try:
         with database.transaction() as session:
-            return admission.admit_people(session, [ReadPerson(one) for one in told], now=clock.now())
+            return admission.admit_people(
+                session, [ReadPerson(one) for one in told], now=database_clock.value(session)
+            )
     finally:
         database.engine.dispose()
 

@@ -31,7 +31,7 @@ from app.core.survivorship import Said
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.kinds import Outcome
 from app.domain.subjects import Subject
-from app.infra import clock
+from app.infra import database_clock
 from workers import finding, identifying
 from workers.base import Machines, RunLater
 from workers.finding import SUPPRESSED_BY_PROVIDER, Finding
@@ -159,7 +159,7 @@ def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *
 def _renew(claim: Claim, machines: Machines) -> None:
     with machines.database.transaction() as session:
         lease = timedelta(seconds=machines.settings.lease_seconds)
-        leases.renew(session, claim, lease_until=clock.now() + lease)
+        leases.renew(session, claim, lease_until=database_clock.now() + lease)
 
 
 def _leave_alone(session: Session, claim: Claim, item: JobItem, found: Found, *, now: datetime) -> None:

@@ -25,7 +25,7 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.subjects import Subject
-from app.infra import clock
+from app.infra import database_clock
 from workers import ordering, waterfall
 from workers.base import Machines, RunLater
 from workers.desk import DatabaseDesk
@@ -74,7 +74,7 @@ def find_out(
             subject,
             wish,
             usual_age=machines.settings.usual_age,
-            now=clock.now(),
+            now=database_clock.value(session),
         )
     if not known.suppressed and not known.owned and price > claim.budget:
         raise InsufficientCredits(required=price, balance=claim.budget)

@@ -17,8 +17,8 @@ from app.core import progress, workers
 from app.core.workers import State, Worker
 from app.domain.errors import Unavailable
 from app.domain.kinds import Queue
-from app.infra import clock
-from app.infra.db import Database, shared_time
+from app.infra import clock, database_clock
+from app.infra.db import Database
 from app.settings import Settings
 
 SECONDS = 4.0
@@ -42,10 +42,9 @@ def main(arguments: list[str]) -> int:
 
 def ails(session: Session, queue: Queue, prefix: str, settings: Settings) -> str | None:
     """Say what is wrong with the worker whose name begins so; None if it gets on."""
-    now = clock.now()
-    time = shared_time(session, now)
+    now = database_clock.value(session)
     rows = [row for row in workers.known(session) if row.name.startswith(prefix)]
-    working = [row for row in rows if workers.state(row, now=time) is State.WORKING]
+    working = [row for row in rows if workers.state(row, now=now) is State.WORKING]
     if not working:
         return _why(rows)
     wait = progress.waits(session, now=now)[queue]

@@ -18,7 +18,7 @@ from app.domain.countries import country_of
 from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind
 from app.domain.merging import sortable
 from app.domain.subjects import Subject
-from app.infra import clock
+from app.infra import database_clock
 from app.settings import Settings
 from workers import finding
 from workers.base import Machines, RunLater
@@ -74,9 +74,10 @@ def person(claim: Claim, machines: Machines, item: JobItem) -> Told:
         LeaseLost: the job is no longer this worker's.
 
     """
-    settings, now = machines.settings, clock.now()
+    settings = machines.settings
     wanted = {name for part in claim.request["fields"] for name in _WANTED.get(part, ())}
     with machines.database.reading() as session:
+        now = database_clock.value(session)
         known = people.known(
             session,
             claim.workspace_id,
@@ -116,7 +117,8 @@ def company(claim: Claim, machines: Machines, item: JobItem) -> Told:
     settings, named = machines.settings, named_company(item.request)
     with machines.database.reading() as session:
         stored = companies.find(session, named)
-    known = _known_of(stored, _WANTED_OF_COMPANY, since=clock.now() - settings.usual_age)
+        now = database_clock.value(session)
+    known = _known_of(stored, _WANTED_OF_COMPANY, since=now - settings.usual_age)
     gaps = _Gaps(_WANTED_OF_COMPANY - known)
     if not gaps.names:
         return Told()

@@ -17,7 +17,7 @@ from app.core.provider_figures import Counted
 from app.domain import ordering
 from app.domain.errors import Unavailable
 from app.domain.ordering import Figures
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.log import log
 from app.settings import Settings
@@ -72,7 +72,7 @@ def figures(providers: Sequence[Provider], field: Field, counts: _Counts) -> dic
 
 def count(session: Session, field: Field, region: str | None, *, back: timedelta = MEASURED) -> _Counts:
     """Count what the providers did so far back, in the region if they were asked there often enough."""
-    since = clock.now() - back
+    since = database_clock.value(session) - back
     everywhere = provider_figures.of_field(session, field.value, since=since)
     if region is None:
         return everywhere

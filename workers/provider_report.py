@@ -20,7 +20,7 @@ from app.domain import ordering
 from app.domain.countries import country_code
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.ordering import Expected
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
 from workers.ordering import best, count, figures
@@ -92,7 +92,7 @@ def _reports(settings: Settings, wanted: Wanted) -> list[dict[str, Any]]:
     try:
         with database.reading() as session:
             for field in wanted.fields:
-                since = clock.now() - back
+                since = database_clock.value(session) - back
                 there = provider_figures.of_field(session, field.value, since=since, country=wanted.country)
                 configured = in_order(settings, field, wanted.country)
                 counts = count(session, field, wanted.country, back=back)

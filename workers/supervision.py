@@ -19,7 +19,7 @@ from app.core import progress
 from app.core import workers as presence
 from app.core.workers import Presence, State
 from app.domain.errors import Unavailable
-from app.infra import clock, redis
+from app.infra import database_clock, redis
 from app.infra.log import log
 from workers import stopping
 from workers.activity import Activity, Task
@@ -150,11 +150,11 @@ class Watchdog:
         running = self.activity.running()
         lease = self.machines.settings.lease_seconds
         with self.machines.database.transaction() as session:
-            presence.say(session, self._presence(len(running)), now=clock.now())
+            presence.say(session, self._presence(len(running)), now=database_clock.now())
             self._is_stuck = is_stuck(
                 running,
                 self.activity.threads,
-                lambda job_ids: progress.held(session, job_ids, now=clock.now()),
+                lambda job_ids: progress.held(session, job_ids, now=database_clock.now()),
                 lease,
             )
 

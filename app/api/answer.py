@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from threading import Event
 from typing import Any
 
@@ -22,7 +22,8 @@ from app.core.jobs import Job
 from app.core.questions import Freshness, Question
 from app.domain.errors import Unavailable
 from app.domain.kinds import Kind
-from app.infra import clock, metrics
+from app.infra import database_clock, metrics
+from app.infra.database_clock import Moment
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Ear
@@ -65,7 +66,7 @@ def ask(
 
     """
     machines = _machines()
-    now = clock.now()
+    now = database_clock.now()
     replayed = False
     with machines.room.turn(to_write=True), machines.database.transaction() as session:
         reference = begin(session, now=now, kept=not private)
@@ -139,12 +140,12 @@ def see(session: Session, workspace_id: str, job_id: str) -> Sight:
     balance = workspaces.balance(session, workspace_id)
     trace, asking = job.trace, list[str]()
     if job.finished_at is None:
-        lines, asking = provider_calls.so_far(session, job_id, now=clock.now())
+        lines, asking = provider_calls.so_far(session, job_id, now=database_clock.now())
         trace = leases.joined(trace, lines)
     return Sight(job, items, balance, job.request.get("client_reference"), trace, asking)
 
 
-def _submit(session: Session, question: Question, settings: Settings, now: datetime) -> questions.Submission:
+def _submit(session: Session, question: Question, settings: Settings, now: Moment) -> questions.Submission:
     return questions.submit(
         session,
         question,

@@ -14,7 +14,7 @@ from app.api.strangers import Failures, network
 from app.core import accounts, sessions, sign_ins
 from app.core.accounts import Account
 from app.domain.errors import TooManyAttempts, Unavailable
-from app.infra import clock, metrics, passwords
+from app.infra import database_clock, metrics, passwords
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -61,7 +61,7 @@ class Attempt:
         with _database().reading() as session:
             found = accounts.by_email(session, self.email)
             known = sessions.came_from(session, found.id if found else None, self.network)
-            wait = sign_ins.wait(session, self.email, now=clock.now())
+            wait = sign_ins.wait(session, self.email, now=database_clock.now())
         if wait and not known:
             raise TooManyAttempts(retry_after=wait)
         return found
@@ -89,7 +89,7 @@ class Attempt:
 
         """
         with _database().transaction() as session:
-            sign_ins.failed(session, self.email, now=clock.now())
+            sign_ins.failed(session, self.email, now=database_clock.now())
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()

@@ -16,7 +16,7 @@ from app.core import tokens
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InsufficientScope, InvalidToken, MissingToken, Unauthorized, Unavailable
 from app.domain.tokens import kind_of
-from app.infra import clock, metrics
+from app.infra import database_clock, metrics
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -37,7 +37,7 @@ def _verify(token: str) -> Caller:
     database: Database = current_app.extensions["database"]
     kind_of(token)  # what cannot be a token is a typing error, no guess
     try:
-        who = tokens.authenticate(database, token, now=clock.now())
+        who = tokens.authenticate(database, token, now=database_clock.now())
     except Unauthorized as refused:
         metrics.TOKENS_REFUSED.labels(outcome=refused.code).inc()
         if isinstance(refused, InvalidToken):  # somebody guesses
@@ -56,7 +56,7 @@ def _look_again(who: Caller, began: float, response: Response) -> Response:
     database: Database = current_app.extensions["database"]
     try:
         with database.reading() as session:
-            tokens.recheck(session, who, now=clock.now())
+            tokens.recheck(session, who, now=database_clock.now())
     except Unauthorized as problem:
         return answer(problem)
     except Unavailable:

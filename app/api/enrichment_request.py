@@ -31,7 +31,7 @@ from app.domain.addresses import receiver
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, ValidationFailed
 from app.domain.kinds import Kind
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -189,7 +189,12 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     who = caller()
     with database.reading() as session:
         estimate = enrichments.estimate(
-            session, who.workspace_id, body.items, body.fields, settings=settings, now=clock.now()
+            session,
+            who.workspace_id,
+            body.items,
+            body.fields,
+            settings=settings,
+            now=database_clock.value(session),
         )
     if body.dry_run:
         return reply({"estimate": asdict(estimate)})

@@ -20,7 +20,7 @@ from app.core import workspaces
 from app.core.feedback import REFUND_WITHIN, FeedbackKind, Recorded, Refund, Said
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.log import log
 
@@ -91,8 +91,8 @@ def feedback(body: dict[str, Any]) -> Response:
     """
     database: Database = current_app.extensions["database"]
     who = caller()
-    now = clock.now()
     with database.transaction() as session:
+        now = database_clock.value(session)
         reference = begin(session, now=now)
         known = core.get(session, who.workspace_id, reference) if reference else None
         if known is not None:

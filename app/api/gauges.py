@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
@@ -12,7 +13,6 @@ from app.api.probes import NoAnswer, Unreachable
 from app.api.readiness import Database, Readiness
 from app.core.audits import Audit
 from app.domain.kinds import Queue
-from app.infra import clock
 
 
 class Gauges(Collector):
@@ -42,12 +42,15 @@ def _of_database(found: Database) -> Iterator[GaugeMetricFamily]:
         jobs.add_metric([count.kind.value, count.status.value], count.jobs)
     yield from (wait, living, jobs)
     if found.audit is not None:
-        yield from _of_audit(found.audit)
+        yield from _of_audit(found.audit, found.now)
 
 
-def _of_audit(audit: Audit) -> Iterator[GaugeMetricFamily]:
-    age = (clock.now() - audit.at).total_seconds()
-    yield GaugeMetricFamily("ext_audit_age_seconds", "Seconds since the last audit of the ledger.", value=age)
+def _of_audit(audit: Audit, now: datetime) -> Iterator[GaugeMetricFamily]:
+    yield GaugeMetricFamily(
+        "ext_audit_age_seconds",
+        "Seconds since the last audit of the ledger.",
+        value=(now - audit.at).total_seconds(),
+    )
     faults = len(audit.faults or ())
     yield GaugeMetricFamily("ext_audit_faults", "Faults that the last audit found.", value=faults)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime
 
 from flask import request
 from sqlalchemy.orm import Session
@@ -11,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.api.auth import caller
 from app.core import idempotency
 from app.domain.errors import FieldError, ValidationFailed
+from app.infra.database_clock import Moment
 
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotent-Replay": "true"}
@@ -18,7 +18,7 @@ PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
 _KEY = re.compile(PATTERN, re.ASCII)
 
 
-def begin(session: Session, *, now: datetime, kept: bool = True) -> str | None:
+def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
     """Take the request's key, if it sent one; give the id its first request made, if this is a replay.
 
     Where nothing of the request may be kept, the key is only looked at.

@@ -7,7 +7,7 @@ from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
-from marshmallow import ValidationError, fields, validate
+from marshmallow import fields, validate
 
 from app.api.answer import reply
 from app.api.auth import bearer, caller
@@ -17,22 +17,14 @@ from app.api.limits import Policy, limited
 from app.core import accounts, keys
 from app.core.keys import ApiKey
 from app.domain.callers import Caller, Scope
-from app.domain.errors import ApiAccessRequired
+from app.domain.errors import ApiAccessRequired, FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("keys", __name__, tag="API keys")
 FURTHEST = timedelta(days=36525)
-
-
-def _in_the_future(moment: datetime) -> None:
-    now = clock.now()
-    if moment <= now:
-        raise ValidationError("This is not in the future.")
-    if moment > now + FURTHEST:
-        raise ValidationError("This is more than 100 years ahead. Leave it out for a key without an end.")
 
 
 class KeyIn(Strict):
@@ -49,7 +41,6 @@ class KeyIn(Strict):
         default_timezone=None,
         allow_none=True,
         load_default=None,
-        validate=_in_the_future,
         metadata={"example": "2030-01-01T00:00:00Z", "description": "Default never."},
     )
 
@@ -107,8 +98,9 @@ def create(body: dict[str, Any]) -> Response:
     was lost on the way, revoke the key and make another.
     """
     who = _signed_in()
-    now = clock.now()
     with _database().transaction() as session:
+        now = database_clock.value(session)
+        _require_future(body["expires_at"], now)
         accounts.require_api_access(session, who.account_id)
         reference = begin(session, now=now)
         if reference:
@@ -138,7 +130,7 @@ def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
     who = _signed_in()
     with _database().transaction() as session:
-        keys.revoke(session, who.account_id, key_id, now=clock.now())
+        keys.revoke(session, who.account_id, key_id, now=database_clock.now())
     log.info("API key revoked", account=who.account_id, key=key_id)
     return Response(status=204)
 
@@ -160,6 +152,14 @@ def _shown(key: ApiKey) -> dict[str, Any]:
         "expires_at": clock.rfc3339(key.expires_at),
         "last_used_at": clock.rfc3339(key.last_used_at),
     }
+
+
+def _require_future(expires_at: datetime | None, now: datetime) -> None:
+    if expires_at is not None and expires_at <= now:
+        raise ValidationFailed(errors=(FieldError("/expires_at", "This is not in the future."),))
+    if expires_at is not None and expires_at > now + FURTHEST:
+        error = "This is more than 100 years ahead. Leave it out for a key without an end."
+        raise ValidationFailed(errors=(FieldError("/expires_at", error),))
 
 
 def _database() -> Database:

@@ -19,8 +19,9 @@ from app.api.limits import Policy, limited
 from app.core import captures, lookups, saved_profiles
 from app.core.captures import Capture, Position, Saved
 from app.domain.callers import Scope
+from app.domain.errors import FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -31,6 +32,11 @@ OLDEST_YEAR = 2000
 MOST_TAGS = 50
 LONGEST_TAG = 100
 LONGEST_NOTE = 5000
+
+
+def _require_a_recent_year(captured_at: datetime) -> None:
+    if captured_at.year < OLDEST_YEAR:
+        raise ValidationError(f"This is before the year {OLDEST_YEAR}.")
 
 
 class ProfileCompanySchema(Strict):
@@ -67,7 +73,9 @@ class LinkedinSaveSchema(Strict):
         allow_none=True, validate=validate.Length(max=LONGEST_NOTE), metadata={"example": "Met at the fair."}
     )
     captured_at = fields.AwareDateTime(
-        allow_none=True, metadata={"example": TIME, "description": "When the profile was read; default now."}
+        allow_none=True,
+        validate=_require_a_recent_year,
+        metadata={"example": TIME, "description": "When the profile was read; default now."},
     )
 
     @post_load
@@ -79,7 +87,7 @@ class LinkedinSaveSchema(Strict):
             marks["tags"] = list(dict.fromkeys(marks["tags"] or ()))
         return Capture(
             linkedin_url=profile.pop("linkedin_url"),
-            captured_at=_sound(data.get("captured_at")),
+            captured_at=data.get("captured_at"),
             read=profile | {f"company_{name}": value for name, value in company.items()},
             marks=marks,
         )
@@ -141,8 +149,9 @@ def linkedin_save(body: Capture) -> Response:
     """
     database: Database = current_app.extensions["database"]
     who = caller()
-    now = clock.now()
     with database.transaction() as session:
+        now = database_clock.value(session)
+        _require_past(body.captured_at, now)
         reference = begin(session, now=now)
         known = saved_profiles.get(session, who.workspace_id, reference) if reference else None
         if known is not None:
@@ -177,13 +186,7 @@ def _position(position: Position) -> dict[str, str | None]:
     return {"title": position.title, "company": position.company or position.domain}
 
 
-def _sound(captured_at: datetime | None) -> datetime:
-    """Give the time to count from, now if none was sent; refuse one that a wrong clock made."""
-    now = clock.now()
-    if captured_at is None:
-        return now
-    if captured_at > now + CLOCK_SKEW:
-        raise ValidationError("This is more than 5 minutes in the future.", "captured_at")
-    if captured_at.year < OLDEST_YEAR:
-        raise ValidationError(f"This is before the year {OLDEST_YEAR}.", "captured_at")
-    return captured_at
+def _require_past(captured_at: datetime | None, now: datetime) -> None:
+    if captured_at is not None and captured_at > now + CLOCK_SKEW:
+        error = FieldError("/captured_at", "This is more than 5 minutes in the future.")
+        raise ValidationFailed(errors=(error,))

@@ -16,7 +16,7 @@ from app.core import accounts, sessions, sign_ins
 from app.core.accounts import Account
 from app.domain.callers import Caller
 from app.domain.errors import AccountDisabled, InvalidCredentials
-from app.infra import clock, passwords
+from app.infra import clock, database_clock, passwords
 from app.infra.db import Database
 from app.infra.log import log
 
@@ -73,7 +73,7 @@ def login(body: dict[str, Any]) -> Response:
 
 
 def _start(account: Account, body: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
-    stored, now, client = account.password_hash, clock.now(), body.get("client", {})
+    stored, client = account.password_hash, body.get("client", {})
     renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
     database: Database = current_app.extensions["database"]
     with database.transaction() as session:
@@ -90,7 +90,7 @@ def _start(account: Account, body: dict[str, Any], attempt: Attempt) -> dict[str
             network=attempt.network,
             client_name=client.get("name"),
             client_version=client.get("version"),
-            now=now,
+            now=database_clock.value(session),
         )
         who = Caller(
             account.id, account.workspace_id, "session", started.id, started.granted, started.ends_at

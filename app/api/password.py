@@ -15,7 +15,7 @@ from app.api.limits import Policy, limited
 from app.core import accounts, sign_ins
 from app.core.accounts import Account
 from app.domain.errors import FieldError, ValidationFailed
-from app.infra import clock, passwords
+from app.infra import database_clock, passwords
 from app.infra.db import Database
 from app.infra.log import log
 
@@ -65,7 +65,7 @@ def change(body: dict[str, Any]) -> Response:
     with database.transaction() as session:
         if accounts.locked(session, who.account_id).password_hash != stored:  # changed meanwhile
             _refuse()
-        accounts.set_password(session, who.account_id, new_hash, now=clock.now())
+        accounts.set_password(session, who.account_id, new_hash, now=database_clock.now())
         sign_ins.succeeded(session, email)
     log.info("password changed", account=who.account_id)
     return Response(status=204)

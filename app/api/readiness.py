@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from app.api.answer import Machines
@@ -15,7 +15,7 @@ from app.core.audits import Audit
 from app.core.progress import Count
 from app.core.readiness import Standing
 from app.domain.kinds import Queue
-from app.infra import clock, redis
+from app.infra import database_clock, redis
 
 T = TypeVar("T")
 
@@ -48,6 +48,7 @@ class Database:
     standings: dict[Queue, Standing]
     counts: list[Count]
     audit: Audit | None
+    now: datetime
 
 
 class Readiness:
@@ -61,10 +62,10 @@ class Readiness:
         self._redis = redis.connect(machines.settings.redis_url)
 
     def _ask_database(self) -> Database:
-        now = clock.now()
         with self.machines.database.reading() as session:
+            now = database_clock.value(session)
             return Database(
-                standing.standings(session, now=now), progress.counts(session), audits.last(session)
+                standing.standings(session, now=now), progress.counts(session), audits.last(session), now
             )
 
     def _ask_queue(self) -> dict[Queue, int]:

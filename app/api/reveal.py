@@ -23,7 +23,7 @@ from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.kinds import Kind
 from app.domain.subjects import Subject
-from app.infra import clock
+from app.infra import database_clock
 from app.settings import Settings
 
 blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
@@ -132,7 +132,12 @@ def _question(session: Session, field: Field, body: RevealRequest) -> Question:
     who = caller()
     wish = Wish.of(field, body.options)
     known = people.known(
-        session, who.workspace_id, body.subject, wish, usual_age=settings.usual_age, now=clock.now()
+        session,
+        who.workspace_id,
+        body.subject,
+        wish,
+        usual_age=settings.usual_age,
+        now=database_clock.value(session),
     )
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return Question(

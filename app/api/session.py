@@ -18,7 +18,7 @@ from app.core.workspaces import Workspace
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.settings import Settings
 
@@ -132,7 +132,7 @@ def logout() -> Response:
     who = signed_in()
     database: Database = current_app.extensions["database"]
     with database.transaction() as transaction:
-        sessions.end(transaction, who.account_id, who.token_id, now=clock.now())
+        sessions.end(transaction, who.account_id, who.token_id, now=database_clock.now())
     return Response(status=204)
 
 

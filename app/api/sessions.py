@@ -14,7 +14,7 @@ from app.api.limits import Policy, limited
 from app.core import sessions
 from app.core.sessions import SignedIn
 from app.domain.ids import EXAMPLES
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.log import log
 
@@ -55,7 +55,7 @@ def index() -> Response:
     """List where the account is signed in; it needs a session, not an API key."""
     who = signed_in()
     with _database().reading() as session:
-        found = sessions.of_account(session, who.account_id, now=clock.now())
+        found = sessions.of_account(session, who.account_id, now=database_clock.now())
     return reply({"sessions": [_shown(each, current=each.id == who.token_id) for each in found]})
 
 
@@ -67,7 +67,7 @@ def end_others() -> Response:
     """Sign out everywhere else: every session of the account ends at once but the one that asks."""
     who = signed_in()
     with _database().transaction() as session:
-        ended = sessions.end_all(session, who.account_id, spared=who.token_id, now=clock.now())
+        ended = sessions.end_all(session, who.account_id, spared=who.token_id, now=database_clock.now())
     log.info("other sessions ended", account=who.account_id, sessions=ended)
     return Response(status=204)
 
@@ -80,7 +80,7 @@ def end(session_id: str) -> Response:
     """End one session of the account at once; it may be the one that asks, and doing it again is harmless."""
     who = signed_in()
     with _database().transaction() as session:
-        sessions.end(session, who.account_id, session_id, now=clock.now())
+        sessions.end(session, who.account_id, session_id, now=database_clock.now())
     log.info("session ended", account=who.account_id, session=session_id)
     return Response(status=204)
 

@@ -15,7 +15,7 @@ from app.core.accounts import Account, EmailTaken, Role
 from app.core.sessions import SignedIn
 from app.domain.emails import normal_email
 from app.domain.errors import InvalidValue
-from app.infra import clock, passwords
+from app.infra import clock, database_clock, passwords
 
 group = Noun("accounts", help="Make accounts and change what they may do.")
 password_option = click.option(
@@ -64,7 +64,7 @@ def create(
                 password_hash=password_hash,
                 role=Role(role),
                 api_access=api_access,
-                now=clock.now(),
+                now=database_clock.value(session),
             )
     except EmailTaken as error:
         message = f"There is an account with {email} already."
@@ -101,7 +101,7 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     _change(
         email,
         lambda session, account_id: accounts.set_password(
-            session, account_id, password_hash, now=clock.now()
+            session, account_id, password_hash, now=database_clock.now()
         ),
         "has a new password; its sessions and API keys ended.",
         as_json=as_json,
@@ -115,7 +115,7 @@ def disable(email: str, *, as_json: bool) -> None:
     """Switch EMAIL off; its sessions and API keys end."""
     _change(
         email,
-        lambda session, account_id: accounts.disable(session, account_id, now=clock.now()),
+        lambda session, account_id: accounts.disable(session, account_id, now=database_clock.value(session)),
         "is disabled; its sessions and API keys ended.",
         as_json=as_json,
     )
@@ -144,7 +144,7 @@ def revoke_api_access(email: str, *, as_json: bool) -> None:
     """Take API access from EMAIL; its API keys end, its sessions go on."""
     _change(
         email,
-        lambda session, account_id: accounts.revoke_api_access(session, account_id, now=clock.now()),
+        lambda session, account_id: accounts.revoke_api_access(session, account_id, now=database_clock.now()),
         "may no longer make API keys; those it had ended.",
         as_json=as_json,
     )
@@ -156,7 +156,7 @@ def revoke_api_access(email: str, *, as_json: bool) -> None:
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List where EMAIL is signed in, the last used first."""
     with database().reading() as session:
-        found = sessions.of_account(session, _find(session, email).id, now=clock.now())
+        found = sessions.of_account(session, _find(session, email).id, now=database_clock.now())
     described = [_session_described(each) for each in found]
     lines = [
         f"{each['id']}  last used {each['last_used_at']}  ends {each['expires_at']}  {each['client'] or '-'}"
@@ -171,7 +171,7 @@ def list_sessions(email: str, *, as_json: bool) -> None:
 def sign_out(email: str, *, as_json: bool) -> None:
     """Sign EMAIL out everywhere; its API keys go on."""
     with database().transaction() as session:
-        ended = sessions.end_all(session, _find(session, email).id, now=clock.now())
+        ended = sessions.end_all(session, _find(session, email).id, now=database_clock.now())
     show({"ended": ended}, f"{email} is signed out everywhere: {ended} session(s) ended.", as_json=as_json)
 
 

@@ -16,7 +16,7 @@ from app.cli.workspaces import Noun, as_json_option, database, find, show
 from app.core import audits
 from app.core.audits import Checked, Extent
 from app.core.ledger_rules import RULES
-from app.infra import clock
+from app.infra import database_clock
 
 group = Noun("audit", help="Look for faults in what is stored.")
 FAULT = ("rule", "id", "expected", "found")
@@ -27,10 +27,11 @@ FAULT = ("rule", "id", "expected", "found")
 @as_json_option
 def ledger(workspace: str | None, *, as_json: bool) -> None:
     """Look at every rule of credits, jobs and reveals, while they are at work; exit 1 if one is broken."""
-    started, now = time.monotonic(), clock.now()
+    started = time.monotonic()
     stuck_after = audits.stuck_after(current_app.extensions["settings"])
     with database().reading(at_leisure=True) as session:
         audits.take_snapshot(session)
+        now = database_clock.value(session)
         workspace_id = None if workspace is None else find(session, workspace).id
         extent = audits.extent(session, workspace_id)
         checks = audits.check(session, stuck_after=stuck_after, now=now, workspace_id=workspace_id)

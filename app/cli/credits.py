@@ -8,7 +8,7 @@ from app.cli.workspaces import Noun, as_json_option, database, find, show
 from app.core import credits as ledger
 from app.core import workspaces
 from app.core.workspaces import Balance, Workspace
-from app.infra import clock
+from app.infra import database_clock
 
 MOST_AT_ONCE = 1_000_000_000
 group = Noun("credits", help="Grant credits to workspaces.")
@@ -23,7 +23,7 @@ def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
     """Give WORKSPACE (its id or name) AMOUNT credits."""
     with database().transaction() as session:
         found = find(session, workspace)
-        balance = ledger.grant(session, found.id, amount, reason=reason, now=clock.now())
+        balance = ledger.grant(session, found.id, amount, reason=reason, now=database_clock.now())
     _show(found, balance, as_json=as_json)
 
 

@@ -16,7 +16,7 @@ from app.core import erasure, suppressions
 from app.core.erasure import Trail
 from app.core.suppressions import Identifier
 from app.domain.errors import ContactNotFound
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 
 RECIPIENT = ("workspace_id", "workspace", "field", "at")
@@ -50,11 +50,11 @@ def run(database: Database, whom: Whom, *, dry_run: bool, yes: bool, as_json: bo
         click.echo(_page(trail, erased=False), err=True)
         click.confirm("Erase all of this for good?", abort=True, err=True)
     with database.transaction() as session:
-        suppressions.suppress(session, trail.listed, reason=erasure.REASON, now=clock.now())
+        suppressions.suppress(session, trail.listed, reason=erasure.REASON, now=database_clock.now())
     with database.reading() as session:  # once more: from now on nothing new comes in
         trail = _follow(session, whom)
     with database.transaction() as session:
-        erasure.erase(session, trail, now=clock.now())
+        erasure.erase(session, trail, now=database_clock.value(session))
     empty_log(database)
     _show(trail, erased=True, as_json=as_json)
 

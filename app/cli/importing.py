@@ -21,7 +21,7 @@ from app.domain.errors import InvalidValue, Unavailable
 from app.domain.layouts import Entity, Layout, check_mapping, explain_unknown, layout_of
 from app.domain.people_rows import person_of
 from app.domain.row_values import RowValues, Terms
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 
 BATCH = 1_000
@@ -149,9 +149,10 @@ def _write(database: Database, order: Order, tally: Tally, read: Sequence[Any]) 
 def _write_once(database: Database, order: Order, tally: Tally, read: Sequence[Any]) -> Counter[str]:
     admit: Any = admission.admit_people if order.entity is Entity.CONTACTS else admission.admit_companies
     counts: Counter[str] = Counter()
-    run_id, now = tally.run_id, clock.now()
+    run_id = tally.run_id
     try:
         with database.transaction() as session:
+            now = database_clock.value(session)
             counts = admit(session, read, now=now)
             if order.dry_run:
                 raise _DryRun  # noqa: TRY301 -- out of the transaction, not further

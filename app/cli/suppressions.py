@@ -19,7 +19,7 @@ from app.domain.errors import InvalidValue, NotAProfileUrl
 from app.domain.layouts import Entity, Layout, explain_unknown, layout_of
 from app.domain.phones import parse_phone
 from app.domain.profiles import normal_profile_url
-from app.infra import clock
+from app.infra import database_clock
 
 group = Noun("suppressions", help="People who must not be shown, asked about or imported again.")
 _reason = click.option(
@@ -41,7 +41,7 @@ def add(
     if not identifiers:
         raise click.UsageError("Give --email, --phone or --linkedin-url.")
     with database().transaction() as session:
-        added = suppressions.suppress(session, identifiers, reason=reason, now=clock.now())
+        added = suppressions.suppress(session, identifiers, reason=reason, now=database_clock.now())
     show(
         {"given": len(identifiers), "added": added}, f"Added {added} of {len(identifiers)}.", as_json=as_json
     )
@@ -80,7 +80,7 @@ def import_suppressions(file: str, *, reason: str, as_json: bool) -> None:
     added = 0
     for part in slices(identifiers):
         with database().transaction() as session:
-            added += suppressions.suppress(session, part, reason=reason, now=clock.now())
+            added += suppressions.suppress(session, part, reason=reason, now=database_clock.now())
     figures = {"given": len(identifiers), "added": added, "rejected": refused}
     show(
         figures, f"Added {added} of {len(identifiers)}; {refused} values could not be read.", as_json=as_json

@@ -13,7 +13,7 @@ from app.cli.workspaces import Noun, as_json_option, database, find, show
 from app.core import deliveries, webhook_attempts
 from app.core.deliveries import Sight
 from app.core.webhook_attempts import WebhookAttempt
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.clock import rfc3339
 
 group = Noun("webhooks", help="See how webhooks were delivered, and deliver them again.")
@@ -52,10 +52,11 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
     with database().reading() as session:
         sight = deliveries.get(session, webhook_id)
         attempts = webhook_attempts.of_webhook(session, webhook_id)
+        now = database_clock.value(session)
     if sight is None:
         raise _unknown(webhook_id)
     webhook = _described(sight)
-    log = [_attempt(attempt, now=clock.now()) for attempt in attempts]
+    log = [_attempt(attempt, now=now) for attempt in attempts]
     lines = [_table([webhook]), table(ATTEMPT_COLUMNS, ([*one.values()] for one in log))]
     show({"webhook": webhook, "attempts": log}, "\n\n".join(lines), as_json=as_json)
 
@@ -96,7 +97,7 @@ def replay(
 def _replay(webhook_ids: tuple[str, ...]) -> list[str]:
     """Replay all of them or, if one is not known, none."""
     with database().transaction() as session:
-        replayed = deliveries.replay(session, webhook_ids, now=clock.now())
+        replayed = deliveries.replay(session, webhook_ids, now=database_clock.now())
         for unknown in set(webhook_ids).difference(replayed):
             raise _unknown(unknown)
     return replayed
@@ -105,7 +106,9 @@ def _replay(webhook_ids: tuple[str, ...]) -> list[str]:
 def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
     with database().transaction() as session:
         workspace_id = find(session, workspace).id if workspace else None
-        return deliveries.replay_failed(session, workspace_id=workspace_id, since=since, now=clock.now())
+        return deliveries.replay_failed(
+            session, workspace_id=workspace_id, since=since, now=database_clock.now()
+        )
 
 
 def _described(sight: Sight) -> dict[str, Any]:

@@ -9,9 +9,8 @@ from app.cli.tables import table
 from app.cli.workspaces import Noun, as_json_option, database, show
 from app.core import workers
 from app.core.workers import Worker
-from app.infra import clock
+from app.infra import database_clock
 from app.infra.clock import rfc3339
-from app.infra.db import shared_time
 
 group = Noun("workers", help="See the workers: what they consume, and whether they get on.")
 COLUMNS = ("name", "queues", "state", "busy", "threads", "since", "last_seen", "last_taken", "last_ended")
@@ -26,7 +25,7 @@ def list_known(*, as_json: bool) -> None:
     nothing for 15 seconds.
     """
     with database().reading() as session:
-        now = shared_time(session, clock.now())
+        now = database_clock.value(session)
         listed = [_described(row, now=now) for row in workers.known(session)]
     rows = ([*one.values()] for one in (one | {"queues": ",".join(one["queues"])} for one in listed))
     nobody = "No worker was seen within the last day. Start those of the Procfile."

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.core import webhooks, workspaces
 from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
-from app.infra import clock
+from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.settings import SettingsError
 
@@ -47,7 +47,7 @@ def create(name: str, *, as_json: bool) -> None:
     if not name:
         raise click.ClickException("A workspace needs a name.")
     with database().transaction() as session:
-        workspace = workspaces.create(session, name=name, now=clock.now())
+        workspace = workspaces.create(session, name=name, now=database_clock.value(session))
     show(described(workspace), f"Made {workspace.id} ({name}).", as_json=as_json)
 
 

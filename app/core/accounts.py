@@ -13,6 +13,7 @@ from app.core import keys, sessions
 from app.core.workspaces import foreign_key
 from app.domain.errors import ApiAccessRequired
 from app.domain.ids import new_id
+from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 
@@ -53,7 +54,7 @@ def create(
     password_hash: str,
     role: Role = Role.MEMBER,
     api_access: bool = False,
-    now: datetime,
+    now: Moment,
 ) -> Account:
     """Add an account; the e-mail is in its normal form.
 
@@ -107,13 +108,13 @@ def require_api_access(session: Session, account_id: str) -> None:
         raise ApiAccessRequired
 
 
-def set_password(session: Session, account_id: str, password_hash: str, *, now: datetime) -> None:
+def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:
     """Change the password and end all sessions and keys."""
     locked(session, account_id).password_hash = password_hash
     _end_all(session, account_id, now)
 
 
-def disable(session: Session, account_id: str, *, now: datetime) -> None:
+def disable(session: Session, account_id: str, *, now: Moment) -> None:
     """Switch the account off and end all its sessions and keys."""
     account = locked(session, account_id)
     account.disabled_at = account.disabled_at or now
@@ -130,12 +131,12 @@ def grant_api_access(session: Session, account_id: str) -> None:
     locked(session, account_id).api_access = True
 
 
-def revoke_api_access(session: Session, account_id: str, *, now: datetime) -> None:
+def revoke_api_access(session: Session, account_id: str, *, now: Moment) -> None:
     """Take API access away and end the account's keys; its sessions go on."""
     locked(session, account_id).api_access = False
     keys.revoke_all(session, account_id, now=now)
 
 
-def _end_all(session: Session, account_id: str, now: datetime) -> None:
+def _end_all(session: Session, account_id: str, now: Moment) -> None:
     sessions.end_all(session, account_id, now=now)
     keys.revoke_all(session, account_id, now=now)

@@ -17,6 +17,7 @@ from app.core.jobs import Job
 from app.core.ledger_rules import RULES, STUCK_BEFORE, Rule
 from app.core.workspaces import Workspace
 from app.domain.ids import new_id
+from app.infra.database_clock import Moment, value
 from app.infra.db import Base, UtcDateTime
 from app.settings import Settings
 
@@ -48,6 +49,9 @@ class Audit(Base):
     jobs: Mapped[int | None]
     entries: Mapped[int | None]
     faults: Mapped[list[Any] | None]
+
+
+_LATEST = select(Audit).order_by(Audit.at.desc(), Audit.id.desc()).limit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ def check(
         yield Checked(rule, faults, _since(started))
 
 
-def begin(session: Session, *, every: timedelta, now: datetime) -> str | None:
+def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
     """Begin an audit if none began within this time, none is under way, and the last was long enough ago.
 
     What takes long is done less often, so that the database does not do it all the time.
@@ -130,7 +134,7 @@ def begin(session: Session, *, every: timedelta, now: datetime) -> str | None:
     return add(session, now=now)
 
 
-def add(session: Session, *, now: datetime) -> str:
+def add(session: Session, *, now: Moment) -> str:
     """Begin an audit in any case; give its id."""
     audit = Audit(id=new_id("aud"), at=now)
     session.add(audit)
@@ -138,14 +142,15 @@ def add(session: Session, *, now: datetime) -> str:
     return audit.id
 
 
-def is_due(session: Session, *, every: timedelta, now: datetime) -> bool:
+def is_due(session: Session, *, every: timedelta, now: Moment) -> bool:
     """Tell whether it is time for another audit."""
-    latest = session.scalar(select(Audit).order_by(Audit.id.desc()).limit(1))
+    latest = session.scalar(_LATEST)
     if latest is None:
         return True
+    current = value(session, now)
     if latest.milliseconds is None:
-        return now - latest.at >= max(every, GIVEN_UP)
-    return now - latest.at >= max(every, SHARE * timedelta(milliseconds=latest.milliseconds))
+        return current - latest.at >= max(every, GIVEN_UP)
+    return current - latest.at >= max(every, SHARE * timedelta(milliseconds=latest.milliseconds))
 
 
 def finish(
@@ -168,8 +173,7 @@ def finish(
 
 def last(session: Session) -> Audit | None:
     """Give the latest audit that was finished."""
-    query = select(Audit).where(Audit.milliseconds.is_not(None)).order_by(Audit.id.desc()).limit(1)
-    return session.scalar(query)
+    return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
 
 
 def _rows(rule: Rule) -> TextualSelect:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -39,7 +39,7 @@ class Capture:
     """What was read from a profile: some of FIELDS, and list_name, tags or note, if given, as `marks`."""
 
     linkedin_url: str
-    captured_at: datetime
+    captured_at: datetime | None
     read: Mapping[str, str | None] = field(default_factory=dict)
     marks: Mapping[str, Any] = field(default_factory=dict)
 
@@ -99,6 +99,7 @@ def save(session: Session, *, workspace_id: str, account_id: str, capture: Captu
     match, held = people.find(session, workspace_id, subject)
     if held.hides(match.contact, subject):
         raise PersonSuppressed
+    capture = replace(capture, captured_at=capture.captured_at or now)
     created = _insert(session, workspace_id, account_id, capture, now)
     profile = session.scalars(
         select(SavedProfile)

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core.workspaces import Balance, Workspace, balance, foreign_key
 from app.domain.errors import InsufficientCredits
 from app.domain.ids import new_id
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 _HOLD = text("kind = 'hold'")
@@ -40,13 +41,13 @@ class LedgerEntry(Base):
     created_at: Mapped[datetime]
 
 
-def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: datetime) -> Balance:
+def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
     """Give the workspace credits; the amount is positive."""
     _move(session, workspace_id, "grant", available=amount, reason=reason, now=now)
     return balance(session, workspace_id)
 
 
-def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: datetime) -> None:
+def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: Moment) -> None:
     """Set credits aside for a job; a hold of nothing leaves no trace.
 
     Raises:
@@ -59,7 +60,7 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
         raise InsufficientCredits(required=amount, balance=balance(session, workspace_id).available)
 
 
-def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *, now: datetime) -> int:
+def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *, now: Moment) -> int:
     """Set aside as much of the amount as the workspace has; give how much that is.
 
     Whoever adds a row that names the workspace shares its key, as does who added the job of this hold: the
@@ -73,9 +74,7 @@ def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *,
     return affordable
 
 
-def close(
-    session: Session, workspace_id: str, job_id: str, *, held: int, charged: int, now: datetime
-) -> None:
+def close(session: Session, workspace_id: str, job_id: str, *, held: int, charged: int, now: Moment) -> None:
     """Spend what the job is charged of what it held, and give the rest back: once, when the job ends."""
     if held:
         _move(
@@ -91,7 +90,7 @@ def close(
 
 
 def refund(
-    session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: datetime
+    session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: Moment
 ) -> None:
     """Give back what a job's reveal cost; the caller sees to it that this happens once."""
     _move(
@@ -116,7 +115,7 @@ def _move(  # noqa: PLR0913 -- the columns of a row
     spent: int = 0,
     job_id: str | None = None,
     reason: str | None = None,
-    now: datetime,
+    now: Moment,
 ) -> bool:
     """Change the figures and write the row that explains it, or neither; False if too little is available."""
     changed = session.execute(

@@ -14,6 +14,7 @@ from sqlalchemy.sql import ColumnElement
 from app.core.jobs import Job
 from app.core.webhook_attempts import WebhookAttempt
 from app.core.webhooks import Webhook
+from app.infra.database_clock import Moment
 
 
 class State(StrEnum):
@@ -47,7 +48,7 @@ class Sight:
 
 def latest(session: Session, *, workspace_id: str | None, failed: bool, limit: int) -> list[Sight]:
     """List webhooks, newest first: of one workspace or of all, all or only those that failed."""
-    query = _sights().order_by(Webhook.id.desc()).limit(limit)
+    query = _sights().order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
     if workspace_id is not None:
         query = query.where(Job.workspace_id == workspace_id)
     if failed:
@@ -64,12 +65,12 @@ def get(session: Session, webhook_id: str) -> Sight | None:
     return Sight(webhook, owner, over)
 
 
-def replay(session: Session, webhook_ids: Sequence[str], *, now: datetime) -> list[str]:
+def replay(session: Session, webhook_ids: Sequence[str], *, now: Moment) -> list[str]:
     """Deliver these again, now and with a fresh run of tries; give the ids of those that exist."""
     return _replay(session, Webhook.id.in_(webhook_ids), now=now)
 
 
-def replay_failed(session: Session, *, workspace_id: str | None, since: datetime, now: datetime) -> list[str]:
+def replay_failed(session: Session, *, workspace_id: str | None, since: datetime, now: Moment) -> list[str]:
     """Deliver again what failed of the jobs that were over since then; give the ids."""
     over = select(Job.id).where(Job.finished_at >= since)
     if workspace_id is not None:
@@ -87,7 +88,7 @@ def _failed() -> ColumnElement[bool]:
     return Webhook.delivered_at.is_(None) & (Webhook.next_at.is_(None) | in_vain)
 
 
-def _replay(session: Session, chosen: ColumnElement[bool], *, now: datetime) -> list[str]:
+def _replay(session: Session, chosen: ColumnElement[bool], *, now: Moment) -> list[str]:
     """Start over. The webhook's id stays, so that a receiver who has it already can tell."""
     replayed = session.scalars(
         update(Webhook)

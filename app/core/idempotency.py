@@ -13,6 +13,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.workspaces import foreign_key
 from app.domain.errors import IdempotencyKeyReused
+from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 from app.settings import load
 
@@ -40,7 +41,7 @@ def digest(path: str, body: dict[str, Any]) -> bytes:
     return hmac.digest(load().secret_key.encode(), message, hashlib.sha256)
 
 
-def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *, now: datetime) -> str | None:
+def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *, now: Moment) -> str | None:
     """Take the key for this request; give the reference it already stands for, if it is a replay.
 
     A second request with the same key waits here until the first one's transaction is over. If that one
@@ -73,6 +74,6 @@ def finish(session: Session, workspace_id: str, key: str, reference: str) -> Non
     )
 
 
-def forget(session: Session, *, now: datetime) -> None:
+def forget(session: Session, *, now: Moment) -> None:
     """Drop keys that are older than they need be kept."""
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))

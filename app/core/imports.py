@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 
@@ -22,7 +23,7 @@ class ImportRun(Base):
     touched_at: Mapped[datetime] = mapped_column(index=True)
 
 
-def start(session: Session, *, entity: str, now: datetime) -> ImportRun:
+def start(session: Session, *, entity: str, now: Moment) -> ImportRun:
     """Begin a run over `contacts` or `companies`."""
     run = ImportRun(entity=entity, rows=0, started_at=now, touched_at=now)
     session.add(run)
@@ -30,7 +31,7 @@ def start(session: Session, *, entity: str, now: datetime) -> ImportRun:
     return run
 
 
-def touch(session: Session, run_id: int, *, rows: int, now: datetime) -> None:
+def touch(session: Session, run_id: int, *, rows: int, now: Moment) -> None:
     """Say that the run has written so many more rows."""
     run = session.get_one(ImportRun, run_id)
     run.rows += rows

@@ -18,6 +18,7 @@ from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
 from app.domain.kinds import Kind
 from app.infra.clock import rfc3339
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 _LIVE = text("status IN ('queued', 'running')")
@@ -170,7 +171,7 @@ def forget(session: Session, job_id: str) -> None:
     session.execute(delete(Job).where(Job.id == job_id))
 
 
-def forget_lookups(session: Session, *, before: datetime) -> None:
+def forget_lookups(session: Session, *, before: Moment) -> None:
     """Delete hash lookups that ended before then: whose site was looked at is nobody's business later.
 
     The keys that stand for them go with them: a replay asks again, which costs nothing.

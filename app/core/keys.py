@@ -14,6 +14,7 @@ from app.domain.callers import Scope
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
 from app.domain.tokens import TokenKind
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 
@@ -53,7 +54,7 @@ def create(
     name: str,
     scopes: Iterable[Scope],
     expires_at: datetime | None,
-    now: datetime,
+    now: Moment,
 ) -> tuple[ApiKey, str]:
     """Make a key; give it with its text, which is kept nowhere. Whether the account may is asked before."""
     token = tokens.new_token(TokenKind.API_KEY)
@@ -78,7 +79,7 @@ def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
     return session.scalars(
         select(ApiKey)
         .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
-        .order_by(ApiKey.id.desc())
+        .order_by(ApiKey.created_at.desc(), ApiKey.id.desc())
     ).all()
 
 
@@ -96,7 +97,7 @@ def get(session: Session, account_id: str, key_id: str) -> ApiKey:
     return key
 
 
-def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> None:
+def revoke(session: Session, account_id: str, key_id: str, *, now: Moment) -> None:
     """End the key at once; doing it again is harmless.
 
     Raises:
@@ -107,7 +108,7 @@ def revoke(session: Session, account_id: str, key_id: str, *, now: datetime) -> 
     key.revoked_at = key.revoked_at or now
 
 
-def revoke_all(session: Session, account_id: str, *, now: datetime) -> None:
+def revoke_all(session: Session, account_id: str, *, now: Moment) -> None:
     """End every key of the account at once."""
     session.execute(
         update(ApiKey)

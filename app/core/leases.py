@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Row, and_, case, or_, select, update
@@ -19,6 +19,7 @@ from sqlalchemy.sql import ColumnElement
 from app.core import credits
 from app.core.jobs import Job, JobItem
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.infra.database_clock import Moment
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
@@ -68,9 +69,7 @@ class Answer:
     trace: Sequence[dict[str, Any]] = field(default=())
 
 
-def claim(
-    session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: datetime
-) -> Claim | None:
+def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: Moment) -> Claim | None:
     """Take the job if it may run now; None if it is somebody else's, not due, or over.
 
     Taking over a job whose lease ran out counts as a crash of its last worker, anything else as an attempt.
@@ -114,7 +113,7 @@ def claim(
     )
 
 
-def settle(session: Session, claim: Claim, answer: Answer, *, now: datetime) -> None:
+def settle(session: Session, claim: Claim, answer: Answer, *, now: Moment) -> None:
     """End the job with an answer, and spend or give back what it held.
 
     Raises:
@@ -146,7 +145,7 @@ def fail(
     error: dict[str, Any],
     *,
     trace: Sequence[dict[str, Any]] = (),
-    now: datetime,
+    now: Moment,
 ) -> None:
     """End the job without an answer; what it held comes back, but for items that were delivered.
 
@@ -173,7 +172,7 @@ def put_back(
     claim: Claim,
     *,
     trace: Sequence[dict[str, Any]] = (),
-    run_after: datetime,
+    run_after: Moment,
     spends: bool = True,
 ) -> None:
     """Let the job run again later; `spends` is whether this was one of its tries.
@@ -196,7 +195,7 @@ def put_back(
     )
 
 
-def renew(session: Session, claim: Claim, *, lease_until: datetime) -> None:
+def renew(session: Session, claim: Claim, *, lease_until: Moment) -> None:
     """Hold the job longer.
 
     Raises:
@@ -218,7 +217,7 @@ def keep_item(
     *,
     charge: int,
     trace: Sequence[dict[str, Any]] = (),
-    lease_until: datetime,
+    lease_until: Moment,
 ) -> None:
     """Hand in one finished item of an enrichment: its row, progress, charge so far, trace, a longer lease.
 

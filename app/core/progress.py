@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core.jobs import Job
 from app.domain.kinds import QUEUES, Kind, Queue, Status
+from app.infra.database_clock import Moment
 
 _LIVE = text("jobs.status IN ('queued', 'running')")  # written as in ix_jobs_live, so that it is used
 
@@ -54,7 +55,7 @@ def counts(session: Session) -> list[Count]:
     ]
 
 
-def held(session: Session, job_ids: Iterable[str], *, now: datetime) -> int:
+def held(session: Session, job_ids: Iterable[str], *, now: Moment) -> int:
     """Count those of the jobs whose lease still runs: their workers were seen working lately."""
     query = select(func.count()).where(
         Job.id.in_(list(job_ids)), Job.status == Status.RUNNING.value, Job.lease_until > now

@@ -26,6 +26,7 @@ from app.domain.kinds import OPEN, Status, TraceOutcome
 from app.domain.names import company_key, name_key
 from app.domain.subjects import Subject
 from app.infra.clock import rfc3339
+from app.infra.database_clock import Moment, column
 from app.infra.db import Base
 from app.settings import load
 
@@ -117,13 +118,13 @@ def earlier(session: Session, question: Question) -> ProviderCall | None:
             or_(ProviderCall.outcome.in_([*ANSWERS, PENDING]), failed),
             or_(ProviderCall.reply.is_not(None), ProviderCall.outcome == PENDING),
         )
-        .order_by(ProviderCall.id.desc())
+        .order_by(ProviderCall.asked_at.desc(), ProviderCall.id.desc())
         .limit(1)
     )
     return session.scalar(query)
 
 
-def has_told(session: Session, question: Question, *, since: datetime) -> bool:
+def has_told(session: Session, question: Question, *, since: Moment) -> bool:
     """Tell whether the provider has said all it knows: asking again would bring, and cost, the same.
 
     That is so if its latest answer since then was a miss; or an address that is not valid, or any profile,
@@ -152,7 +153,7 @@ def has_told(session: Session, question: Question, *, since: datetime) -> bool:
     return question.field in _PROFILES or latest.status not in {None, EmailStatus.VALID.value}
 
 
-def is_on_its_way(session: Session, question: Question, *, since: datetime, now: datetime) -> bool:
+def is_on_its_way(session: Session, question: Question, *, since: Moment, now: Moment) -> bool:
     """Tell whether another job, or item, waits for the answer to the same question; `since` is how long.
 
     A call that began and did not end within half a minute was left behind by a worker that is no more.
@@ -196,7 +197,7 @@ def credits_for(session: Session, job_id: str, item: int | None, asked: Collecti
     return {row[0]: float(row[1]) for row in session.execute(query)}
 
 
-def start(session: Session, question: Question, *, cost: float, now: datetime) -> str:
+def start(session: Session, question: Question, *, cost: float, now: Moment) -> str:
     """Write down that the question is about to be asked; give the call's id."""
     call = ProviderCall(
         id=new_id("cal"),
@@ -230,7 +231,7 @@ def answer(
     cost: float,
     latency_ms: int,
     reply: dict[str, Any] | None,
-    now: datetime,
+    now: Moment,
 ) -> None:
     """Write down what the provider said."""
     values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms, "reply": reply}
@@ -245,36 +246,37 @@ def judge(session: Session, call_id: str, *, outcome: TraceOutcome, status: str 
 _OF_A_JOB = (
     select(ProviderCall)
     .where(ProviderCall.job_id == bindparam("job_id"))
-    .order_by(ProviderCall.id)
+    .order_by(ProviderCall.asked_at, ProviderCall.id)
     .options(defer(ProviderCall.reply))
 )
 
 
-def so_far(session: Session, job_id: str, *, now: datetime) -> tuple[list[dict[str, Any]], list[str]]:
+def so_far(session: Session, job_id: str, *, now: Moment) -> tuple[list[dict[str, Any]], list[str]]:
     """Give an open job's lines for the receipt as far as they are known, and who is being asked right now.
 
     A call that began and did not end within half a minute was left behind by a worker that is no more.
     """
-    calls = session.scalars(_OF_A_JOB, {"job_id": job_id}).all()
-    since = now - LONGEST_CALL
+    is_recent = ProviderCall.asked_at >= now - LONGEST_CALL
+    calls = session.execute(_OF_A_JOB.add_columns(is_recent), {"job_id": job_id}).all()
     asking = [
         call.provider
-        for call in calls
-        if call.outcome == PENDING or (call.outcome == STARTED and call.asked_at >= since)
+        for call, recent in calls
+        if call.outcome == PENDING or (call.outcome == STARTED and recent)
     ]
-    lines = [_line(call) for call in calls if call.outcome not in {STARTED, PENDING}]
+    lines = [_line(call) for call, _recent in calls if call.outcome not in {STARTED, PENDING}]
     return lines, list(dict.fromkeys(asking))
 
 
-def abandon(session: Session, job_id: str, *, now: datetime) -> list[dict[str, Any]]:
+def abandon(session: Session, job_id: str, *, now: Moment) -> list[dict[str, Any]]:
     """End the calls that wait for an answer, as their job is over; give their lines for the receipt."""
     query = select(ProviderCall).where(
         ProviderCall.job_id == job_id, ProviderCall.outcome.in_([STARTED, PENDING])
     )
     lines = []
-    for call in session.scalars(query.order_by(ProviderCall.id)).all():
-        call.outcome, call.answered_at = TraceOutcome.TIMEOUT.value, now
-        call.latency_ms = round((now - call.asked_at).total_seconds() * 1000)
+    query = query.order_by(ProviderCall.asked_at, ProviderCall.id)
+    for call, ended in session.execute(query.add_columns(column(now))).all():
+        call.outcome, call.answered_at = TraceOutcome.TIMEOUT.value, ended
+        call.latency_ms = round((ended - call.asked_at).total_seconds() * 1000)
         lines.append(_line(call))
     session.flush()
     return lines
@@ -290,7 +292,7 @@ def forget_replies(session: Session, job_id: str) -> None:
     )
 
 
-def forget(session: Session, *, before: datetime, values_before: datetime) -> None:
+def forget(session: Session, *, before: Moment, values_before: Moment) -> None:
     """Delete calls that are too old to say anything about a provider, and values that were left behind.
 
     Whatever ends a job drops them; this is the net below. No job is open since `values_before`.

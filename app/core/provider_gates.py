@@ -14,7 +14,9 @@ from app.domain import gates
 from app.domain.gates import Admission, Gate, State
 from app.domain.kinds import TraceOutcome
 from app.domain.rates import Rate
-from app.infra.db import Base, insert, shared_time
+from app.infra import database_clock
+from app.infra.database_clock import Moment
+from app.infra.db import Base, insert
 
 
 class ProviderGate(Base):
@@ -35,27 +37,28 @@ class ProviderGate(Base):
     last_outcome: Mapped[str | None]
 
 
-def admit(
-    session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: datetime
-) -> Admission:
+def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Admission:
     """Take the provider's turn, and a token if it may be asked; the row stays locked until the commit."""
     row = _locked(session, provider, rates, now)
-    gate, admission = gates.admit(_gate(row), rates, shared_time(session, now), breaker=breaker)
+    gate, admission = gates.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
     _write(row, gate)
     return admission
 
 
-def lock(session: Session, provider: str, *, now: datetime) -> None:
+def lock(session: Session, provider: str, *, now: Moment) -> None:
     """Let nobody else call the provider until the commit."""
     _locked(session, provider, (), now)
 
 
 def report(
-    session: Session, provider: str, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
+    session: Session, provider: str, outcome: TraceOutcome, *, retry_after: float | None, now: Moment
 ) -> None:
     """Take in how a call to the provider ended."""
     row = _locked(session, provider, (), now)
-    _write(row, gates.report(_gate(row), outcome, retry_after=retry_after, now=shared_time(session, now)))
+    _write(
+        row,
+        gates.report(_gate(row), outcome, retry_after=retry_after, now=database_clock.value(session, now)),
+    )
 
 
 def health(session: Session) -> dict[str, bool]:
@@ -63,14 +66,14 @@ def health(session: Session) -> dict[str, bool]:
     return {row.provider: _gate(row).is_healthy for row in session.scalars(select(ProviderGate))}
 
 
-def _locked(session: Session, provider: str, rates: Sequence[Rate], now: datetime) -> ProviderGate:
+def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment) -> ProviderGate:
     query = select(ProviderGate).where(ProviderGate.provider == provider).with_for_update()
     query = query.execution_options(populate_existing=True)
     row = session.scalar(query)
     if row is None:
         session.execute(
             insert(session, ProviderGate)
-            .values(provider=provider, **_columns(gates.new(rates, shared_time(session, now))))
+            .values(provider=provider, **_columns(gates.new(rates, database_clock.value(session, now))))
             .on_conflict_do_nothing()
         )
         row = session.scalars(query).one()

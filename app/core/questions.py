@@ -7,7 +7,7 @@ import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -18,6 +18,7 @@ from app.core.jobs import Job, JobItem
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Kind, Outcome, Status
+from app.infra.database_clock import Moment, column
 from app.infra.db import insert
 from app.settings import load
 
@@ -81,7 +82,7 @@ class Submission:
 
 
 def submit(
-    session: Session, question: Question, *, fresh: Freshness, deadline: timedelta, now: datetime
+    session: Session, question: Question, *, fresh: Freshness, deadline: timedelta, now: Moment
 ) -> Submission:
     """Find the job that already answers the question, or add one and hold its price.
 
@@ -115,13 +116,16 @@ def _open(session: Session, question: Question) -> Job | None:
     return session.scalar(_OPEN_ONE, _asked(question))
 
 
-def _finished(session: Session, question: Question, *, fresh: Freshness, now: datetime) -> Job | None:
+def _finished(session: Session, question: Question, *, fresh: Freshness, now: Moment) -> Job | None:
     """Find the last answer, unless it is too old, or what it says may have changed since.
 
     That is so if data has come in, people were suppressed, or one of its addresses bounced.
     """
-    job = session.scalar(_LAST_ONE, _asked(question))
-    if job is None or job.finished_at is None or job.finished_at + fresh.of(job.outcome) <= now:
+    row = session.execute(_LAST_ONE.add_columns(column(now)), _asked(question)).one_or_none()
+    if row is None:
+        return None
+    job, current = row
+    if job.finished_at is None or job.finished_at + fresh.of(job.outcome) <= current:
         return None
     changes = (imports.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):
@@ -145,7 +149,7 @@ def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
     return emails.any_reported(session, given, since=job.created_at)
 
 
-def _add(session: Session, question: Question, *, deadline: timedelta, now: datetime) -> Job | None:
+def _add(session: Session, question: Question, *, deadline: timedelta, now: Moment) -> Job | None:
     """Insert the job; None if an equal question became open meanwhile."""
     values: dict[str, Any] = {
         "id": new_id("job"),

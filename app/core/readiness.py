@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 from app.core import progress, workers
 from app.core.workers import State
 from app.domain.kinds import Queue
-from app.infra.db import shared_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ class Standing:
 
 def standings(session: Session, *, now: datetime) -> dict[Queue, Standing]:
     """Look at every queue: who works on it, and how long its oldest job has waited."""
-    time = shared_time(session, now)
-    known = [(row, workers.state(row, now=time)) for row in workers.known(session)]
+    known = [(row, workers.state(row, now=now)) for row in workers.known(session)]
     waits = progress.waits(session, now=now)
     found = {}
     for queue in Queue:

@@ -25,6 +25,7 @@ from app.core.webhooks import Webhook
 from app.domain.kinds import Outcome, Status
 from app.domain.mentions import Named
 from app.domain.subjects import Subject
+from app.infra.database_clock import Moment
 
 _ID = re.compile(r"[\w.:#-]+")
 _TOLD = ("detail", "errors")
@@ -98,7 +99,7 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
     return {"client_reference": reference} if is_id else {}
 
 
-def forget_answers(session: Session, *, before: datetime) -> int:
+def forget_answers(session: Session, *, before: Moment) -> int:
     """Redact jobs that ended before then, whoever they were about; give how many, at most a slice.
 
     Their idempotency keys, and the time for which an answer stands for the same question, are long over.

@@ -13,6 +13,7 @@ from app.domain.callers import Scope
 from app.domain.errors import NotFound
 from app.domain.ids import is_id, new_id
 from app.domain.tokens import TokenKind
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 from app.settings import load
 
@@ -58,7 +59,7 @@ def start(
     network: bytes,
     client_name: str | None = None,
     client_version: str | None = None,
-    now: datetime,
+    now: Moment,
 ) -> tuple[SignedIn, str]:
     """Begin a session; give it with its token, which is kept nowhere."""
     token = tokens.new_token(TokenKind.SESSION)
@@ -78,7 +79,7 @@ def start(
     return started, token
 
 
-def of_account(session: Session, account_id: str, *, now: datetime) -> Sequence[SignedIn]:
+def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[SignedIn]:
     """List the account's sessions whose tokens still work, the last used first, at most 100."""
     idle_since = now - timedelta(days=load().session_idle_days)
     return session.scalars(
@@ -94,7 +95,7 @@ def of_account(session: Session, account_id: str, *, now: datetime) -> Sequence[
     ).all()
 
 
-def end(session: Session, account_id: str, session_id: str, *, now: datetime) -> None:
+def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> None:
     """End one session of the account: its token stops working at once; doing it again is harmless.
 
     Raises:
@@ -108,7 +109,7 @@ def end(session: Session, account_id: str, session_id: str, *, now: datetime) ->
     found.revoked_at = found.revoked_at or now
 
 
-def end_all(session: Session, account_id: str, *, spared: str | None = None, now: datetime) -> int:
+def end_all(session: Session, account_id: str, *, spared: str | None = None, now: Moment) -> int:
     """End every session of the account at once, but the spared one; give how many that were."""
     ending = _ending(now).where(SignedIn.account_id == account_id)
     if spared is not None:
@@ -124,11 +125,11 @@ def came_from(session: Session, account_id: str | None, network: bytes) -> bool:
     return bool(found)
 
 
-def forget(session: Session, *, now: datetime) -> int:
+def forget(session: Session, *, now: Moment) -> int:
     """Delete sessions whose absolute end is over; give how many."""
     ended = session.execute(delete(SignedIn).where(SignedIn.expires_at <= now).returning(SignedIn.id))
     return len(ended.all())
 
 
-def _ending(now: datetime) -> Update:
+def _ending(now: Moment) -> Update:
     return update(SignedIn).where(SignedIn.revoked_at.is_(None)).values(revoked_at=now)

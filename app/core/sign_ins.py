@@ -12,9 +12,10 @@ import hmac
 import math
 from datetime import datetime, timedelta
 
-from sqlalchemy import case, delete
+from sqlalchemy import case, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.infra.database_clock import Moment, column
 from app.infra.db import Base, insert
 from app.settings import load
 
@@ -33,16 +34,18 @@ class FailedSignIns(Base):
     last_at: Mapped[datetime]
 
 
-def wait(session: Session, email: str, *, now: datetime) -> int:
+def wait(session: Session, email: str, *, now: Moment) -> int:
     """Give the seconds until the next attempt is due; 0 unless the last failures were many and recent."""
-    row = session.get(FailedSignIns, _bucket(email))
+    query = select(FailedSignIns.failures, FailedSignIns.last_at, column(now).label("now"))
+    row = session.execute(query.where(FailedSignIns.bucket == _bucket(email))).one_or_none()
     if row is None or row.failures < FREE_FAILURES:
         return 0
     longest = min(LONGEST_WAIT, timedelta(seconds=2 ** min(row.failures - FREE_FAILURES, 6)))
-    return max(0, math.ceil((row.last_at + longest - now).total_seconds()))
+    left: timedelta = row.last_at + longest - row.now
+    return max(0, math.ceil(left.total_seconds()))
 
 
-def failed(session: Session, email: str, *, now: datetime) -> None:
+def failed(session: Session, email: str, *, now: Moment) -> None:
     """Count a failure; after a quiet while counting begins again."""
     statement = insert(session, FailedSignIns).values(bucket=_bucket(email), failures=1, last_at=now)
     session.execute(

@@ -11,6 +11,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 from app.settings import load
 
@@ -40,7 +41,7 @@ class Identifier:
         return hmac.digest(load().suppression_key.encode(), message, hashlib.sha256)
 
 
-def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: datetime) -> int:
+def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: Moment) -> int:
     """Add the values to the list; give how many were new."""
     added = 0
     for identifier in identifiers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import and_, or_, select, text, update
@@ -15,6 +15,7 @@ from app.core import credits, provider_calls
 from app.core.jobs import Job
 from app.domain.errors import JobNotFound
 from app.domain.kinds import OPEN, Kind, Status
+from app.infra.database_clock import Moment, column
 
 BATCH = 500
 MAX_DOUBLINGS = 3
@@ -36,7 +37,7 @@ def is_sweeper(session: Session) -> bool:
     return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
 
 
-def needs_sweeping(session: Session, *, stale: timedelta, now: datetime) -> bool:
+def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
     """Tell whether there is anything to do, without taking a write lock."""
     condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
     return session.scalar(select(Job.id).where(condition).limit(1)) is not None
@@ -48,12 +49,12 @@ def end_lost(
     max_crashes: int,
     expired: dict[str, Any],
     crashed: dict[str, Any],
-    now: datetime,
+    now: Moment,
 ) -> list[str]:
     """End jobs past their deadline, or whose workers died too often; give back what they held."""
     dead = and_(_abandoned(now), Job.crashes >= max_crashes - 1)
     query = (
-        select(Job)
+        select(Job, (Job.deadline_at <= column(now)).label("late"))
         .where(or_(_overdue(now), dead))
         .order_by(Job.workspace_id, Job.id)
         .limit(BATCH)
@@ -61,8 +62,7 @@ def end_lost(
         .execution_options(populate_existing=True)
     )
     ended = []
-    for job in session.scalars(query):
-        late = job.deadline_at <= now
+    for job, late in session.execute(query):
         _end(session, job, Status.EXPIRED if late else Status.FAILED, now=now)
         job.error = expired if late else crashed
         ended.append(job.id)
@@ -71,7 +71,7 @@ def end_lost(
 
 
 def resend(
-    session: Session, *, stale: timedelta, now: datetime, kinds: Collection[Kind] = tuple(Kind)
+    session: Session, *, stale: timedelta, now: Moment, kinds: Collection[Kind] = tuple(Kind)
 ) -> list[Stale]:
     """Pick the jobs of these kinds whose message was lost or never sent, and mark them as sent now."""
     query = (
@@ -101,7 +101,7 @@ def unsent(session: Session, job_ids: Sequence[str]) -> None:
     )
 
 
-def cancel(session: Session, job_id: str, *, now: datetime) -> bool:
+def cancel(session: Session, job_id: str, *, now: Moment) -> bool:
     """End a job that waits to run, and give back what it held; False if it runs already or is over.
 
     Raises:
@@ -119,7 +119,7 @@ def cancel(session: Session, job_id: str, *, now: datetime) -> bool:
     return True
 
 
-def _end(session: Session, job: Job, status: Status, *, now: datetime) -> None:
+def _end(session: Session, job: Job, status: Status, *, now: Moment) -> None:
     job.status = status.value
     job.finished_at = now
     job.lease_token = None
@@ -129,23 +129,23 @@ def _end(session: Session, job: Job, status: Status, *, now: datetime) -> None:
     provider_calls.forget_replies(session, job.id)
 
 
-def _overdue(now: datetime) -> ColumnElement[bool]:
+def _overdue(now: Moment) -> ColumnElement[bool]:
     """Past the deadline; a running job may still finish within its lease."""
     idle = or_(Job.status == Status.QUEUED, and_(Job.status == Status.RUNNING, Job.lease_until < now))
     return and_(Job.status.in_(OPEN), Job.deadline_at <= now, idle)
 
 
-def _abandoned(now: datetime) -> ColumnElement[bool]:
+def _abandoned(now: Moment) -> ColumnElement[bool]:
     return and_(Job.status == Status.RUNNING, Job.lease_until < now)
 
 
-def _unclaimed(stale: timedelta, now: datetime) -> ColumnElement[bool]:
+def _unclaimed(stale: timedelta, now: Moment) -> ColumnElement[bool]:
     """Abandoned, and not sent to another worker just now."""
     recently = or_(Job.published_at.is_(None), Job.published_at < now - stale)
     return and_(_abandoned(now), recently)
 
 
-def _unsent(stale: timedelta, now: datetime) -> ColumnElement[bool]:
+def _unsent(stale: timedelta, now: Moment) -> ColumnElement[bool]:
     """Due, and not sent for a time that doubles with every sending.
 
     A new job was sent when it was made, which nobody wrote down: `publishes` is 0. One that waits for

@@ -15,6 +15,7 @@ from app.domain import tokens
 from app.domain.callers import Caller
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
 from app.domain.tokens import TokenKind
+from app.infra.database_clock import Moment, column
 from app.infra.db import Database
 from app.infra.log import log
 
@@ -35,7 +36,7 @@ _BY_HASH = {kind: _HELD[kind].where(table.hash == bindparam("hash")) for kind, t
 _BY_ID = {kind: _HELD[kind].where(table.id == bindparam("id")) for kind, table in _TABLES.items()}
 
 
-def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
+def authenticate(database: Database, token: str, *, now: Moment) -> Caller:
     """Tell who presents the token; nothing is cached, so what is revoked is refused at once.
 
     Raises:
@@ -47,9 +48,9 @@ def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
     """
     statement = _BY_HASH[tokens.kind_of(token)]
     with database.reading() as session:
-        held, workspace_id = _valid(session, statement, {"hash": tokens.digest(token)}, now)
-    if held.last_used_at is None or held.last_used_at <= now - WRITE_EVERY:
-        _note_use(database, held, now)
+        held, workspace_id, current = _valid(session, statement, {"hash": tokens.digest(token)}, now)
+    if held.last_used_at is None or held.last_used_at <= current - WRITE_EVERY:
+        _note_use(database, held, current)
     return Caller(
         account_id=held.account_id,
         workspace_id=workspace_id,
@@ -60,7 +61,7 @@ def authenticate(database: Database, token: str, *, now: datetime) -> Caller:
     )
 
 
-def recheck(session: Session, who: Caller, *, now: datetime) -> None:
+def recheck(session: Session, who: Caller, *, now: Moment) -> None:
     """Look again before an answer that was waited for: what was handed out may have ended meanwhile.
 
     Raises:
@@ -68,25 +69,25 @@ def recheck(session: Session, who: Caller, *, now: datetime) -> None:
 
     """
     statement = _BY_ID[TokenKind(who.token_id[:3])]
-    _held, workspace_id = _valid(session, statement, {"id": who.token_id}, now)
+    _held, workspace_id, _current = _valid(session, statement, {"id": who.token_id}, now)
     if workspace_id != who.workspace_id:
         raise TokenRevoked
 
 
 def _valid(
-    session: Session, statement: Select[*tuple[Any, ...]], named: dict[str, Any], now: datetime
-) -> tuple[SignedIn | ApiKey, str]:
-    """Read a session or key that works now, with the workspace that its account is in now."""
-    row = session.execute(statement, named).one_or_none()
+    session: Session, statement: Select[*tuple[Any, ...]], named: dict[str, Any], now: Moment
+) -> tuple[SignedIn | ApiKey, str, datetime]:
+    """Read a session or key that works now, the workspace that its account is in now, and the time."""
+    row = session.execute(statement.add_columns(column(now)), named).one_or_none()
     if row is None:
         raise InvalidToken
     held = cast("SignedIn | ApiKey", row[0])
-    workspace_id, disabled_at = row[1:]
+    workspace_id, disabled_at, current = row[1:]
     if held.revoked_at is not None or disabled_at is not None:
         raise TokenRevoked
-    if held.ends_at is not None and held.ends_at <= now:
+    if held.ends_at is not None and held.ends_at <= current:
         raise TokenExpired
-    return held, workspace_id
+    return held, workspace_id, current
 
 
 def _note_use(database: Database, held: SignedIn | ApiKey, now: datetime) -> None:

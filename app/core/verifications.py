@@ -18,6 +18,7 @@ from app.core.reveals import Reveal
 from app.domain.emails import email_reasons
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.verdicts import lifetime
+from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 LEASE = timedelta(hours=1)
@@ -52,7 +53,7 @@ class Due:
     ticket: str | None
 
 
-def take_due(session: Session, *, usual_age: timedelta, now: datetime, limit: int) -> Sequence[Due]:
+def take_due(session: Session, *, usual_age: timedelta, now: Moment, limit: int) -> Sequence[Due]:
     """Take addresses that somebody owns: those that bounced since, then those expired, the oldest first.
 
     What nobody verified counts from when it was last seen. Suppressed people are left alone.
@@ -108,19 +109,17 @@ def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
     return True
 
 
-def wait(
-    session: Session, email_id: str, *, provider: str, ticket: str, until: datetime, now: datetime
-) -> None:
+def wait(session: Session, email_id: str, *, provider: str, ticket: str, until: Moment, now: Moment) -> None:
     """Write down that the provider is to be asked again with its ticket."""
     _plan(session, [email_id], now, next_at=until, provider=provider, ticket=ticket)
 
 
-def give_up(session: Session, email_id: str, *, now: datetime) -> None:
+def give_up(session: Session, email_id: str, *, now: Moment) -> None:
     """Write down that nobody can tell; what is known stays as it is."""
     _plan(session, [email_id], now, next_at=now + SILENCE, provider=None, ticket=None)
 
 
-def _plan(session: Session, email_ids: Sequence[str], now: datetime, **changes: Any) -> None:
+def _plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: Any) -> None:
     """Write these values, and only these where there are some; nothing for addresses that are gone."""
     there = session.scalars(select(Email.id).where(Email.id.in_(email_ids))).all()
     if there:
@@ -133,7 +132,7 @@ def _plan(session: Session, email_ids: Sequence[str], now: datetime, **changes: 
         )
 
 
-def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: datetime) -> ColumnElement[bool]:
+def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) -> ColumnElement[bool]:
     return or_(
         *(
             and_(Email.status == status.value, since <= now - lifetime(status, usual_age))

@@ -13,6 +13,7 @@ from sqlalchemy import ForeignKey, String, delete, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 KEPT = timedelta(days=30)
@@ -46,7 +47,7 @@ class WebhookAttempt(Base):
     latency_ms: Mapped[int | None]
 
 
-def start(session: Session, webhook_id: str, *, now: datetime) -> str:
+def start(session: Session, webhook_id: str, *, now: Moment) -> str:
     """Write down that an attempt begins; give its id."""
     attempt = WebhookAttempt(id=new_id("wha"), webhook_id=webhook_id, attempted_at=now)
     session.add(attempt)
@@ -78,6 +79,6 @@ def state(attempt: WebhookAttempt, *, now: datetime) -> State:
     return State.DELIVERED if attempt.error is None else State.FAILED
 
 
-def forget(session: Session, *, now: datetime) -> None:
+def forget(session: Session, *, now: Moment) -> None:
     """Drop attempts that are older than they need be kept."""
     session.execute(delete(WebhookAttempt).where(WebhookAttempt.attempted_at < now - KEPT))

@@ -23,6 +23,7 @@ from app.core.jobs import Job, shown
 from app.core.webhook_attempts import LEASE
 from app.domain.ids import new_id
 from app.infra.clock import rfc3339
+from app.infra.database_clock import Moment, column
 from app.infra.db import Base, insert
 from app.settings import load
 
@@ -68,14 +69,18 @@ class Webhook(Base):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What to post, where, and the secret it is signed with; `until` is when another worker may."""
+    """What to post, where, and the secret and time (`at`) it is signed with.
+
+    `until` is when another worker may post it, null if this is the last attempt.
+    """
 
     id: str
     attempt_id: str
     url: str
     payload: dict[str, Any]
     secret: str
-    until: datetime
+    at: datetime
+    until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +93,7 @@ class Ending:
     latency_ms: int
 
 
-def promise(session: Session, job: Job, url: str | None, *, now: datetime) -> None:
+def promise(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
     """Tell this address when the job is over; nothing if there is no address, or it is promised already."""
     if url is not None:
         values = {"id": new_id("whk"), "job_id": job.id, "url": url}
@@ -99,12 +104,12 @@ def promise(session: Session, job: Job, url: str | None, *, now: datetime) -> No
         )
 
 
-def any_due(session: Session, *, now: datetime) -> bool:
+def any_due(session: Session, *, now: Moment) -> bool:
     """Tell whether somebody waits to be told."""
     return session.scalar(select(Webhook.id).join(Job).where(_due(now)).limit(1)) is not None
 
 
-def take_due(session: Session, *, now: datetime) -> list[str]:
+def take_due(session: Session, *, now: Moment) -> list[str]:
     """Mark what is due as sent to the workers, and give the ids."""
     query = select(Webhook).join(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
     taken = []
@@ -115,19 +120,18 @@ def take_due(session: Session, *, now: datetime) -> list[str]:
     return taken
 
 
-def begin(session: Session, webhook_id: str, *, now: datetime) -> Delivery | None:
+def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
     """Begin an attempt, and give what is to be posted.
 
     None if it is not due: taken by somebody, given up, or no more. So a message that comes twice, or late,
     does no harm. The last attempt has none after it, even if its worker is lost.
     """
-    until = now + LEASE
-    more = case((Webhook.attempts < len(PAUSES), until), else_=None)
+    more = case((Webhook.attempts < len(PAUSES), now + LEASE), else_=None)
     row = session.execute(
         update(Webhook)
         .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
         .values(attempts=Webhook.attempts + 1, next_at=more, published_at=None)
-        .returning(Webhook.job_id, Webhook.url)
+        .returning(Webhook.job_id, Webhook.url, Webhook.next_at, column(now).label("at"))
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if row is None:
@@ -139,10 +143,10 @@ def begin(session: Session, webhook_id: str, *, now: datetime) -> Delivery | Non
         "data": {"job": shown(job)},
     }
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
-    return Delivery(webhook_id, attempt_id, row.url, payload, secret(job.workspace_id), until)
+    return Delivery(webhook_id, attempt_id, row.url, payload, secret(job.workspace_id), row.at, row.next_at)
 
 
-def finish(session: Session, delivery: Delivery, ending: Ending, *, now: datetime) -> None:
+def finish(session: Session, delivery: Delivery, ending: Ending, *, now: Moment) -> None:
     """Write down how the attempt ended, and when the next is due, if any.
 
     Whoever took longer than the lease allows may still say that it was delivered, but no more when to try.
@@ -171,7 +175,7 @@ def secret(workspace_id: str) -> str:
     return f"whsec_{base64.b64encode(key).decode()}"
 
 
-def _due(now: datetime) -> ColumnElement[bool]:
+def _due(now: Moment) -> ColumnElement[bool]:
     unsent = Webhook.published_at.is_(None) | (Webhook.published_at <= now - RESEND)
     return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & Job.finished_at.is_not(None)
 

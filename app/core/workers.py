@@ -2,7 +2,7 @@
 
 Each worker writes its row about once a second. What is told here is progress, not a ping: a row says what
 the worker saw of its queue, how many of its threads work, and when it last took a message and ended one.
-Times are the database's (`db.shared_time`), so that machines whose clocks differ agree who lives.
+Times are the database's, so that machines whose clocks differ agree who lives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from app.infra.db import Base, insert, shared_time
+from app.infra.database_clock import Moment
+from app.infra.db import Base, insert
 
 SILENT = timedelta(seconds=15)
 """A worker that has written nothing for so long is not counted on."""
@@ -64,18 +65,17 @@ class Presence:
     ended_seconds_ago: float | None = None
 
 
-def say(session: Session, presence: Presence, *, now: datetime) -> None:
+def say(session: Session, presence: Presence, *, now: Moment) -> None:
     """Write down that this worker lives, and how it stands."""
-    time = shared_time(session, now)
     values = {
         "queues": list(presence.queues),
         "threads": presence.threads,
         "busy": presence.busy,
         "state": presence.state.value,
-        "started_at": time - timedelta(seconds=presence.up_seconds),
-        "seen_at": time,
-        "taken_at": _before(time, presence.taken_seconds_ago),
-        "ended_at": _before(time, presence.ended_seconds_ago),
+        "started_at": now - timedelta(seconds=presence.up_seconds),
+        "seen_at": now,
+        "taken_at": _before(now, presence.taken_seconds_ago),
+        "ended_at": _before(now, presence.ended_seconds_ago),
     }
     statement = insert(session, Worker).values(name=presence.name, **values)
     session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
@@ -92,14 +92,14 @@ def known(session: Session) -> list[Worker]:
 
 
 def state(worker: Worker, *, now: datetime) -> State:
-    """Tell how the worker stands; `now` is the time of `shared_time`."""
+    """Return how the worker stands."""
     return State(worker.state) if worker.seen_at > now - SILENT else State.SILENT
 
 
-def forget(session: Session, *, now: datetime) -> None:
+def forget(session: Session, *, now: Moment) -> None:
     """Drop the rows of workers that were last seen long ago."""
-    session.execute(delete(Worker).where(Worker.seen_at < shared_time(session, now) - KEPT))
+    session.execute(delete(Worker).where(Worker.seen_at < now - KEPT))
 
 
-def _before(time: datetime, seconds: float | None) -> datetime | None:
-    return None if seconds is None else time - timedelta(seconds=seconds)
+def _before(now: Moment, seconds: float | None) -> Moment | None:
+    return None if seconds is None else now - timedelta(seconds=seconds)

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, bindparam, selec
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.domain.ids import new_id
+from app.infra.database_clock import Moment
 from app.infra.db import Base
 
 
@@ -37,7 +38,7 @@ class Balance:
     held: int
 
 
-def create(session: Session, *, name: str, now: datetime) -> Workspace:
+def create(session: Session, *, name: str, now: Moment) -> Workspace:
     """Add a workspace with no credits."""
     workspace = Workspace(id=new_id("wks"), name=name, available=0, held=0, spent=0, created_at=now)
     session.add(workspace)

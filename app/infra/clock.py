@@ -1,38 +1,13 @@
-"""The time now, in one place: that of the database's server, so that all machines agree on it.
-
-Leases and deadlines are written by one process and judged by another; a machine whose clock is wrong would
-otherwise take away the jobs of the others.
-"""
+"""The process's own clock; for what another process compares there is `app.infra.database_clock`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-
-TOLERANCE = timedelta(seconds=0.25)
-"""What may lie between two clocks without being put right: answers take time, too."""
-
-
-@dataclass(slots=True)
-class Correction:
-    """What has to be added to this machine's clock."""
-
-    by: timedelta = timedelta(0)
-
-
-correction = Correction()
+from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """Give the time now, aware, in UTC; edges ask, rules are told."""
-    return datetime.now(UTC) + correction.by
-
-
-def follow(moment: datetime) -> None:
-    """Go by another clock, which says that it is this moment."""
-    off = moment - datetime.now(UTC)
-    if abs(off - correction.by) > TOLERANCE:
-        correction.by = off
+    """Return this process's own time; only for what no other process compares."""
+    return datetime.now(UTC)
 
 
 def rfc3339(moment: datetime | None) -> str | None:

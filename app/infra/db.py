@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import sqlite3
 import threading
@@ -21,8 +22,6 @@ from sqlalchemy import (
     MetaData,
     create_engine,
     event,
-    func,
-    select,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
@@ -33,7 +32,6 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
-from app.infra import clock
 from app.infra.encoding import require_utf8
 from app.infra.time_limits import TimeLimits, limited_to
 from app.settings import SettingsError
@@ -42,6 +40,9 @@ BUSY_SECONDS = 5
 TRANSACTION_SECONDS = 10.0
 """How long a transaction may last, unless it is known to be long; then its connection is hung up on."""
 POOL_SIZE = 10
+IDLE_SECONDS = 30.0
+"""A connection that was not used for so long is asked whether it still leads anywhere."""
+_USED_AT = "used_at"
 _AGAIN_SECONDS = (0.001, 0.003)
 """Between two looks whether another process has written to SQLite."""
 # What the server shall do about a client that is gone or frozen, so that its locks are not held for hours.
@@ -160,14 +161,6 @@ def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.In
     return postgresql.insert(table)
 
 
-def shared_time(session: Session, now: datetime) -> datetime:
-    """Give the time that all workers agree on: that of the database's server, or of the one machine."""
-    if session.get_bind().dialect.name == "sqlite":
-        return now
-    time: datetime = session.execute(select(func.clock_timestamp())).scalar_one()
-    return time
-
-
 @contextmanager
 def _as_unavailable() -> Iterator[None]:
     try:
@@ -219,7 +212,9 @@ def _engine(url: str) -> Engine:
         )
         event.listen(engine, "connect", require_utf8, insert=True)  # before SQLAlchemy's own first queries
         TimeLimits(engine)
-        event.listen(engine, "checkout", _greet)  # under the time limit
+        event.listen(engine, "checkout", _require_alive)  # under the time limit
+        for use in ("connect", "checkin"):
+            event.listen(engine, use, _note_use)
         return engine
     engine = create_engine(
         parsed,
@@ -232,20 +227,31 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _greet(connection: Any, _record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
-    """See that the connection still leads somewhere, and what time it is there.
+def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
+    """Check that the pooled connection still leads to the server, with no round trip if it was used lately.
+
+    A server that ends a connection says so on the socket, which is read without waiting: first its last
+    message, then the end. Only a network that drops connections silently, as firewalls do with idle ones,
+    takes a question to find out. Where a connection dies later, the transaction raises `Unavailable`.
 
     Raises:
         InvalidatePoolError: it does not; SQLAlchemy then makes a new one, and keeps none of the old.
 
     """
-    connection.autocommit = True
+    idle = time.monotonic() - record.info.get(_USED_AT, -math.inf)
     try:
-        (moment,) = connection.execute("SELECT clock_timestamp()").fetchone()
-        connection.autocommit = False
+        connection.pgconn.consume_input()
+        connection.pgconn.consume_input()
+        if idle > IDLE_SECONDS:
+            connection.autocommit = True  # or it would begin a transaction
+            connection.execute("SELECT 1")
+            connection.autocommit = False
     except connection.Error as error:
         raise InvalidatePoolError from error
-    clock.follow(moment)
+
+
+def _note_use(_connection: Any, record: Any) -> None:  # noqa: ANN401 -- psycopg's connection
+    record.info[_USED_AT] = time.monotonic()
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection

@@ -8,12 +8,11 @@ import pytest
 from apiflask import APIFlask
 from audit_support import Days, busy_days
 from click.testing import Result
-from jobs_support import NOW
+from jobs_support import NOW, set_clock
 from sqlalchemy import text
 
 from app.core import audits
 from app.core.ledger_rules import RULES
-from app.infra import clock
 from app.infra.db import Database
 
 Run = Callable[..., Result]
@@ -22,7 +21,7 @@ SPOILED = "UPDATE workspaces SET spent = spent + 1 WHERE id = '{}'"
 
 @pytest.fixture(autouse=True)
 def _at_that_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: NOW)
+    set_clock(monkeypatch, lambda: NOW)
 
 
 @pytest.fixture

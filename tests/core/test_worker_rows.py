@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 
 from app.core import workers
 from app.core.workers import Presence, State
-from app.infra.db import shared_time
 
 ONE = Presence(
     name="one@host:1", queues=("interactive",), threads=10, busy=3, state=State.WORKING, up_seconds=60
@@ -65,7 +64,7 @@ def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
 def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
     workers.say(session, replace(ONE, name="old@host:1"), now=NOW)
     workers.say(session, replace(ONE, name="new@host:2"), now=NOW)
-    long_ago = shared_time(session, NOW) - workers.KEPT - timedelta(minutes=1)
+    long_ago = NOW - workers.KEPT - timedelta(minutes=1)
     session.get_one(workers.Worker, "old@host:1").seen_at = long_ago
     session.flush()
 

@@ -7,21 +7,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
+import psycopg
 import pytest
 from jobs_support import NOW, a_workspace, at_once, figures
 from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.orm import Session
-from support import free_port
+from support import POSTGRES, free_port
 
 from app.core.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import db
-from app.infra.db import Database, UtcDateTime, shared_time
-
-HERE, THERE = NOW, NOW + timedelta(hours=1)
+from app.infra.db import Database, UtcDateTime
 
 
 @pytest.fixture
@@ -309,11 +307,40 @@ def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_p
     database.engine.dispose()
 
 
-@pytest.mark.parametrize(("dialect", "time"), [("sqlite", HERE), ("postgresql", THERE)])
-def test_workers_agree_on_the_servers_time_where_there_is_a_server(dialect: str, time: datetime) -> None:
-    session: Any = SimpleNamespace(
-        get_bind=lambda: SimpleNamespace(dialect=SimpleNamespace(name=dialect)),
-        execute=lambda _query: SimpleNamespace(scalar_one=lambda: THERE),
+@pytest.fixture
+def one_connection(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
+    """A PostgreSQL database with a pool of one connection, which was used."""
+    monkeypatch.setattr(db, "POOL_SIZE", 1)
+    small = Database(database.engine.url.render_as_string(hide_password=False))
+    use(small)
+    yield small
+    small.engine.dispose()
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has no connection that could die; see TEST_DATABASE_URL")
+def test_a_connection_that_the_server_ended_is_replaced_unseen(
+    database: Database, one_connection: Database
+) -> None:
+    with one_connection.reading() as session:
+        number = session.scalar(text("SELECT pg_backend_pid()"))
+    with database.transaction() as session:
+        session.execute(text("SELECT pg_terminate_backend(:number, 5000)"), {"number": number})
+
+    with one_connection.reading() as session:
+        assert session.scalar(text("SELECT pg_backend_pid()")) != number
+
+
+@pytest.mark.skipif(not POSTGRES, reason="SQLite has no connection that could die; see TEST_DATABASE_URL")
+@pytest.mark.parametrize(("idle", "asked"), [(3600.0, []), (0.0, ["SELECT 1"])])
+def test_only_a_connection_that_was_idle_for_long_is_asked_whether_it_lives(
+    one_connection: Database, monkeypatch: pytest.MonkeyPatch, idle: float, asked: list[str]
+) -> None:
+    monkeypatch.setattr(db, "IDLE_SECONDS", idle)
+    said: list[str] = []
+    execute = psycopg.Connection.execute
+    monkeypatch.setattr(
+        psycopg.Connection, "execute", lambda self, query: (said.append(query), execute(self, query))[1]
     )
 
-    assert shared_time(session, HERE) == time
+    with one_connection.engine.connect():
+        assert said == asked

@@ -24,8 +24,8 @@ from walks_support import ROOT, until
 from app.core import questions, workers
 from app.core.jobs import Job
 from app.domain.kinds import Kind
-from app.infra import clock
-from app.infra.db import Database, shared_time
+from app.infra import database_clock
+from app.infra.db import Database
 from app.infra.queue import Sender
 from tools.processes import Keeper
 from tools.supervisor import Supervisor
@@ -91,7 +91,7 @@ class Crew:
         """Ask a question, as the API does; give the job's id."""
         request = {"kind": "website", "hashes": [token_hex(32)]}
         values = {"kind": kind, "price": 0, "request": request, "identity": {"about": token_hex(8)}}
-        now = clock.now()
+        now = database_clock.now()
         with self.database.transaction() as session:
             question = a_question(self.workspace_id, **(values | changes))
             job = questions.submit(session, question, fresh=FRESH, deadline=_HOUR, now=now).job
@@ -147,7 +147,7 @@ class Crew:
     def states(self) -> dict[str, str]:
         """Give what the workers that live say of themselves."""
         with self.database.reading() as session:
-            now = shared_time(session, clock.now())
+            now = database_clock.value(session)
             return {row.name: workers.state(row, now=now).value for row in workers.known(session)}
 
     def until_working(self, count: int = 1) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from audit_support import Days, busy_days, plant
-from jobs_support import NOW, until
+from jobs_support import NOW, set_clock, until
 from structlog.testing import capture_logs
 
 from app.core import audits
@@ -49,7 +49,7 @@ def spoiled(machines: Machines) -> Days:
 def at(monkeypatch: pytest.MonkeyPatch, periods: float = 0) -> None:
     """Let it be so many periods later."""
     later = NOW + timedelta(seconds=periods * SECONDS_BETWEEN_AUDITS)
-    monkeypatch.setattr(clock, "now", lambda: later)
+    set_clock(monkeypatch, lambda: later)
 
 
 def last(machines: Machines) -> Audit | None:

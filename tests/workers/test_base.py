@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from jobs_support import NOW, a_job, a_workspace, claim, figures, read, try_claim
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, try_claim
 from sqlalchemy import func, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -58,7 +58,7 @@ def machines(settings: Settings, database: Database, bell: SilentBell) -> Machin
 
 @pytest.fixture(autouse=True)
 def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: NOW)
+    set_clock(monkeypatch, lambda: NOW)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from celery import bootsteps
 from celery.signals import task_received
 from celery.worker import state
-from jobs_support import LEASE, NOW, a_job, a_question, a_workspace, claim, read, submit, until
+from jobs_support import LEASE, NOW, a_job, a_question, a_workspace, claim, read, set_clock, submit, until
 from redis import Redis
 from structlog.testing import capture_logs
 from support import free_port
@@ -219,7 +219,7 @@ def test_what_was_put_back_is_sent_to_the_others(
     end: Shutdown, worker: Any, machines: Machines, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
-    monkeypatch.setattr(clock, "now", lambda: NOW)
+    set_clock(monkeypatch, lambda: NOW)
     with machines.database.transaction() as session:
         job_id = a_job(session, a_workspace(session))
         leases.put_back(session, claim(session, job_id), run_after=NOW, spends=False)

@@ -19,7 +19,7 @@ from enriching_support import (
     said_by,
     tells,
 )
-from jobs_support import NOW
+from jobs_support import NOW, set_clock
 from sqlalchemy import func, select
 
 from app.core import companies, contacts, suppressions
@@ -28,7 +28,6 @@ from app.core.suppressions import Identifier
 from app.domain.findings import Source, SourceKind
 from app.domain.kinds import TraceOutcome
 from app.domain.merging import sortable
-from app.infra import clock
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell
@@ -45,7 +44,7 @@ FILE = Source("list.csv", SourceKind.IMPORT, NOW - MINUTE)
 
 @pytest.fixture(autouse=True)
 def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: NOW)
+    set_clock(monkeypatch, lambda: NOW)
 
 
 @pytest.fixture

@@ -6,9 +6,8 @@ from datetime import timedelta
 
 import pytest
 from enriching_support import ADA, BOB, ERROR, MISS, WAIT, Bench, a_bench, person, said_by, tells
-from jobs_support import NOW
+from jobs_support import NOW, set_clock
 
-from app.infra import clock
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell
@@ -24,7 +23,7 @@ DONE = {"done": 2, "total": 2}
 
 @pytest.fixture(autouse=True)
 def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "now", lambda: NOW)
+    set_clock(monkeypatch, lambda: NOW)
 
 
 @pytest.fixture
@@ -92,7 +91,7 @@ def test_who_is_waited_for_too_long_ends_the_item_and_not_the_job(
     job_id = bench.submit(SLOW, QUICK)
     bench.run(job_id)
     patience = timedelta(seconds=told["one"].terms.patience + 1)
-    monkeypatch.setattr(clock, "now", lambda: NOW + patience)
+    set_clock(monkeypatch, lambda: NOW + patience)
 
     shown = bench.run(job_id)
 

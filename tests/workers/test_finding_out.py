@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 from enriching_support import ADA, ERROR, MISS, Bench, Scripted, a_bench, person, said_by, tells
-from jobs_support import NOW, a_job
+from jobs_support import NOW, a_job, set_clock
 from sqlalchemy import select, update
 
 from app.core import contacts, jobs, suppressions
@@ -101,7 +101,7 @@ class Desk:
 @pytest.fixture
 def office(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
     time = [NOW]
-    monkeypatch.setattr(clock, "now", lambda: time[0])
+    set_clock(monkeypatch, lambda: time[0])
     machines = Machines(settings, database, None, Silent())  # type: ignore[arg-type]
     return Desk(a_bench(machines, monkeypatch), time)
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 import pytest
-from jobs_support import a_workspace
+from jobs_support import a_workspace, set_clock
 from sqlalchemy import select
 from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
@@ -17,7 +17,7 @@ from app.core.emails import Email
 from app.core.verifications import LEASE, SILENCE, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
-from app.infra import clock, queue
+from app.infra import queue
 from app.infra.db import Database
 from app.settings import Settings
 from workers import base
@@ -54,7 +54,7 @@ class Scripted:
 @pytest.fixture
 def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Machines:
     """Machines of a worker long after ada's address, which somebody owns, was verified."""
-    monkeypatch.setattr(clock, "now", lambda: LATER)
+    set_clock(monkeypatch, lambda: LATER)
     store(database, "ada@acme.com")
     return Machines(settings, database, None, None)  # type: ignore[arg-type]
 
@@ -137,7 +137,7 @@ def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
     machines: Machines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verify_due(machines, [Scripted(Pending("1.abc", after=300))])
-    monkeypatch.setattr(clock, "now", lambda: LATER + timedelta(seconds=300))
+    set_clock(monkeypatch, lambda: LATER + timedelta(seconds=300))
     other, one = Scripted(MISS, name="other"), Scripted(hit())
 
     verify_due(machines, [other, one])

@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_job, a_workspace, claim, figures, read, until
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, until
 from redis import Redis
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
@@ -20,7 +20,7 @@ from app.core.leases import Answer
 from app.core.workers import Presence, State, Worker
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
-from app.infra import clock, queue, redis
+from app.infra import queue, redis
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell, Ear
@@ -60,7 +60,7 @@ def job_id(database: Database) -> str:
 
 def at(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let it be so many seconds after the job was made."""
-    monkeypatch.setattr(clock, "now", lambda: NOW + timedelta(seconds=seconds))
+    set_clock(monkeypatch, lambda: NOW + timedelta(seconds=seconds))
 
 
 def job(database: Database, job_id: str) -> Job:

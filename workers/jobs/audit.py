@@ -9,7 +9,7 @@ from datetime import timedelta
 from app.core import audits
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
-from app.infra import clock, queue
+from app.infra import database_clock, queue
 from app.infra.log import log
 from app.infra.queue import SECONDS_BETWEEN_AUDITS
 from workers import base
@@ -40,7 +40,7 @@ def audit_if_due(machines: Machines) -> bool:
 
     """
     with machines.database.reading() as session:
-        if not audits.is_due(session, every=WITHOUT_BEAT, now=clock.now()):
+        if not audits.is_due(session, every=WITHOUT_BEAT, now=database_clock.now()):
             return False
     audit_id = _begin(machines, WITHOUT_BEAT)
     if audit_id is not None:
@@ -55,9 +55,10 @@ def look(machines: Machines, audit_id: str) -> None:
         Unavailable: the database cannot be reached; the audit stays without an end.
 
     """
-    started, now = time.monotonic(), clock.now()
+    started = time.monotonic()
     with machines.database.reading(at_leisure=True) as session:
         audits.take_snapshot(session)
+        now = database_clock.value(session)
         extent = audits.extent(session)
         checked = list(audits.check(session, stuck_after=audits.stuck_after(machines.settings), now=now))
     milliseconds = round((time.monotonic() - started) * 1000)
@@ -71,7 +72,7 @@ def look(machines: Machines, audit_id: str) -> None:
 
 def _begin(machines: Machines, every: timedelta) -> str | None:
     with machines.database.transaction() as session:
-        return audits.begin(session, every=every, now=clock.now())
+        return audits.begin(session, every=every, now=database_clock.now())
 
 
 def _look_alone(machines: Machines, audit_id: str) -> None:

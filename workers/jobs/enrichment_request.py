@@ -12,7 +12,7 @@ from app.core.jobs import JobItem
 from app.core.leases import Answer, Claim
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
-from app.infra import clock
+from app.infra import database_clock
 from workers import enriching, stopping
 from workers.base import Machines, Resolution, RunLater, job
 from workers.enriching import Found
@@ -73,10 +73,9 @@ def _together(failed: Sequence[RunLater], trace: tuple[dict[str, Any], ...]) -> 
 def _hand_in(claim: Claim, machines: Machines, done: JobItem, found: Found | None) -> Claim:
     """Write what came of an item; give the claim with what the job has been charged by now."""
     with machines.database.transaction() as session:
-        now = clock.now()
         if found is not None:
-            enriching.write(session, claim, done, found, now=now)
-        lease_until = now + timedelta(seconds=machines.settings.lease_seconds)
+            enriching.write(session, claim, done, found, now=database_clock.value(session))
+        lease_until = database_clock.now() + timedelta(seconds=machines.settings.lease_seconds)
         lines = _of_item(done, found.trace if found else ())
         leases.keep_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
     return replace(claim, charged=claim.charged + done.charged)

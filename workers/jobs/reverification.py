@@ -11,7 +11,7 @@ from app.core.verifications import Due
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.subjects import Subject
-from app.infra import clock, queue
+from app.infra import database_clock, queue
 from app.infra.log import log
 from workers import base
 from workers.base import Machines
@@ -48,7 +48,7 @@ def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
         return
     with machines.database.transaction() as session:
         due = verifications.take_due(
-            session, usual_age=machines.settings.usual_age, now=clock.now(), limit=MOST
+            session, usual_age=machines.settings.usual_age, now=database_clock.now(), limit=MOST
         )
     until = time.monotonic() + SECONDS_IN_ALL
     verified = 0
@@ -74,7 +74,7 @@ def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool
         missed = missed or reply.outcome in {TraceOutcome.HIT, TraceOutcome.MISS}
     if missed:
         with machines.database.transaction() as session:
-            verifications.give_up(session, due.email_id, now=clock.now())
+            verifications.give_up(session, due.email_id, now=database_clock.now())
     return False
 
 
@@ -87,7 +87,7 @@ def _ask(machines: Machines, verifier: Provider, due: Due) -> Reply | Pending:
     if verifier.terms.is_free:
         return _answer(verifier, ask)
     with machines.database.transaction() as session:
-        terms, now = verifier.terms, clock.now()
+        terms, now = verifier.terms, database_clock.now()
         turn = provider_gates.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
     if turn.refused is not None:
         return Reply(outcome=turn.refused)
@@ -95,7 +95,9 @@ def _ask(machines: Machines, verifier: Provider, due: Due) -> Reply | Pending:
     reply = _answer(verifier, ask)
     with machines.database.transaction() as session:
         after = reply.after if isinstance(reply, Pending) else reply.retry_after
-        provider_gates.report(session, verifier.name, reply.outcome, retry_after=after, now=clock.now())
+        provider_gates.report(
+            session, verifier.name, reply.outcome, retry_after=after, now=database_clock.now()
+        )
     return reply
 
 
@@ -110,7 +112,7 @@ def _answer(verifier: Provider, ask: Ask) -> Reply | Pending:
 
 
 def _wait(machines: Machines, due: Due, verifier: Provider, pending: Pending) -> None:
-    now = clock.now()
+    now = database_clock.now()
     with machines.database.transaction() as session:
         verifications.wait(
             session,

@@ -6,7 +6,7 @@ import random
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 
 from redis.exceptions import RedisError
@@ -16,7 +16,8 @@ from app.core import workers as presence
 from app.core.sweeping import Stale
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind
-from app.infra import clock, queue
+from app.infra import database_clock, queue
+from app.infra.database_clock import Moment
 from app.infra.fuse import Blown
 from app.infra.log import log
 from workers import base
@@ -42,7 +43,7 @@ def forget() -> None:
     Each in a transaction of its own, so that nobody waits for all of it.
     """
     machines = base.machines()
-    now, settings = clock.now(), machines.settings
+    now, settings = database_clock.now(), machines.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     for part in (
@@ -59,7 +60,7 @@ def forget() -> None:
         pass
 
 
-def _forget_answers(machines: Machines, before: datetime) -> int:
+def _forget_answers(machines: Machines, before: Moment) -> int:
     with machines.database.transaction() as session:
         return redaction.forget_answers(session, before=before)
 
@@ -73,7 +74,7 @@ def sweep_once(machines: Machines) -> None:
 def _sweep_batch(machines: Machines) -> int:
     """Sweep as much as goes into one transaction; give how many jobs were ended."""
     settings = machines.settings
-    now = clock.now()
+    now = database_clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
     with machines.database.reading() as session:
         if not sweeping.needs_sweeping(session, stale=stale, now=now):

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from app.core import webhooks
 from app.core.webhooks import Delivery, Ending
 from app.domain.kinds import DELIVER, Queue
-from app.infra import clock, queue
+from app.infra import database_clock, queue
 from app.infra.fuse import Blown
 from app.infra.log import log
 from workers import base
@@ -38,12 +38,12 @@ def deliver(webhook_id: str) -> None:
 def post(webhook_id: str, machines: Machines, door: Door) -> None:
     """Post what the webhook is about, with no transaction open; write it down before and after."""
     with machines.database.transaction() as session:
-        delivery = webhooks.begin(session, webhook_id, now=clock.now())
+        delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
     if delivery is None:
         return
     ending = _attempt(delivery, door)
     with machines.database.transaction() as session:
-        webhooks.finish(session, delivery, ending, now=clock.now())
+        webhooks.finish(session, delivery, ending, now=database_clock.now())
     log.info(
         "webhook posted",
         webhook=webhook_id,
@@ -56,24 +56,23 @@ def post(webhook_id: str, machines: Machines, door: Door) -> None:
 def send_due(machines: Machines) -> None:
     """Hand the webhooks that are due to the workers."""
     with machines.database.reading() as session:
-        if not webhooks.any_due(session, now=clock.now()):
+        if not webhooks.any_due(session, now=database_clock.now()):
             return
     if _is_full(machines):
         return
     with machines.database.transaction() as session:
-        taken = webhooks.take_due(session, now=clock.now())
+        taken = webhooks.take_due(session, now=database_clock.now())
     machines.sender.push(DELIVER, Queue.UPKEEP, taken)
 
 
 def _attempt(delivery: Delivery, door: Door) -> Ending:
     """Sign and post; the time that is signed is that of the attempt."""
-    now = clock.now()
     body = json.dumps(delivery.payload)
     headers = {
         "Content-Type": "application/json",
         "Webhook-Id": delivery.id,
-        "Webhook-Timestamp": str(int(now.timestamp())),
-        "Webhook-Signature": Webhook(delivery.secret).sign(delivery.id, now, body),
+        "Webhook-Timestamp": str(int(delivery.at.timestamp())),
+        "Webhook-Signature": Webhook(delivery.secret).sign(delivery.id, delivery.at, body),
     }
     started = time.monotonic()
     try:

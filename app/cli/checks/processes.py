@@ -9,8 +9,8 @@ from app.cli.elsewhere import loaded_providers
 from app.core import workers
 from app.core.workers import State
 from app.domain.errors import Unavailable
-from app.infra import clock
-from app.infra.db import Database, shared_time
+from app.infra import database_clock
+from app.infra.db import Database
 from app.settings import Settings, SettingsError
 
 
@@ -19,7 +19,7 @@ def living(url: str) -> Iterator[Finding]:
     database = Database(url)
     try:
         with database.reading() as session:
-            now = shared_time(session, clock.now())
+            now = database_clock.value(session)
             found = [row for row in workers.known(session) if workers.state(row, now=now) is not State.SILENT]
     except Unavailable:
         return

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from jobs_support import NOW, a_workspace
+from sqlalchemy import literal, select, update
+from sqlalchemy.orm import Session
+
+from app.core.workspaces import Workspace
+from app.infra import clock, database_clock
+from app.infra.db import UtcDateTime
+
+ROOT = Path(__file__).parents[2]
+HOUR = timedelta(hours=1)
+SOON = timedelta(seconds=5)
+OWN_CLOCK = {
+    "app/infra/clock.py": "defines it",
+    "app/infra/database_clock.py": "measures how far it is off",
+    "app/infra/limits.py": "writes a header from a time that the same process computed",
+    "app/cli/checks/database.py": "measures how far it is off",
+    "app/cli/checks/redis.py": "measures how far it is off",
+    "app/cli/importing.py": "the default date of an operator's file",
+    "app/cli/listing.py": "checks a date that an operator typed",
+    "workers/activity.py": "compares with times that the same process noted",
+    "workers/http.py": "compares with a date that a vendor sent",
+    "workers/providers/apollo.py": "the time of a vendor's answer",
+    "workers/providers/dropcontact.py": "the time of a vendor's answer",
+    "workers/providers/fullenrich.py": "the time of a vendor's answer",
+    "workers/providers/hunter.py": "the time of a vendor's answer",
+    "workers/providers/pattern.py": "the time of a guess",
+    "workers/providers/pdl.py": "compares with a date that a vendor sent",
+    "workers/providers/reading.py": "the time of a vendor's answer",
+    "workers/providers/rocketreach.py": "the time of a vendor's answer",
+    "workers/providers/sandbox.py": "the time of an answer",
+    "workers/waterfall.py": "the time of a refusal, in the receipt only",
+}
+"""The modules that may read this process's clock, and what for; everything else asks the database."""
+_READS = re.compile(r"clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")
+
+
+@pytest.fixture
+def wrong_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + HOUR)
+
+
+def test_the_database_takes_the_time(session: Session, wrong_clock: None) -> None:
+    assert abs(database_clock.value(session) - datetime.now(UTC)) < SOON
+
+
+@pytest.mark.parametrize("by", [HOUR, timedelta(days=-180), timedelta(milliseconds=50), timedelta(0)])
+def test_time_spans_are_added_and_subtracted(session: Session, by: timedelta) -> None:
+    now = database_clock.now()
+
+    there, later, earlier = session.execute(select(now, now + by, now - by)).one()
+
+    assert (later - there, there - earlier) == (by, by)
+
+
+def test_spans_add_up(session: Session) -> None:
+    now = database_clock.now()
+
+    there, later = session.execute(select(now, now + HOUR + HOUR - HOUR)).one()
+
+    assert later - there == HOUR
+
+
+def test_a_statement_that_was_compiled_before_adds_the_span_it_is_given_now(session: Session) -> None:
+    now = database_clock.now()
+    session.execute(select(now, now + HOUR))
+
+    there, later = session.execute(select(now, now + SOON)).one()
+
+    assert later - there == SOON
+
+
+@pytest.mark.parametrize("microsecond", [0, 1, 999_999])
+def test_the_databases_time_compares_with_stored_times(session: Session, microsecond: int) -> None:
+    workspace_id = a_workspace(session)
+    now = database_clock.value(session).replace(microsecond=microsecond)
+
+    def stored_is_earlier(by: timedelta) -> bool:
+        session.get_one(Workspace, workspace_id).created_at = now + by
+        session.flush()
+        is_earlier = Workspace.created_at < database_clock.now()
+        return bool(session.scalar(select(is_earlier).where(Workspace.id == workspace_id)))
+
+    assert [stored_is_earlier(by) for by in (-HOUR, -SOON, SOON, HOUR)] == [True, True, False, False]
+
+
+def test_what_the_database_writes_is_read_like_any_time(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    now = database_clock.now()
+
+    session.execute(update(Workspace).values(created_at=now + HOUR))
+
+    stored = session.scalars(select(Workspace.created_at).where(Workspace.id == workspace_id)).one()
+    assert stored.tzinfo is UTC
+    assert abs(stored - HOUR - datetime.now(UTC)) < SOON
+
+
+def test_one_statement_has_one_time(session: Session) -> None:
+    now = database_clock.now()
+
+    first, second = session.execute(select(now, database_clock.now())).one()
+
+    assert first == second
+
+
+def test_a_value_is_a_time_already(session: Session) -> None:
+    assert database_clock.value(session, NOW) == NOW
+    assert session.execute(select(database_clock.column(NOW))).scalar_one() == NOW
+    assert session.execute(select(literal(NOW, UtcDateTime()))).scalar_one() == NOW
+
+
+@pytest.mark.parametrize("seconds", [-3600, -0.5, 0, 0.5, 3600])
+def test_how_far_this_process_is_ahead_of_the_database_is_measured(
+    session: Session, monkeypatch: pytest.MonkeyPatch, seconds: float
+) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(seconds=seconds))
+
+    assert database_clock.offset(session) == pytest.approx(seconds, abs=0.2)
+
+
+def test_only_what_no_other_process_compares_is_taken_from_this_process_clock() -> None:
+    sources = [path for folder in ("app", "workers") for path in (ROOT / folder).rglob("*.py")]
+
+    found = {str(path.relative_to(ROOT)) for path in sources if _READS.search(path.read_text())}
+
+    assert found == set(OWN_CLOCK)
