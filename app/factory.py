@@ -34,6 +34,7 @@ from app.api import (
     reveal,
     session,
     sessions,
+    start,
 )
 from app.api.answer import Machines
 from app.api.hosts import require_host
@@ -77,6 +78,7 @@ BLUEPRINTS = (
     password.blueprint,
     health.blueprint,
     problems.blueprint,
+    start.blueprint,
 )
 COMMANDS: tuple[click.Command, ...] = (
     accounts.group,

@@ -33,6 +33,7 @@ from workers.providers.web import Vendor
 
 ROOT = Path(__file__).parents[1]
 OPEN_TO_ALL = {
+    "/",
     "/api/ext/login",
     "/healthz",
     "/readyz",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape as escape_html
 from itertools import islice
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy.exc import DataError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge, UnsupportedMediaType
 from werkzeug.exceptions import NotFound as NoRoute
 
+from app.api import pages
 from app.api.body import MOST_ERRORS, escape
 from app.domain import errors
 from app.domain.errors import FieldError, Problem
@@ -29,11 +31,15 @@ def register(app: APIFlask) -> None:
 
 
 def answer(problem: Problem) -> Response:
-    """Answer with the problem, and the headers that belong to it."""
+    """Answer with the problem and its headers; to a browser, 404 outside the API is a page."""
+    if problem.status == errors.NotFound.status and pages.are_wanted():
+        return pages.page(problem.title, f"<p>{escape_html(problem.detail)}</p>", problem.status)
     body = problem.as_dict() | {"request_id": g.get("request_id")}
     response = current_app.response_class(
         json.dumps(body), status=problem.status, mimetype="application/problem+json"
     )
+    if problem.status == errors.NotFound.status and pages.are_possible():
+        pages.vary(response)
     if problem.retry_after is not None:
         response.headers["Retry-After"] = str(problem.retry_after)
     if isinstance(problem, errors.InsufficientCredits):

@@ -1,14 +1,15 @@
-"""/problems/<code>: the page behind every problem's `type`."""
+"""/problems: every error code, and the page behind each problem's `type`."""
 
 from __future__ import annotations
 
 from html import escape
 
 from apiflask import APIBlueprint
-from flask import Response, request
+from flask import Response
 
+from app.api import pages
 from app.api.answer import reply
-from app.domain.errors import NotFound, all_problems
+from app.domain.errors import NotFound, Problem, all_problems
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")
 
@@ -26,50 +27,54 @@ def problem(code: str) -> Response:
     if kind is None:
         raise NotFound("There is no problem with this code; GET /problems lists them all.")
     meaning = " ".join((kind.__doc__ or "").split())
-    if request.accept_mimetypes.best_match(["application/json", "text/html"]) == "text/html":
-        texts = {"title": kind.title, "meaning": meaning.replace("`", ""), "help": kind.help}
-        page = _PAGE.format(code=code, status=kind.status, **{k: escape(text) for k, text in texts.items()})
-        return Response(page, mimetype="text/html")
-    return reply(
-        {
-            "code": code,
-            "title": kind.title,
-            "status": kind.status,
-            "meaning": meaning,
-            "what_to_do": kind.help,
-            "retryable": kind.retryable,
-        }
-    )
+    if pages.are_wanted():
+        return pages.page(kind.title, _explained(kind, meaning))
+    answer = {
+        "code": code,
+        "title": kind.title,
+        "status": kind.status,
+        "meaning": meaning,
+        "what_to_do": kind.help,
+        "retryable": kind.retryable,
+    }
+    return pages.vary(reply(answer))
 
 
 @blueprint.get("/problems")
 @blueprint.doc(responses={200: "Every code, with its status and title."})
 def problems() -> Response:
-    """List every problem's code."""
-    return reply(
-        {
-            "problems": [
-                {"code": code, "status": kind.status, "title": kind.title, "type": f"/problems/{code}"}
-                for code, kind in all_problems().items()
-            ]
-        }
+    """List every problem's code, as JSON or, to a browser, as a page."""
+    if pages.are_wanted():
+        rows = "".join(_row(kind) for kind in all_problems().values())
+        return pages.page("Problems", _LIST.format(rows=rows))
+    answer = {
+        "problems": [
+            {"code": code, "status": kind.status, "title": kind.title, "type": f"/problems/{code}"}
+            for code, kind in all_problems().items()
+        ]
+    }
+    return pages.vary(reply(answer))
+
+
+def _explained(kind: type[Problem], meaning: str) -> str:
+    return (
+        f"<p><code>{kind.code}</code>, status {kind.status}</p>\n<p>{escape(meaning.replace('`', ''))}</p>\n"
+        f"<h2>What to do</h2>\n<p>{escape(kind.help)}</p>"
     )
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{title}</title>
-<style>
-body {{ font: 1.1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem;
-       color-scheme: light dark }}
-code {{ font-size: .95em }}
-</style>
-<h1>{title}</h1>
-<p><code>{code}</code>, status {status}</p>
-<p>{meaning}</p>
-<h2>What to do</h2>
-<p>{help}</p>
-</html>
+def _row(kind: type[Problem]) -> str:
+    return (
+        f'<tr><td>{kind.status}</td><td><a href="/problems/{kind.code}"><code>{kind.code}</code></a></td>'
+        f"<td>{escape(kind.title)}</td></tr>\n"
+    )
+
+
+_LIST = """
+<p>Every error is answered as <code>application/problem+json</code> with one of these codes.</p>
+<table>
+<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Title</th></tr></thead>
+<tbody>
+{rows}</tbody>
+</table>
 """

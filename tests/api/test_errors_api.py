@@ -97,12 +97,6 @@ def test_whatever_flask_raises_is_a_problem_too(raising: APIFlask, error: Except
     assert (status, body["code"]) == (all_problems()[code].status, code)
 
 
-def test_no_route_is_a_404_and_no_page(client: FlaskClient) -> None:
-    response = client.get("/nothing/here", headers={"Accept": "text/html"})
-
-    assert (response.status_code, response.mimetype) == (404, PROBLEM_JSON)
-
-
 def test_a_wrong_method_is_told_the_right_ones(client: FlaskClient) -> None:
     response = client.get("/api/ext/login")
 

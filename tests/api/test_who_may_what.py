@@ -95,6 +95,7 @@ LINES = {
     "DELETE /api/sessions": line("session", 204),
     "DELETE /api/sessions/<session_id>": line("session", 204, whose="the account's"),
     "POST /api/password": line("session", 204, body={"current_password": PASSWORD, "new_password": PASSWORD}),
+    "GET /": open_to_all("it says where the documentation is"),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
     "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; to anybody else it is a 404"),

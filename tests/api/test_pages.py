@@ -1,0 +1,124 @@
+"""Pages for browsers, and JSON for everybody else, at the same addresses."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from flask.testing import FlaskClient
+
+from app.domain.errors import all_problems
+
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"}
+PROGRAMS = (
+    {},
+    {"Accept": "*/*"},
+    {"Accept": "application/json"},
+    {"Accept": "application/json, text/html;q=0.5"},
+)
+PAGES = {"/": 200, "/problems": 200, "/problems/not_found": 200, "/nothing/here": 404, "/problems/none": 404}
+
+
+class Markup(HTMLParser):
+    """Collects elements, and sees that each is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in {"meta", "link"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def links(self) -> set[str | None]:
+        return {attributes["href"] for tag, attributes in self.elements if tag == "a"}
+
+
+@pytest.mark.parametrize(("path", "status"), PAGES.items())
+def test_to_a_browser_it_is_a_page(client: FlaskClient, path: str, status: int) -> None:
+    answer = client.get(path, headers=BROWSER)
+
+    markup = Markup(answer.text)
+    assert (answer.status_code, answer.content_type) == (status, "text/html; charset=utf-8")
+    assert markup.open == []
+    assert {"/", "/docs", "/problems"} <= markup.links()
+    assert [tag for tag, _attributes in markup.elements].count("h1") == 1
+    assert ("html", {"lang": "en"}) in markup.elements
+    assert "color-scheme: light dark" in answer.text
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_needs_nothing_from_elsewhere_and_runs_nothing(client: FlaskClient, path: str) -> None:
+    answer = client.get(path, headers=BROWSER)
+
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
+    assert not re.search(r"https?://|<script|style=|\son[a-z]+=|javascript:", answer.text)
+
+
+@pytest.mark.parametrize("accept", PROGRAMS)
+@pytest.mark.parametrize(("path", "status"), PAGES.items())
+def test_to_a_program_it_is_json(client: FlaskClient, path: str, status: int, accept: dict[str, str]) -> None:
+    answer = client.get(path, headers=accept)
+
+    kind = "application/json" if status == 200 else "application/problem+json"
+    assert (answer.status_code, answer.mimetype) == (status, kind)
+
+
+@pytest.mark.parametrize("headers", [BROWSER, {}])
+@pytest.mark.parametrize("path", PAGES)
+def test_caches_are_told_that_it_depends_on_accept(
+    client: FlaskClient, path: str, headers: dict[str, str]
+) -> None:
+    assert "Accept" in client.get(path, headers=headers).headers["Vary"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/api/ext/nothing"),
+        ("GET", "/api/ext/session"),
+        ("GET", "/api/ext/jobs?id=job_0"),
+        ("POST", "/nothing/here"),
+        ("DELETE", "/problems"),
+        ("GET", "/api/ext/login"),
+    ],
+)
+def test_no_error_of_the_api_and_no_other_method_is_ever_a_page(
+    client: FlaskClient, method: str, path: str
+) -> None:
+    answer = client.open(path, method=method, headers=BROWSER)
+
+    assert answer.mimetype == "application/problem+json"
+
+
+def test_what_was_asked_for_is_not_quoted_on_the_page(client: FlaskClient) -> None:
+    answer = client.get("/%3Cscript%3Ealert(1)%3C/script%3E", headers=BROWSER)
+
+    assert (answer.status_code, answer.mimetype) == (404, "text/html")
+    assert "alert(1)" not in answer.text
+
+
+def test_the_list_of_problems_links_to_each(client: FlaskClient) -> None:
+    links = Markup(client.get("/problems", headers=BROWSER).text).links()
+
+    assert {f"/problems/{code}" for code in all_problems()} <= links
+
+
+def test_a_program_is_told_where_to_go_on(client: FlaskClient) -> None:
+    answer = client.get("/")
+
+    assert answer.get_json() == {
+        "docs": "/docs",
+        "openapi": "/openapi.json",
+        "problems": "/problems",
+        "ready": "/readyz",
+    }
