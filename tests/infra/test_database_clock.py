@@ -38,7 +38,7 @@ OWN_CLOCK = {
     "workers/waterfall.py": "the time of a refusal, in the receipt only",
 }
 """The modules that may read this process's clock, and what for; everything else asks the database."""
-_READS = re.compile(r"clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")
+_READS = re.compile(r"(?<!database_)clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")
 
 
 @pytest.fixture
