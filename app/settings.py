@@ -56,6 +56,7 @@ class Settings:
     session_absolute_days: int
     price_reveal_email: int
     price_reveal_phone: int
+    feedback_unconfirmed_refund_share: float
     known_fresh_days: int
     answer_fresh_seconds: int
     not_found_fresh_seconds: int
@@ -215,6 +216,7 @@ def _settings(env: _Environment) -> Settings:
         session_absolute_days=env.int("SESSION_ABSOLUTE_DAYS", 90),
         price_reveal_email=env.int("PRICE_REVEAL_EMAIL", 1),
         price_reveal_phone=env.int("PRICE_REVEAL_PHONE", 1),
+        feedback_unconfirmed_refund_share=_share(env, "FEEDBACK_UNCONFIRMED_REFUND_SHARE", 0.05),
         known_fresh_days=env.int("KNOWN_FRESH_DAYS", 180),
         answer_fresh_seconds=env.int("ANSWER_FRESH_SECONDS", 3600),
         not_found_fresh_seconds=env.int("NOT_FOUND_FRESH_SECONDS", 86400),
@@ -271,6 +273,15 @@ def _retention(env: _Environment, name: str, usual: int) -> int:
         message = f"{name} is {days}; it must be at least {SHORTEST_RETENTION}."
         raise SettingsError(message)
     return days
+
+
+@_collected
+def _share(env: _Environment, name: str, usual: float) -> float:
+    share = env.float(name, usual)
+    if not 0 <= share <= 1:
+        message = f"{name} is {share}; it must be a share between 0 and 1, such as {usual}."
+        raise SettingsError(message)
+    return share
 
 
 @_collected

@@ -27,10 +27,12 @@ from stored_support import a_company, a_contact, an_email
 from app.core import audits, captures, feedback, idempotency, leases, people, sweeping
 from app.core.captures import Capture
 from app.core.contacts import Contact
-from app.core.feedback import FeedbackKind, Said
+from app.core.feedback import Said
 from app.core.jobs import JobItem
 from app.core.leases import Answer
 from app.core.people import Field, MinStatus, Wish
+from app.core.refunds import Allowance
+from app.core.reports import FeedbackKind
 from app.domain.kinds import Kind, Outcome
 
 STUCK_AFTER = timedelta(minutes=2)
@@ -77,7 +79,7 @@ def busy_days(session: Session) -> Days:
         email="bob@acme.com",
         kind=FeedbackKind.BOUNCE,
     )
-    feedback.record(session, bounce, now=NOW)
+    feedback.record(session, bounce, allowance=Allowance(0.05), now=NOW)
     missed = a_job(session, workspace, "missed")
     leases.settle(session, claim(session, missed), Answer(outcome=Outcome.NOT_FOUND), now=NOW)
     leases.fail(session, claim(session, a_job(session, workspace, "failed")), CRASHED, now=NOW)

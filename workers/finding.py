@@ -150,7 +150,12 @@ def ask_around(
 
 
 def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Handed | None:
-    """Store what was found and hand over what fulfils the wish; None if nothing does."""
+    """Store what was found and hand over what fulfils the wish; None if nothing does.
+
+    Raises:
+        RunLater: what the workspace owned was refunded meanwhile, and the job holds no credits for it.
+
+    """
     if finding.catch.suppressed:
         names = people.identifiers(session, claim.workspace_id, finding.known)
         suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
@@ -164,7 +169,7 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
     contact = _store(session, finding, now=now)
     if contact is None or finding.is_empty:
         return None
-    return people.hand_over(
+    handed = people.hand_over(
         session,
         workspace_id=claim.workspace_id,
         job_id=claim.job_id,
@@ -173,6 +178,9 @@ def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: d
         price=price,
         now=now,
     )
+    if handed is not None and finding.known.owned and handed.charge > claim.budget:
+        raise RunLater(after=0.0, waiting=True)  # refunded meanwhile; it is no longer owned, nor paid for
+    return handed
 
 
 def _named_by(catch: Catch) -> list[Identifier]:

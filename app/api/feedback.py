@@ -1,4 +1,4 @@
-"""POST /api/feedback: what became of an address the workspace owns; a bounce gives its credits back; free."""
+"""POST /api/feedback: what became of an address the workspace owns; a confirmed bounce is refunded; free."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from app.api.idempotency import REPLAYED, begin, finish
 from app.api.limits import Policy, limited
 from app.core import feedback as core
 from app.core import workspaces
-from app.core.feedback import REFUND_WITHIN, FeedbackKind, Recorded, Refund, Said
+from app.core.feedback import Recorded, Said
+from app.core.refunds import REFUND_WITHIN, Allowance, Refund
+from app.core.reports import FeedbackKind
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
 from app.infra.db import Database
 from app.infra.log import log
+from app.settings import Settings
 
 blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
 
@@ -72,7 +75,12 @@ class FeedbackAnswerSchema(Schema):
         metadata={
             "enum": [refund.value for refund in Refund],
             "example": "given",
-            "description": f"Why; `too_late` is more than {REFUND_WITHIN.days} days after the reveal.",
+            "description": (
+                "Why. `pending`: given when a verification or another workspace confirms the bounce. "
+                "`not_due`: no bounce, one that a verification refuted, or one that leaves another address "
+                "of the contact that may work. "
+                f"`too_late`: more than {REFUND_WITHIN.days} days after the reveal."
+            ),
         },
     )
     credits = fields.Nested(BalanceOut, required=True)
@@ -86,10 +94,16 @@ class FeedbackAnswerSchema(Schema):
 def feedback(body: dict[str, Any]) -> Response:
     """Say what became of an address.
 
-    A hard bounce lowers the score of who gave the address, has it verified again, and gives back what the
-    workspace paid for it, once, within 30 days of the reveal. Saying it twice changes nothing.
+    A hard bounce makes the address `risky` for this workspace and has it verified again. What the workspace
+    paid within 30 days before comes back once the bounce is confirmed, by the verification or by a report of
+    another workspace that paid for the address; only then others see it as risky and the providers that gave
+    it lose score. Without confirmation a few bounces are refunded at once, as the operator allows; the others
+    are `pending`. Refunded addresses are owned no more: they are masked, also in the answers of earlier jobs,
+    and to reveal them again costs again. Saying the same twice changes nothing.
     """
     database: Database = current_app.extensions["database"]
+    settings: Settings = current_app.extensions["settings"]
+    allowance = Allowance(settings.feedback_unconfirmed_refund_share)
     who = caller()
     with database.transaction() as session:
         now = database_clock.value(session)
@@ -98,7 +112,7 @@ def feedback(body: dict[str, Any]) -> Response:
         if known is not None:
             return _answer(session, known, REPLAYED)
         said = Said(workspace_id=who.workspace_id, account_id=who.account_id, **body)
-        recorded = core.record(session, said, now=now)
+        recorded = core.record(session, said, allowance=allowance, now=now)
         finish(session, recorded.feedback.id)
         answer = _answer(session, recorded)
     log.info("feedback recorded", kind=recorded.feedback.kind, refunded=recorded.refunded)

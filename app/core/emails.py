@@ -33,7 +33,8 @@ class Email(Base):
     `{first}.{last}`, with the habits of spelling it shows, as in `{f}{last} particles:joined`, where it
     follows one and is not itself guessed from a pattern; `sources` a list of
     `{"provider", "kind", "first_seen_at", "last_seen_at"}`. `last_seen_at` is what freshness counts from.
-    `reported_at` is when a caller last said that it bounced; only a verdict from after it answers that.
+    `reported_at` is when a second workspace last confirmed that it bounced; only a verdict from after it
+    answers that.
     """
 
     __tablename__ = "emails"
@@ -115,7 +116,7 @@ def as_found(row: Email | Row[Any]) -> FoundEmail:
 
 
 def any_reported(session: Session, addresses: Collection[str], *, since: datetime) -> bool:
-    """Tell whether somebody said of one of the addresses, since then, that it bounced."""
+    """Return whether a bounce of one of the addresses was confirmed since then."""
     query = select(Email.id).where(Email.reported_at >= since).limit(1)
     return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in slices(addresses))
 

@@ -24,11 +24,11 @@ from app.core.accounts import Account
 from app.core.companies import Company
 from app.core.contacts import Contact
 from app.core.emails import Email
-from app.core.feedback import Feedback
 from app.core.intake import SLICE
 from app.core.jobs import Job, JobItem
 from app.core.phones import Phone
 from app.core.provider_calls import ProviderCall
+from app.core.reports import Feedback
 from app.core.reveals import Reveal
 from app.core.saved_profiles import SavedProfile
 from app.core.suppressions import Identifier

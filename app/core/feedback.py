@@ -1,76 +1,35 @@
-"""Feedback: what callers say became of an address they own; a bounce within 30 days is refunded."""
+"""Feedback: what callers say became of an address they own.
+
+A bounce changes only what its reporter sees, until a verification or a second workspace confirms it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import ColumnElement, and_, select
+from sqlalchemy.orm import Session
 
-from app.core import credits, owners, reveals
+from app.core import owners, refunds, reports, reveals, workspaces
 from app.core.companies import Company
 from app.core.contacts import Contact
 from app.core.emails import Email
-from app.core.people import Field
+from app.core.refunds import Allowance, Refund
+from app.core.reports import IS_OPEN, Feedback, FeedbackKind
 from app.core.reveals import Reveal
-from app.core.workspaces import foreign_key
 from app.domain.countries import country_of
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, SourceKind
 from app.domain.ids import is_id, new_id
-from app.infra.db import Base, insert
+from app.infra.db import insert
 
-REFUND_WITHIN = timedelta(days=30)
-BOUNCED = "bounced"
-_TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
-
-
-class FeedbackKind(StrEnum):
-    """What can be said of an address: a hard bounce, somebody else's mailbox, or that it answered."""
-
-    BOUNCE = "bounce"
-    WRONG_PERSON = "wrong_person"
-    VALID = "valid"
-
-
-class Refund(StrEnum):
-    """What became of the credits."""
-
-    GIVEN = "given"
-    GIVEN_BEFORE = "given_before"
-    TOO_LATE = "too_late"
-    NOTHING_PAID = "nothing_paid"
-    NOT_DUE = "not_due"
-
-
-class Feedback(Base):
-    """What a workspace said of one address, once for each kind.
-
-    `providers` are those that gave the address by then, `country` is the ISO country where the person likely
-    is, `refunded` the credits that were given back for this.
-    """
-
-    __tablename__ = "feedback"
-    __table_args__ = (
-        UniqueConstraint("email_id", "workspace_id", "kind"),
-        Index("ix_feedback_kind_created_at", "kind", "created_at"),
-    )
-
-    id: Mapped[str] = mapped_column(String(28), primary_key=True)
-    workspace_id: Mapped[str] = mapped_column(foreign_key())
-    account_id: Mapped[str | None]
-    contact_id: Mapped[str] = mapped_column(
-        String(28), ForeignKey("contacts.id", ondelete="CASCADE"), index=True
-    )
-    email_id: Mapped[str] = mapped_column(String(28), ForeignKey("emails.id", ondelete="CASCADE"))
-    kind: Mapped[str]
-    providers: Mapped[list[Any]]
-    country: Mapped[str | None]
-    refunded: Mapped[int]
-    created_at: Mapped[datetime]
+_FIELD = "email"
+_VERDICTS = (EmailStatus.VALID.value, EmailStatus.INVALID.value)
+"""Statuses that answer a bounce; that a host takes every address does not."""
+_ANSWERED = (IS_OPEN, Email.status.in_(_VERDICTS), Email.verified_at > Feedback.created_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +52,12 @@ class Recorded:
     refund: Refund
 
 
-def record(session: Session, said: Said, *, now: datetime) -> Recorded:
+def record(session: Session, said: Said, *, allowance: Allowance, now: datetime) -> Recorded:
     """Write down what the workspace says of the address; the second time changes nothing.
 
-    After a bounce the address is at best risky for everybody and wants verifying again; what the workspace
-    paid for it comes back, once per reveal, if that was at most 30 days ago. It stays owned in any case.
+    After a bounce the address is at best risky for this workspace, and wants verifying again. What the
+    workspace paid comes back when the bounce is confirmed, or at once if the allowance covers it; then it no
+    longer owns the contact's addresses.
 
     Raises:
         ContactNotFound: the workspace does not own the e-mails of such a contact, or this is none of them.
@@ -107,32 +67,67 @@ def record(session: Session, said: Said, *, now: datetime) -> Recorded:
     feedback_id = _add(session, said, address, now)
     if feedback_id is None:
         known = _same(session, said, address)
-        refund = _refund(session, known)
+        refund = refunds.state(session, known)
         return Recorded(known, 0, Refund.GIVEN_BEFORE if refund is Refund.GIVEN else refund)
     feedback = session.get_one(Feedback, feedback_id)
     if said.kind is FeedbackKind.BOUNCE:
-        _distrust(address, now)
-        owners.touch(session, [said.contact_id], now)
-        feedback.refunded = _give_back(session, said, now)
-        session.flush()
-    return Recorded(feedback, feedback.refunded, _refund(session, feedback))
+        _take_bounce(session, feedback, address, allowance, now)
+    return Recorded(feedback, feedback.refunded, refunds.state(session, feedback))
 
 
 def get(session: Session, workspace_id: str, feedback_id: str) -> Recorded | None:
-    """Read the workspace's feedback as it was recorded; None if it is gone with its contact."""
+    """Return the workspace's feedback as it is now; None if it is gone with its contact."""
     query = select(Feedback).where(Feedback.id == feedback_id, Feedback.workspace_id == workspace_id)
     feedback = session.scalar(query)
-    return None if feedback is None else Recorded(feedback, feedback.refunded, _refund(session, feedback))
+    if feedback is None:
+        return None
+    return Recorded(feedback, feedback.refunded, refunds.state(session, feedback))
+
+
+def verified_since(session: Session, *, limit: int) -> Sequence[str]:
+    """Return contacts with an open bounce of an address that was verified since."""
+    query = select(Feedback.contact_id).join(Email, Email.id == Feedback.email_id).where(*_ANSWERED)
+    return session.scalars(query.distinct().order_by(Feedback.contact_id).limit(limit)).all()
+
+
+def decide(session: Session, contact_id: str, *, now: datetime) -> int:
+    """Confirm or refute the contact's open bounces by the verdicts from after them; return how many.
+
+    Raises:
+        ContactNotFound: the contact is gone.
+
+    """
+    owners.lock_name(session, contact_id)
+    query = (
+        select(Feedback, Email.status)
+        .join(Email, Email.id == Feedback.email_id)
+        .where(Feedback.contact_id == contact_id, *_ANSWERED)
+        .order_by(Feedback.id)
+    )
+    answered = session.execute(query).all()
+    _lock(session, contact_id, {feedback.workspace_id for feedback, _status in answered})
+    for feedback, status in answered:
+        if status == EmailStatus.INVALID:
+            _confirm(session, feedback, now)
+        else:
+            feedback.refuted_at = now
+    session.flush()
+    return len(answered)
 
 
 def _owned_address(session: Session, said: Said) -> Email:
-    """Find the address, and let nobody else write the contact's addresses meanwhile."""
+    """Find the address, and let nobody else write the contact's addresses meanwhile.
+
+    Who was refunded owns it no more, but may say the same again and is told what came of it.
+    """
     query = (
         select(Email)
         .join(Reveal, Reveal.contact_id == Email.contact_id)
+        .outerjoin(Feedback, _is_same(said))
         .where(
             Reveal.workspace_id == said.workspace_id,
-            Reveal.field == Field.EMAIL.value,
+            Reveal.field == _FIELD,
+            Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
             Email.contact_id == said.contact_id,
             Email.email == said.email,
         )
@@ -141,7 +136,10 @@ def _owned_address(session: Session, said: Said) -> Email:
     if not is_id(said.contact_id, "con") or session.scalar(query) is None:
         raise ContactNotFound
     owners.lock_name(session, said.contact_id)
-    return session.scalars(query).one()
+    address = session.scalars(query).one_or_none()
+    if address is None:
+        raise ContactNotFound
+    return address
 
 
 def _add(session: Session, said: Said, address: Email, now: datetime) -> str | None:
@@ -163,12 +161,16 @@ def _add(session: Session, said: Said, address: Email, now: datetime) -> str | N
 
 
 def _same(session: Session, said: Said, address: Email) -> Feedback:
-    query = select(Feedback).where(
-        Feedback.email_id == address.id,
+    query = select(Feedback).join(Email, Email.id == address.id).where(_is_same(said))
+    return session.scalars(query).one()
+
+
+def _is_same(said: Said) -> ColumnElement[bool]:
+    return and_(
+        Feedback.email_id == Email.id,
         Feedback.workspace_id == said.workspace_id,
         Feedback.kind == said.kind.value,
     )
-    return session.scalars(query).one()
 
 
 def _givers(address: Email) -> list[str]:
@@ -185,38 +187,48 @@ def _country(session: Session, address: Email) -> str | None:
     return contact.country or (company.country if company else None) or country_of(domain)
 
 
-def _distrust(address: Email, now: datetime) -> None:
-    address.reported_at = now
-    if address.status in _TRUSTED:
-        address.status = EmailStatus.RISKY.value
-    if BOUNCED not in address.status_reasons:
-        address.status_reasons = [*address.status_reasons, BOUNCED]
+def _take_bounce(
+    session: Session, feedback: Feedback, address: Email, allowance: Allowance, now: datetime
+) -> None:
+    """Confirm by this bounce those that others reported, and refund it as far as that can be done now."""
+    others = [one for one in reports.open_bounces(session, address.id) if one.id != feedback.id]
+    parties = {feedback.workspace_id, *(one.workspace_id for one in others)}
+    payers = _lock(session, address.contact_id, parties)
+    if address.status == EmailStatus.INVALID:
+        _confirm(session, feedback, now)
+    elif feedback.workspace_id in payers:
+        _bear_out(session, [one for one in others if one.workspace_id in payers], address, now)
+    if feedback.confirmed_at is None:
+        refunds.refund_unconfirmed(session, feedback, allowance, now=now)
+    session.flush()
 
 
-def _give_back(session: Session, said: Said, now: datetime) -> int:
-    """Refund the reveal if that is due; give the credits."""
-    paid = reveals.give_back(
-        session,
-        workspace_id=said.workspace_id,
-        contact_id=said.contact_id,
-        field=Field.EMAIL.value,
-        since=now - REFUND_WITHIN,
-        now=now,
-    )
-    if paid is None:
-        return 0
-    credits.refund(session, said.workspace_id, paid.job_id, paid.credits, reason=BOUNCED, now=now)
-    return paid.credits
+def _bear_out(session: Session, others: Sequence[Feedback], address: Email, now: datetime) -> None:
+    """Confirm the bounces that others reported before, and let everybody see the address as risky.
+
+    The last report stays unconfirmed: of all workspaces that say so, one has paid, and no two can refund
+    each other everything.
+    """
+    for other in others:
+        _confirm(session, other, now)
+    if others:
+        address.reported_at = now
+        address.status = reports.status_after_bounce(address.status)
+        address.status_reasons = reports.reasons_with_bounce(address.status_reasons)
+        owners.touch(session, [address.contact_id], now)
 
 
-def _refund(session: Session, feedback: Feedback) -> Refund:
-    """Tell why the feedback gave back what it did."""
-    if feedback.kind != FeedbackKind.BOUNCE:
-        return Refund.NOT_DUE
-    if feedback.refunded:
-        return Refund.GIVEN
-    reveal = session.get_one(Reveal, (feedback.workspace_id, feedback.contact_id, Field.EMAIL.value))
-    if not reveal.credits:
-        return Refund.NOTHING_PAID
-    late = feedback.created_at - reveal.created_at > REFUND_WITHIN
-    return Refund.TOO_LATE if late else Refund.GIVEN_BEFORE
+def _confirm(session: Session, feedback: Feedback, now: datetime) -> None:
+    feedback.confirmed_at = now
+    session.flush()
+    refunds.refund_confirmed(session, feedback, now=now)
+
+
+def _lock(session: Session, contact_id: str, workspace_ids: Collection[str]) -> frozenset[str]:
+    """Lock what refunds to these workspaces change; return those that paid for the contact's e-mails.
+
+    Always reveals before workspaces, each in the order of their ids, as settling a job does.
+    """
+    paid = reveals.lock(session, contact_id, _FIELD, workspace_ids)
+    workspaces.lock(session, workspace_ids)
+    return paid

@@ -7,22 +7,50 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from sqlalchemy import BindParameter, Row, Select, bindparam, select
+from sqlalchemy import BindParameter, Row, and_, bindparam, select
 from sqlalchemy.orm import Session
 
-from app.core import reveals, suppressions
+from app.core import reports, reveals, suppressions
 from app.core.contacts import Contact
 from app.core.emails import Email
 from app.core.phones import Phone
+from app.core.reports import IS_OPEN, Feedback
 from app.core.suppressions import Identifier
 from app.domain.subjects import Subject
 
-EmailRow: TypeAlias = Email | Row[Any]
+
+@dataclass(frozen=True, slots=True)
+class BouncedEmail:
+    """An address as the workspace sees it that reported its bounce, as long as nobody confirmed that."""
+
+    row: Row[Any]
+
+    @property
+    def status(self) -> str:
+        """At best risky."""
+        return reports.status_after_bounce(self.row.status)
+
+    @property
+    def status_reasons(self) -> list[str]:
+        """Those of the address, and `bounced`."""
+        return reports.reasons_with_bounce(self.row.status_reasons)
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 -- any other column
+        """Return what is stored of the address."""
+        return getattr(self.row, name)
+
+
+EmailRow: TypeAlias = Email | Row[Any] | BouncedEmail
 PhoneRow: TypeAlias = Phone | Row[Any]
 
 # Rows of the table, not objects, by statements put together once: a third of the time on a hot path.
 _IDS: BindParameter[Any] = bindparam("ids", expanding=True)
-_EMAILS = select(Email.__table__).where(Email.__table__.c.contact_id.in_(_IDS))
+_MY_BOUNCE = and_(Feedback.email_id == Email.id, Feedback.workspace_id == bindparam("workspace_id"), IS_OPEN)
+_EMAILS = (
+    select(Email.__table__, Feedback.id.label("bounce_id"))
+    .outerjoin(Feedback, _MY_BOUNCE)
+    .where(Email.__table__.c.contact_id.in_(_IDS))
+)
 _PHONES = select(Phone.__table__).where(Phone.__table__.c.contact_id.in_(_IDS))
 
 
@@ -57,7 +85,7 @@ def of(
     `subjects` are the callers' words, looked for on the suppression list, too.
     """
     ids = sorted({contact.id for contact in contacts})
-    emails, phones = _by_contact(session, _EMAILS, ids), _by_contact(session, _PHONES, ids)
+    emails, phones = _emails(session, workspace_id, ids), _phones(session, ids)
     identifiers = {one for contact in contacts for one in stored(contact, emails, phones)}
     identifiers |= {one for subject in subjects for one in spoken(subject)}
     return Holdings(
@@ -85,9 +113,17 @@ def spoken(subject: Subject) -> list[Identifier]:
     return [Identifier(kind, value) for kind, value in said if value]
 
 
-def _by_contact(session: Session, statement: Select[Any], ids: Sequence[str]) -> dict[str, list[Row[Any]]]:
-    found: dict[str, list[Row[Any]]] = defaultdict(list)
+def _emails(session: Session, workspace_id: str, ids: Sequence[str]) -> dict[str, list[EmailRow]]:
+    found: dict[str, list[EmailRow]] = defaultdict(list)
     if ids:
-        for row in session.execute(statement, {"ids": ids}):
+        for row in session.execute(_EMAILS, {"ids": ids, "workspace_id": workspace_id}):
+            found[row.contact_id].append(BouncedEmail(row) if row.bounce_id else row)
+    return dict(found)
+
+
+def _phones(session: Session, ids: Sequence[str]) -> dict[str, list[PhoneRow]]:
+    found: dict[str, list[PhoneRow]] = defaultdict(list)
+    if ids:
+        for row in session.execute(_PHONES, {"ids": ids}):
             found[row.contact_id].append(row)
     return dict(found)

@@ -21,6 +21,8 @@ from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base
 
+WITHDRAWN = "withdrawn"
+"""In the request of an item: what it had found was refunded, so that its answer is not given again."""
 _LIVE = text("status IN ('queued', 'running')")
 
 

@@ -218,7 +218,7 @@ RULES = (
     Rule(
         # Whoever was erased is no contact any more, and what was owned of them is gone with them.
         "paid_reveal_is_owned",
-        "a reveal that was charged is owned, as long as the person is stored",
+        "a reveal that was charged is owned or was refunded, as long as the person is stored",
         _GIVE_BACK,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
@@ -229,6 +229,8 @@ RULES = (
                               WHERE r.workspace_id = j.workspace_id AND r.contact_id = c.id
                                     AND r.field = substr(j.kind, 8) AND r.job_id = j.id
                                     AND r.credits >= j.charged)
+              AND j.charged > coalesce((SELECT sum(l.available) FROM ledger l
+                                        WHERE l.job_id = j.id AND l.kind = 'refund'), 0)
         """,
     ),
     Rule(
@@ -273,6 +275,34 @@ RULES = (
               OR coalesce(l.amount, 0) > coalesce(r.refunded, 0)
                  + CASE WHEN j.charged > coalesce(r.credits, 0) THEN j.charged - coalesce(r.credits, 0)
                         ELSE 0 END
+        """,
+    ),
+    Rule(
+        # Feedback is deleted with its contact; what it gave back stays in the ledger.
+        "feedback_refund_is_entered",
+        "what feedback says it gave back to a workspace is in the ledger",
+        _REPAIR,
+        """
+        SELECT f.workspace_id AS id, f.workspace_id AS workspace_id,
+               'at most ' || coalesce(l.amount, 0) AS expected, 'refunded ' || f.refunded AS found
+        FROM (SELECT workspace_id, sum(refunded) AS refunded FROM feedback GROUP BY workspace_id) f
+        LEFT JOIN (SELECT workspace_id, sum(available) AS amount FROM ledger WHERE kind = 'refund'
+                   GROUP BY workspace_id) l ON l.workspace_id = f.workspace_id
+        WHERE f.refunded > coalesce(l.amount, 0)
+        """,
+    ),
+    Rule(
+        "bounce_is_decided_once",
+        "a reported bounce is confirmed or refuted, not both, and only a bounce is refunded",
+        "See the verifications of the address; set the time that is wrong to null.",
+        """
+        SELECT id, workspace_id, 'one decision' AS expected,
+               kind || ', refunded ' || refunded
+               || CASE WHEN confirmed_at IS NULL THEN '' ELSE ', confirmed' END
+               || CASE WHEN refuted_at IS NULL THEN '' ELSE ', refuted' END AS found
+        FROM feedback
+        WHERE (confirmed_at IS NOT NULL AND refuted_at IS NOT NULL)
+              OR (kind <> 'bounce' AND (refunded <> 0 OR confirmed_at IS NOT NULL OR refuted_at IS NOT NULL))
         """,
     ),
     Rule(

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.core import cards, emails, holdings, matches, reveals
 from app.core.contacts import Contact
-from app.core.holdings import EmailRow, Holdings, PhoneRow
+from app.core.holdings import BouncedEmail, EmailRow, Holdings, PhoneRow
 from app.core.matches import Match
 from app.core.suppressions import Identifier
 from app.domain.countries import country_of
@@ -224,13 +224,20 @@ def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None
 
 
 def _unverified(held: Holdings, contact_id: str, wish: Wish) -> tuple[FoundEmail, ...]:
-    """Give the addresses that a verification may make good, as they were first told."""
+    """Return the addresses that a verification may make good, as they were first told.
+
+    One that the workspace itself reported is left to the next round of verifications: what it said of the
+    address must not be stored as what a provider said.
+    """
     if wish.field is not Field.EMAIL:
         return ()
     return tuple(
         emails.as_found(row)
         for row in held.emails.get(contact_id, ())
-        if row.type in wish.types and row.verified_at is None and row.status in _OPEN
+        if not isinstance(row, BouncedEmail)
+        and row.type in wish.types
+        and row.verified_at is None
+        and row.status in _OPEN
     )
 
 

@@ -11,8 +11,8 @@ from sqlalchemy import Select, and_, case, func, or_, select
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
 
-from app.core.feedback import Feedback, FeedbackKind
 from app.core.provider_calls import ProviderCall
+from app.core.reports import Feedback, FeedbackKind
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
 
@@ -48,7 +48,8 @@ def of_field(
     """Count, by provider, the questions about the field since then; of one ISO country, or of all.
 
     Misses known before and refusals are no questions. A hit is judged by what verification made of it: an
-    invalid address is none. Bounces are of addresses reported since then, each once however many said so.
+    invalid address is none. Bounces are of addresses reported since then and confirmed by a verification or
+    by another workspace: no workspace can lower a provider's score alone. Each address counts once.
     """
     where = [
         ProviderCall.field == field,
@@ -102,9 +103,11 @@ def _median(session: Session, query: Select[int | None]) -> int | None:
 
 
 def _bounces(session: Session, since: datetime, country: str | None) -> Counter[str]:
-    """Count the addresses that bounced, by each provider that gave them."""
+    """Count the addresses whose bounce was confirmed, by each provider that gave them."""
     query = select(Feedback.email_id, Feedback.providers).where(
-        Feedback.kind == FeedbackKind.BOUNCE.value, Feedback.created_at >= since
+        Feedback.kind == FeedbackKind.BOUNCE.value,
+        Feedback.created_at >= since,
+        Feedback.confirmed_at.is_not(None),
     )
     if country is not None:
         query = query.where(Feedback.country == country)

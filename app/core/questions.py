@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from app.core import credits, emails, imports, suppressions, webhooks
-from app.core.jobs import Job, JobItem
+from app.core import credits, emails, imports, reports, suppressions, webhooks
+from app.core.jobs import WITHDRAWN, Job, JobItem
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Kind, Outcome, Status
@@ -139,14 +139,22 @@ def _asked(question: Question) -> dict[str, Any]:
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
-    """Tell whether asking again could do better: credits ran out, or a provider failed, for some item."""
-    return any(item.error is not None and item.error["code"] in _MENDABLE for item in items)
+    """Return whether asking again could do better.
+
+    That is so if, for some item, credits ran out, a provider failed, or what was found was refunded.
+    """
+    return any(
+        WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _MENDABLE)
+        for item in items
+    )
 
 
 def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
     results = [result for result in (job.result, *(item.result for item in items)) if result]
     given = {email["email"] for result in results for email in result.get("emails", ())}
-    return emails.any_reported(session, given, since=job.created_at)
+    return emails.any_reported(session, given, since=job.created_at) or reports.any_bounced(
+        session, job.workspace_id, given, since=job.created_at
+    )
 
 
 def _add(session: Session, question: Question, *, deadline: timedelta, now: Moment) -> Job | None:

@@ -1,4 +1,4 @@
-"""What each workspace owns: a contact's field, revealed once, paid once, owned for ever."""
+"""What each workspace owns: a contact's field, revealed once, paid once, owned until it is refunded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from app.infra.db import Base, insert
 class Reveal(Base):
     """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full.
 
-    `credits` is what it cost; `refunded_at` when they were given back, which leaves it owned.
+    `credits` is what it cost; `refunded_at` when they were given back: since then it is not owned, and
+    revealing it again is charged again.
     """
 
     __tablename__ = "reveals"
@@ -43,6 +44,7 @@ class Paid:
 _OWNED = select(Reveal.contact_id, Reveal.field).where(
     Reveal.workspace_id == bindparam("workspace_id"),
     Reveal.contact_id.in_(bindparam("contact_ids", expanding=True)),
+    Reveal.refunded_at.is_(None),
 )
 
 
@@ -64,27 +66,43 @@ def record(
     price: int,
     now: datetime,
 ) -> bool:
-    """Write down that the workspace owns the field; False if it did before: then nothing may be charged."""
+    """Write down that the workspace owns the field; False if it did before: then nothing may be charged.
+
+    On PostgreSQL this waits for a refund of the same reveal that is under way.
+    """
+    paid = {"job_id": job_id, "credits": price, "created_at": now, "refunded_at": None}
     written = session.execute(
         insert(session, Reveal)
-        .values(
-            workspace_id=workspace_id,
-            contact_id=contact_id,
-            field=field,
-            job_id=job_id,
-            credits=price,
-            created_at=now,
+        .values(workspace_id=workspace_id, contact_id=contact_id, field=field, **paid)
+        .on_conflict_do_update(
+            index_elements=["workspace_id", "contact_id", "field"],
+            set_=paid,
+            where=Reveal.refunded_at.is_not(None),
         )
-        .on_conflict_do_nothing()
         .returning(Reveal.contact_id)
     )
     return written.first() is not None
 
 
+def lock(session: Session, contact_id: str, field: str, workspace_ids: Collection[str]) -> frozenset[str]:
+    """Lock these workspaces' reveals of the field; return the workspaces that paid for theirs."""
+    query = (
+        select(Reveal.workspace_id, Reveal.credits)
+        .where(
+            Reveal.contact_id == contact_id,
+            Reveal.field == field,
+            Reveal.workspace_id.in_(workspace_ids),
+        )
+        .order_by(Reveal.workspace_id)
+    )
+    rows = session.execute(query.with_for_update()).all()
+    return frozenset(row.workspace_id for row in rows if row.credits)
+
+
 def give_back(
     session: Session, *, workspace_id: str, contact_id: str, field: str, since: datetime, now: datetime
 ) -> Paid | None:
-    """Mark the reveal as refunded, once for ever; give what is to be paid back.
+    """Mark the reveal as refunded; return what is to be paid back.
 
     None if nothing is: it cost nothing, is from before `since`, or was refunded already.
     """

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from app.core import emails, holdings, owners, phones, suppressions
 from app.core.contacts import Contact
 from app.core.emails import Email
-from app.core.feedback import BOUNCED
+from app.core.reports import BOUNCED, IS_OPEN, Feedback
 from app.core.reveals import Reveal
 from app.domain.emails import email_reasons
 from app.domain.findings import EmailStatus, FoundEmail
@@ -59,10 +59,8 @@ def take_due(session: Session, *, usual_age: timedelta, now: Moment, limit: int)
     What nobody verified counts from when it was last seen. Suppressed people are left alone.
     """
     since = func.coalesce(Email.verified_at, Email.last_seen_at)
-    bounced = and_(
-        Email.reported_at.is_not(None),
-        or_(Email.verified_at.is_(None), Email.verified_at <= Email.reported_at),
-    )
+    reports = (Email.reported_at, _LAST_REPORT)
+    bounced = or_(*(_is_unanswered(at) for at in reports))
     owned = select(Reveal.contact_id).where(Reveal.field == "email")
     query = (
         select(Email.id, Email.contact_id, Email.email, Verification.provider, Verification.ticket)
@@ -73,7 +71,7 @@ def take_due(session: Session, *, usual_age: timedelta, now: Moment, limit: int)
             or_(
                 Verification.next_at.is_(None),
                 Verification.next_at <= now,
-                and_(bounced, Verification.planned_at < Email.reported_at),
+                *(and_(_is_unanswered(at), Verification.planned_at < at) for at in reports),
             ),
         )
         .order_by(bounced.desc(), since, Email.id)
@@ -130,6 +128,20 @@ def _plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: An
             .values([{"email_id": one} | first for one in there])
             .on_conflict_do_update(index_elements=["email_id"], set_=changes)
         )
+
+
+_LAST_REPORT = (
+    select(func.max(Feedback.created_at))
+    .where(Feedback.email_id == Email.id, IS_OPEN)
+    .correlate(Email)
+    .scalar_subquery()
+)
+"""When a workspace last reported a bounce that is neither confirmed nor refuted."""
+
+
+def _is_unanswered(reported_at: ColumnElement[datetime] | Any) -> ColumnElement[bool]:  # noqa: ANN401 -- a mapped column
+    """Return the condition that a bounce was reported then, and nobody has verified the address since."""
+    return and_(reported_at.is_not(None), or_(Email.verified_at.is_(None), Email.verified_at <= reported_at))
 
 
 def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) -> ColumnElement[bool]:

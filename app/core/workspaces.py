@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -53,6 +54,15 @@ def balance(session: Session, workspace_id: str) -> Balance:
     """Read what the workspace has now."""
     row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()
     return Balance(row.available, row.held)
+
+
+def lock(session: Session, workspace_ids: Collection[str]) -> None:
+    """Lock the workspaces' figures until the transaction ends, always in the same order.
+
+    Whoever adds a row that names a workspace shares its key, which this lock permits.
+    """
+    query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id)
+    session.execute(query.with_for_update(key_share=True)).all()
 
 
 def foreign_key() -> ForeignKey:

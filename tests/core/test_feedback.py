@@ -9,11 +9,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email
 
-from app.core import credits, emails, feedback, leases, reveals
+from app.core import credits, emails, feedback, holdings, leases, reveals
+from app.core.contacts import Contact
 from app.core.credits import LedgerEntry
 from app.core.emails import Email
-from app.core.feedback import Feedback, FeedbackKind, Recorded, Refund, Said
+from app.core.feedback import Recorded, Said
 from app.core.leases import Answer
+from app.core.refunds import Allowance, Refund
+from app.core.reports import Feedback, FeedbackKind
 from app.core.reveals import Reveal
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
@@ -23,6 +26,8 @@ from app.infra.db import Database
 
 ADDRESS = "ada@acme.com"
 BOUNCE = FeedbackKind.BOUNCE
+ALLOWANCE = Allowance(0.05)
+NOTHING = Allowance(0)
 IN_TIME = NOW + timedelta(days=30)
 LATE = IN_TIME + timedelta(seconds=1)
 A_DAY = timedelta(days=1)
@@ -55,6 +60,33 @@ def said(workspace_id: str, contact_id: str, email: str = ADDRESS, kind: Feedbac
     return Said(workspace_id=workspace_id, account_id="acc_1", contact_id=contact_id, email=email, kind=kind)
 
 
+def report(
+    session: Session,
+    workspace_id: str,
+    contact_id: str,
+    *,
+    email: str = ADDRESS,
+    allowance: Allowance = ALLOWANCE,
+    now: datetime = NOW,
+) -> Recorded:
+    """Report that the address bounced."""
+    return feedback.record(session, said(workspace_id, contact_id, email), allowance=allowance, now=now)
+
+
+def another_payer(session: Session, contact_id: str) -> str:
+    """Add a workspace that paid for the contact's e-mails, too."""
+    workspace_id = a_workspace(session)
+    reveal(session, workspace_id, contact_id)
+    return workspace_id
+
+
+def seen(session: Session, workspace_id: str, contact_id: str) -> tuple[str, list[str]]:
+    """Return the status and reasons of the contact's only address as the workspace sees it."""
+    contact = session.get_one(Contact, contact_id)
+    [row] = holdings.of(session, workspace_id, [contact]).emails[contact_id]
+    return row.status, row.status_reasons
+
+
 @pytest.fixture
 def contact_id(session: Session) -> str:
     contact = a_contact(session, a_company(session))
@@ -78,7 +110,7 @@ def address(session: Session, email: str = ADDRESS) -> Email:
 def test_a_bounce_gives_back_what_the_reveal_cost(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
-    recorded = feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert (recorded.refunded, recorded.refund) == (2, Refund.GIVEN)
     assert recorded.feedback.refunded == 2
@@ -88,7 +120,7 @@ def test_a_bounce_gives_back_what_the_reveal_cost(
 def test_a_refund_is_in_the_ledger_with_the_job_that_was_paid(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
     entry = session.scalars(select(LedgerEntry).where(LedgerEntry.kind == "refund")).one()
     paid = session.scalars(select(Reveal)).one()
@@ -96,60 +128,86 @@ def test_a_refund_is_in_the_ledger_with_the_job_that_was_paid(
     assert entry.job_id == paid.job_id
 
 
-def test_what_was_refunded_stays_owned(session: Session, workspace_id: str, contact_id: str) -> None:
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+def test_what_was_refunded_is_owned_no_more_and_costs_again(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    report(session, workspace_id, contact_id)
+    owned = reveals.owned(session, workspace_id, [contact_id])
 
-    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "email")}
-    assert not reveals.record(
+    is_new = reveals.record(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
         field="email",
         job_id="job_2",
         price=2,
-        now=NOW,
+        now=NOW + A_DAY,
     )
+
+    assert owned == frozenset()
+    assert is_new
+    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "email")}
 
 
 def test_the_same_bounce_twice_changes_nothing(session: Session, workspace_id: str, contact_id: str) -> None:
-    first = feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    first = report(session, workspace_id, contact_id)
 
-    again = feedback.record(session, said(workspace_id, contact_id), now=NOW + A_DAY)
+    again = report(session, workspace_id, contact_id, now=NOW + A_DAY)
 
     assert (again.refunded, again.refund) == (0, Refund.GIVEN_BEFORE)
-    assert again.feedback.id == first.feedback.id
-    assert address(session).reported_at == NOW
+    assert (again.feedback.id, again.feedback.created_at) == (first.feedback.id, NOW)
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_second_address_that_bounces_refunds_the_reveal_no_second_time(
+def test_a_reveal_is_refunded_when_the_last_of_its_addresses_bounced(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     an_email(session, a_contact(session), "else@acme.com").contact_id = contact_id
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    first = report(session, workspace_id, contact_id)
 
-    other = feedback.record(session, said(workspace_id, contact_id, "else@acme.com"), now=NOW)
+    other = report(session, workspace_id, contact_id, email="else@acme.com")
 
-    assert (other.refunded, other.refund) == (0, Refund.GIVEN_BEFORE)
-    assert address(session, "else@acme.com").status == "risky"
+    assert (first.refunded, first.refund) == (0, Refund.NOT_DUE)
+    assert (other.refunded, other.refund) == (2, Refund.GIVEN)
     assert figures(session, workspace_id) == (10, 0, 0)
+
+
+def test_a_refunded_contacts_other_addresses_cannot_be_guessed(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    report(session, workspace_id, contact_id)
+    an_email(session, a_contact(session), "else@acme.com").contact_id = contact_id
+
+    with pytest.raises(ContactNotFound):
+        report(session, workspace_id, contact_id, email="else@acme.com")
+
+
+def test_a_bounce_of_somebody_whose_phone_is_owned_too_refunds_the_email_only(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    reveal(session, workspace_id, contact_id, field="phone", price=5)
+
+    recorded = report(session, workspace_id, contact_id)
+
+    assert (recorded.refunded, recorded.refund) == (2, Refund.GIVEN)
+    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "phone")}
+    assert figures(session, workspace_id) == (5, 0, 5)
 
 
 @pytest.mark.parametrize(("now", "result"), [(IN_TIME, (2, Refund.GIVEN)), (LATE, (0, Refund.TOO_LATE))])
 def test_a_refund_is_due_for_thirty_days(
     session: Session, workspace_id: str, contact_id: str, now: datetime, result: tuple[int, Refund]
 ) -> None:
-    recorded = feedback.record(session, said(workspace_id, contact_id), now=now)
+    recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=now)
 
     assert (recorded.refunded, recorded.refund) == result
-    assert address(session).status == "risky"
 
 
 def test_what_cost_nothing_is_not_refunded(session: Session, contact_id: str) -> None:
     workspace_id = a_workspace(session)
     reveal(session, workspace_id, contact_id, price=0)
 
-    recorded = feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert (recorded.refunded, recorded.refund) == (0, Refund.NOTHING_PAID)
     assert session.scalars(select(LedgerEntry.kind)).all() == ["grant"]
@@ -159,7 +217,9 @@ def test_what_cost_nothing_is_not_refunded(session: Session, contact_id: str) ->
 def test_other_feedback_is_recorded_and_nothing_else(
     session: Session, workspace_id: str, contact_id: str, kind: FeedbackKind
 ) -> None:
-    recorded = feedback.record(session, said(workspace_id, contact_id, kind=kind), now=NOW)
+    recorded = feedback.record(
+        session, said(workspace_id, contact_id, kind=kind), allowance=ALLOWANCE, now=NOW
+    )
 
     assert (recorded.refunded, recorded.refund) == (0, Refund.NOT_DUE)
     assert (address(session).status, address(session).reported_at) == ("valid", None)
@@ -173,27 +233,28 @@ def test_other_feedback_is_recorded_and_nothing_else(
         ("accept_all", "risky"),
         ("risky", "risky"),
         ("unknown", "unknown"),
-        ("invalid", "invalid"),
     ],
 )
-def test_a_bounced_address_is_at_best_risky_and_wants_verifying(
+def test_a_bounced_address_is_at_best_risky_for_its_reporter_and_as_before_for_others(
     session: Session, workspace_id: str, contact_id: str, before: str, after: str
 ) -> None:
     address(session).status = before
 
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    report(session, workspace_id, contact_id)
 
     row = address(session)
-    assert (row.status, row.status_reasons) == (after, ["bounced"])
-    assert (row.reported_at, row.verified_at) == (NOW, NOW)
+    assert seen(session, workspace_id, contact_id) == (after, ["bounced"])
+    assert seen(session, a_workspace(session), contact_id) == (before, [])
+    assert (row.status, row.status_reasons, row.reported_at) == (before, [], None)
 
 
 @pytest.mark.parametrize(("verified_at", "status"), [(None, "risky"), (NOW, "risky"), (NOW + A_DAY, "valid")])
-def test_only_a_later_verdict_clears_a_bounced_address(
+def test_only_a_later_verdict_clears_an_address_that_two_reported(
     session: Session, workspace_id: str, contact_id: str, verified_at: datetime | None, status: str
 ) -> None:
     address(session).verified_at = None
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    report(session, workspace_id, contact_id)
+    report(session, another_payer(session, contact_id), contact_id)
     source = Source("hunter", SourceKind.PROVIDER, NOW + A_DAY)
     found = FoundEmail(
         email=ADDRESS, type="work", status=EmailStatus.VALID, source=source, verified_at=verified_at
@@ -210,7 +271,7 @@ def test_the_providers_that_gave_the_address_are_noted_and_lists_are_not(
     sights = [a_sight("old list", "import"), a_sight("pattern", "pattern"), a_sight("hunter"), SOURCE]
     address(session).sources = sights
 
-    recorded = feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert recorded.feedback.providers == ["pattern", "hunter"]
 
@@ -227,7 +288,7 @@ def test_the_country_is_the_persons_or_else_the_companys(
     an_email(session, contact, ADDRESS)
     reveal(session, workspace_id, contact.id)
 
-    recorded = feedback.record(session, said(workspace_id, contact.id), now=NOW)
+    recorded = feedback.record(session, said(workspace_id, contact.id), allowance=ALLOWANCE, now=NOW)
 
     assert recorded.feedback.country == country
 
@@ -237,7 +298,9 @@ def test_of_somebody_without_a_company_the_address_tells_the_country(session: Se
     an_email(session, contact, "ada@acme.de")
     reveal(session, workspace_id, contact.id)
 
-    recorded = feedback.record(session, said(workspace_id, contact.id, "ada@acme.de"), now=NOW)
+    recorded = feedback.record(
+        session, said(workspace_id, contact.id, "ada@acme.de"), allowance=ALLOWANCE, now=NOW
+    )
 
     assert recorded.feedback.country == "DE"
 
@@ -249,7 +312,7 @@ def test_whom_another_workspace_revealed_is_not_found(
     reveal(session, stranger, contact_id, field="phone")
 
     with pytest.raises(ContactNotFound):
-        feedback.record(session, said(stranger, contact_id), now=NOW)
+        feedback.record(session, said(stranger, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert address(session).status == "valid"
     assert session.scalar(select(func.count()).select_from(Feedback)) == 0
@@ -261,7 +324,7 @@ def test_an_address_of_somebody_else_is_not_found(
     an_email(session, a_contact(session), "bob@acme.com")
 
     with pytest.raises(ContactNotFound):
-        feedback.record(session, said(workspace_id, contact_id, "bob@acme.com"), now=NOW)
+        feedback.record(session, said(workspace_id, contact_id, "bob@acme.com"), allowance=ALLOWANCE, now=NOW)
 
 
 def test_an_owned_address_under_another_id_is_not_found(
@@ -271,21 +334,21 @@ def test_an_owned_address_under_another_id_is_not_found(
     an_email(session, other, ADDRESS)
 
     with pytest.raises(ContactNotFound):
-        feedback.record(session, said(workspace_id, other.id), now=NOW)
+        feedback.record(session, said(workspace_id, other.id), allowance=ALLOWANCE, now=NOW)
 
 
 @pytest.mark.parametrize("contact_id", [EXAMPLES["con"], "con_", "\0", EXAMPLES["job"]])
 def test_who_never_was_is_not_found(session: Session, contact_id: str) -> None:
     with pytest.raises(ContactNotFound):
-        feedback.record(session, said(a_workspace(session), contact_id), now=NOW)
+        feedback.record(session, said(a_workspace(session), contact_id), allowance=ALLOWANCE, now=NOW)
 
 
 def test_each_workspace_is_refunded_for_itself(session: Session, workspace_id: str, contact_id: str) -> None:
     other = a_workspace(session)
     reveal(session, other, contact_id, price=3)
-    feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
-    recorded = feedback.record(session, said(other, contact_id), now=NOW)
+    recorded = feedback.record(session, said(other, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert recorded.refunded == 3
     assert figures(session, other) == figures(session, workspace_id) == (10, 0, 0)
@@ -294,7 +357,7 @@ def test_each_workspace_is_refunded_for_itself(session: Session, workspace_id: s
 def test_feedback_is_read_back_as_it_was_recorded_and_only_by_its_workspace(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
-    recorded = feedback.record(session, said(workspace_id, contact_id), now=NOW)
+    recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
 
     assert feedback.get(session, workspace_id, recorded.feedback.id) == recorded
     assert feedback.get(session, a_workspace(session), recorded.feedback.id) is None
@@ -303,7 +366,7 @@ def test_feedback_is_read_back_as_it_was_recorded_and_only_by_its_workspace(
 def test_the_database_refuses_the_same_feedback_twice(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
-    first = feedback.record(session, said(workspace_id, contact_id), now=NOW).feedback
+    first = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW).feedback
     values = {column.name: getattr(first, column.name) for column in Feedback.__table__.columns}
 
     session.add(Feedback(**values | {"id": new_id("fdb")}))
@@ -321,7 +384,9 @@ def test_an_answer_with_a_bounced_address_is_not_given_again(session: Session) -
     before = submit(session, a_question(workspace_id)).is_new
     reveal(session, workspace_id, contact.id)
 
-    feedback.record(session, said(workspace_id, contact.id), now=NOW + timedelta(minutes=1))
+    feedback.record(
+        session, said(workspace_id, contact.id), allowance=ALLOWANCE, now=NOW + timedelta(minutes=1)
+    )
 
     assert not before
     assert submit(session, a_question(workspace_id), now=NOW + timedelta(minutes=2)).is_new
@@ -335,7 +400,9 @@ def test_a_bounce_leaves_answers_about_others_as_they_are(session: Session) -> N
     leases.settle(session, claim(session, job_id), given, now=NOW)
     reveal(session, workspace_id, contact.id)
 
-    feedback.record(session, said(workspace_id, contact.id), now=NOW + timedelta(minutes=1))
+    feedback.record(
+        session, said(workspace_id, contact.id), allowance=ALLOWANCE, now=NOW + timedelta(minutes=1)
+    )
 
     assert not submit(session, a_question(workspace_id), now=NOW + timedelta(minutes=2)).is_new
 
@@ -350,7 +417,9 @@ def test_forty_bounces_at_once_refund_once(database: Database) -> None:
 
     def bounce(number: int) -> Recorded:
         with database.transaction() as session:
-            return feedback.record(session, said(workspace_id, contact.id, places[number % 4]), now=NOW)
+            return feedback.record(
+                session, said(workspace_id, contact.id, places[number % 4]), allowance=ALLOWANCE, now=NOW
+            )
 
     recorded = at_once(40, bounce)
 
@@ -360,3 +429,247 @@ def test_forty_bounces_at_once_refund_once(database: Database) -> None:
         assert figures(session, workspace_id) == (10, 0, 0)
         refunds = select(func.count()).select_from(LedgerEntry).where(LedgerEntry.kind == "refund")
         assert session.scalar(refunds) == 1
+
+
+def paid_for(session: Session, workspace_id: str, count: int, *, price: int = 1) -> list[str]:
+    """Let the workspace pay for the e-mails of so many more contacts, one address each; return their ids."""
+    contacts = [a_contact(session, full_name=None) for _ in range(count)]
+    for contact in contacts:
+        an_email(session, contact, ADDRESS)
+        reveal(session, workspace_id, contact.id, price=price)
+    return [contact.id for contact in contacts]
+
+
+@pytest.mark.parametrize(
+    ("share", "reveals_paid", "given"),
+    [(0, 30, 0), (0.05, 4, 3), (0.05, 60, 3), (0.05, 80, 4), (0.5, 20, 10)],
+)
+def test_unconfirmed_bounces_are_refunded_up_to_a_share_of_what_was_paid(
+    session: Session, share: float, reveals_paid: int, given: int
+) -> None:
+    workspace_id = a_workspace(session, grant=reveals_paid)
+    contact_ids = paid_for(session, workspace_id, reveals_paid)
+
+    recorded = [report(session, workspace_id, one, allowance=Allowance(share)) for one in contact_ids]
+
+    refunds = [one.refund for one in recorded]
+    assert refunds == [Refund.GIVEN] * given + [Refund.PENDING] * (reveals_paid - given)
+    assert figures(session, workspace_id) == (given, 0, reveals_paid - given)
+
+
+@pytest.mark.parametrize(("days", "refund"), [(29, Refund.PENDING), (31, Refund.GIVEN)])
+def test_the_allowance_counts_thirty_days(session: Session, days: int, refund: Refund) -> None:
+    workspace_id = a_workspace(session)
+    contact_ids = paid_for(session, workspace_id, 4)
+    for contact_id in contact_ids[:3]:
+        report(session, workspace_id, contact_id)
+    then = NOW + days * A_DAY
+    session.get_one(Reveal, (workspace_id, contact_ids[3], "email")).created_at = then
+
+    recorded = report(session, workspace_id, contact_ids[3], now=then)
+
+    assert recorded.refund is refund
+
+
+def address_of(session: Session, contact_id: str) -> Email:
+    return session.scalars(select(Email).where(Email.contact_id == contact_id)).one()
+
+
+def test_a_second_workspace_confirms_the_first_ones_bounce_for_everybody(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    first = report(session, workspace_id, contact_id, allowance=NOTHING)
+    second = another_payer(session, contact_id)
+
+    recorded = report(session, second, contact_id, allowance=NOTHING, now=NOW + A_DAY)
+
+    row = address(session)
+    assert (row.status, row.status_reasons, row.reported_at) == ("risky", ["bounced"], NOW + A_DAY)
+    assert first.refund is Refund.PENDING
+    assert feedback.get(session, workspace_id, first.feedback.id) == Recorded(first.feedback, 2, Refund.GIVEN)
+    assert figures(session, workspace_id) == (10, 0, 0)
+    assert (recorded.refund, recorded.feedback.confirmed_at) == (Refund.PENDING, None)
+
+
+def test_two_workspaces_that_report_everything_pay_for_it_once(session: Session) -> None:
+    one, two = a_workspace(session, grant=30), a_workspace(session, grant=30)
+    contact_ids = paid_for(session, one, 30)
+    for contact_id in contact_ids:
+        reveal(session, two, contact_id, price=1)
+
+    for number, contact_id in enumerate(contact_ids):
+        for workspace_id in (one, two) if number % 2 else (two, one):
+            report(session, workspace_id, contact_id, allowance=NOTHING)
+
+    assert (figures(session, one)[2], figures(session, two)[2]) == (15, 15)
+
+
+@pytest.mark.parametrize("price", [0, 2])
+def test_only_a_workspace_that_paid_for_the_address_confirms_a_bounce(
+    session: Session, workspace_id: str, contact_id: str, price: int
+) -> None:
+    report(session, workspace_id, contact_id, allowance=NOTHING)
+    second = a_workspace(session)
+    reveal(session, second, contact_id, price=price)
+
+    report(session, second, contact_id)
+
+    assert (address(session).status == "risky") == bool(price)
+    assert figures(session, workspace_id) == ((10, 0, 0) if price else (8, 0, 2))
+
+
+@pytest.mark.parametrize("kind", [FeedbackKind.WRONG_PERSON, FeedbackKind.VALID])
+def test_other_feedback_of_two_workspaces_changes_what_nobody_sees(
+    session: Session, workspace_id: str, contact_id: str, kind: FeedbackKind
+) -> None:
+    for one in (workspace_id, another_payer(session, contact_id)):
+        feedback.record(session, said(one, contact_id, kind=kind), allowance=ALLOWANCE, now=NOW)
+
+    assert seen(session, workspace_id, contact_id) == seen(session, a_workspace(session), contact_id)
+    assert (address(session).status, address(session).status_reasons) == ("valid", [])
+
+
+def verify(session: Session, contact_id: str, status: str, at: datetime) -> int:
+    row = address_of(session, contact_id)
+    row.status, row.verified_at = status, at
+    session.flush()
+    return sum(feedback.decide(session, one, now=at) for one in feedback.verified_since(session, limit=9))
+
+
+def test_a_verification_that_finds_it_invalid_confirms_a_bounce_and_pays_it_back(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    pending = report(session, workspace_id, contact_id, allowance=NOTHING)
+
+    decided = verify(session, contact_id, "invalid", NOW + A_DAY)
+
+    assert decided == 1
+    assert (pending.feedback.confirmed_at, pending.feedback.refunded) == (NOW + A_DAY, 2)
+    assert figures(session, workspace_id) == (10, 0, 0)
+    assert feedback.verified_since(session, limit=9) == []
+
+
+def test_a_verification_that_finds_it_valid_refutes_a_bounce_and_clears_the_reporters_view(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    pending = report(session, workspace_id, contact_id, allowance=NOTHING)
+
+    verify(session, contact_id, "valid", NOW + A_DAY)
+
+    assert seen(session, workspace_id, contact_id) == ("valid", [])
+    assert feedback.get(session, workspace_id, pending.feedback.id) == Recorded(
+        pending.feedback, 0, Refund.NOT_DUE
+    )
+    assert figures(session, workspace_id) == (8, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("status", "at"), [("accept_all", NOW + A_DAY), ("unknown", NOW + A_DAY), ("invalid", NOW - A_DAY)]
+)
+def test_what_is_no_answer_to_a_bounce_leaves_it_open(
+    session: Session, workspace_id: str, contact_id: str, status: str, at: datetime
+) -> None:
+    pending = report(session, workspace_id, contact_id, allowance=NOTHING)
+
+    assert verify(session, contact_id, status, at) == 0
+    assert (pending.feedback.confirmed_at, pending.feedback.refuted_at) == (None, None)
+
+
+def test_a_refund_given_and_then_refuted_stays_given_and_counts(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    contact_ids = paid_for(session, workspace_id, 4)
+    for contact_id in contact_ids[:3]:
+        report(session, workspace_id, contact_id)
+        verify(session, contact_id, "valid", NOW + A_DAY)
+
+    last = report(session, workspace_id, contact_ids[3], now=NOW + A_DAY)
+
+    assert last.refund is Refund.PENDING
+    assert figures(session, workspace_id) == (9, 0, 1)
+
+
+def test_a_refund_given_and_then_confirmed_counts_no_more(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    contact_ids = paid_for(session, workspace_id, 4)
+    for contact_id in contact_ids[:3]:
+        report(session, workspace_id, contact_id)
+        verify(session, contact_id, "invalid", NOW + A_DAY)
+
+    last = report(session, workspace_id, contact_ids[3], now=NOW + A_DAY)
+
+    assert last.refund is Refund.GIVEN
+    assert figures(session, workspace_id) == (10, 0, 0)
+
+
+def test_a_confirmed_bounce_beside_an_address_that_may_work_is_not_refunded(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    an_email(session, session.get_one(Contact, contact_id), "else@acme.com")
+    report(session, workspace_id, contact_id, email="else@acme.com", allowance=NOTHING)
+    bounced = report(session, workspace_id, contact_id, allowance=NOTHING)
+    address(session).status, address(session).verified_at = "invalid", NOW + A_DAY
+    session.flush()
+
+    feedback.decide(session, contact_id, now=NOW + A_DAY)
+
+    assert bounced.feedback.confirmed_at == NOW + A_DAY
+    assert figures(session, workspace_id) == (8, 0, 2)
+
+
+def test_a_bounce_of_an_earlier_reveal_refunds_no_later_one(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    bounced = report(session, workspace_id, contact_id)
+    reveals.record(
+        session,
+        workspace_id=workspace_id,
+        contact_id=contact_id,
+        field="email",
+        job_id="job_2",
+        price=2,
+        now=NOW + A_DAY,
+    )
+
+    verify(session, contact_id, "invalid", NOW + 2 * A_DAY)
+
+    assert bounced.feedback.confirmed_at is not None
+    assert figures(session, workspace_id) == (10, 0, 0)
+    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "email")}
+
+
+def test_bounces_at_once_are_refunded_no_further_than_the_allowance(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=12)
+        contact_ids = paid_for(session, workspace_id, 12)
+
+    def bounce(number: int) -> Refund:
+        with database.transaction() as session:
+            return report(session, workspace_id, contact_ids[number]).refund
+
+    refunds = at_once(12, bounce)
+
+    assert sorted(refunds) == [Refund.GIVEN] * 3 + [Refund.PENDING] * 9
+    with database.reading() as session:
+        assert figures(session, workspace_id) == (3, 0, 9)
+
+
+def test_workspaces_that_confirm_each_others_bounces_at_once_do_not_lock_each_other_out(
+    database: Database,
+) -> None:
+    with database.transaction() as session:
+        payers = [a_workspace(session, grant=8) for _ in range(2)]
+        contact_ids = paid_for(session, payers[0], 8)
+        for contact_id in contact_ids:
+            reveal(session, payers[1], contact_id, price=1)
+        for number, contact_id in enumerate(contact_ids):
+            report(session, payers[number % 2], contact_id, allowance=NOTHING)
+
+    def bounce(number: int) -> Refund:
+        with database.transaction() as session:
+            return report(session, payers[1 - number % 2], contact_ids[number], allowance=NOTHING).refund
+
+    refunds = at_once(8, bounce)
+
+    assert set(refunds) == {Refund.PENDING}
+    with database.reading() as session:
+        assert [figures(session, one) for one in payers] == [(4, 0, 4), (4, 0, 4)]

@@ -45,11 +45,13 @@ from stored_support import a_company, a_contact, an_email
 
 from app.core import credits, feedback, idempotency, leases, people, sweeping
 from app.core.contacts import Contact
-from app.core.feedback import REFUND_WITHIN, FeedbackKind, Said
+from app.core.feedback import Said
 from app.core.idempotency import IdempotencyKey
 from app.core.jobs import Job, JobItem
 from app.core.leases import Answer, Claim, LeaseLost
 from app.core.questions import Question
+from app.core.refunds import REFUND_WITHIN, Allowance
+from app.core.reports import FeedbackKind
 from app.core.reveals import Reveal
 from app.core.workspaces import Workspace
 from app.domain.errors import ContactNotFound, IdempotencyKeyReused, InsufficientCredits
@@ -60,6 +62,7 @@ PEOPLE = ("ada", "bob")
 WAYS = ("by id", "by profile")
 DOMAINS = ("acme.com", "acme.org")
 ITEM_PRICE = 2
+ALLOWANCE = Allowance(0.05)
 TICK = timedelta(milliseconds=1)
 NEARLY = timedelta(seconds=10)
 PAUSES = (LEASE - NEARLY, LEASE, LEASE + TICK, DEADLINE - NEARLY, DEADLINE, timedelta(days=2), REFUND_WITHIN)
@@ -230,7 +233,7 @@ class JobsModel(RuleBasedStateMachine):
         later=st.sampled_from([TICK, TICK, REFUND_WITHIN]),
     )
     def bounce(self, who: str, domain: str, later: timedelta) -> None:
-        """Report that an address bounced; only who owns it may, and the first gives back what it cost."""
+        """Report that an address bounced; only who owns it may, and the last of a person's refunds them."""
         self.pause(later)
         said = Said(
             workspace_id=self.workspace_id,
@@ -241,14 +244,16 @@ class JobsModel(RuleBasedStateMachine):
         )
         try:
             with self.transaction() as session:
-                refunded = feedback.record(session, said, now=self.now).refunded
+                refunded = feedback.record(session, said, allowance=ALLOWANCE, now=self.now).refunded
         except ContactNotFound:
-            assert who not in self.owned
+            assert self._is_new(who)
+            assert (who, domain) not in self.bounced
             return
         reveal = self.owned[who]
-        is_news = (who, domain) not in self.bounced and not reveal.refunded
-        assert refunded == (reveal.price if is_news and self.now - reveal.at <= REFUND_WITHIN else 0)
+        is_news = (who, domain) not in self.bounced
         self.bounced.setdefault((who, domain), self.now)
+        is_last = is_news and all((who, one) in self.bounced for one in DOMAINS)
+        assert refunded == (reveal.price if is_last and self.now - reveal.at <= REFUND_WITHIN else 0)
         reveal.refunded = reveal.refunded or refunded > 0
         self.available += refunded
         self.spent -= refunded
@@ -473,6 +478,9 @@ class JobsModel(RuleBasedStateMachine):
         )
         return None if is_stale else job_id
 
+    def _is_new(self, who: str) -> bool:
+        return who not in self.owned or self.owned[who].refunded
+
     def _bounced_since(self, who: str, since: datetime) -> bool:
         return any((who, domain) in self.bounced and self.bounced[who, domain] >= since for domain in DOMAINS)
 
@@ -492,7 +500,7 @@ class JobsModel(RuleBasedStateMachine):
 
     def _settle(self, claimed: Claim, outcome: Outcome, who: str | None) -> None:
         price = claimed.held
-        is_new = who is not None and who not in self.owned
+        is_new = who is not None and self._is_new(who)
 
         def settle(session: Session) -> None:
             answer = Answer(outcome=outcome)
@@ -510,7 +518,7 @@ class JobsModel(RuleBasedStateMachine):
     def _keep_item(self, claimed: Claim, job: Known, number: int) -> None:
         """Hand in one person of a list, as a worker does that knows what the job has been charged so far."""
         item = job.items[number]
-        is_new = item.who not in self.owned
+        is_new = self._is_new(item.who)
         affordable = not is_new or job.held - job.charged >= ITEM_PRICE
         until = self.now + TICK + LEASE
 

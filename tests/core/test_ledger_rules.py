@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 from support import POSTGRES
 
 from app.core import feedback
-from app.core.feedback import FeedbackKind, Said
+from app.core.feedback import Said
 from app.core.ledger_rules import RULES
+from app.core.refunds import Allowance
+from app.core.reports import FeedbackKind
 from app.core.reveals import Reveal
 from app.infra.db import Database
 
@@ -193,6 +195,17 @@ PLANTED = [
     ("refund_is_due", ["refunded"], ["UPDATE reveals SET refunded_at = NULL WHERE job_id = '{refunded}'"]),
     ("refund_is_due", ["found"], ["UPDATE reveals SET refunded_at = '2026-11-20' WHERE job_id = '{found}'"]),
     (
+        "feedback_refund_is_entered",
+        ["workspace"],
+        ["UPDATE feedback SET refunded = refunded + 1 WHERE workspace_id = '{workspace}'"],
+    ),
+    (
+        "bounce_is_decided_once",
+        ["fdb_1"],
+        ["UPDATE feedback SET id = 'fdb_1', confirmed_at = '2026-11-20', refuted_at = '2026-11-20'"],
+    ),
+    ("bounce_is_decided_once", ["fdb_1"], ["UPDATE feedback SET id = 'fdb_1', kind = 'valid'"]),
+    (
         "asked_once",
         ["queued", "running"],
         [
@@ -284,7 +297,7 @@ def test_an_item_that_is_refunded_before_its_enrichment_ends_is_no_fault(
         kind=FeedbackKind.BOUNCE,
     )
 
-    refunded = feedback.record(session, said, now=NOW).refunded
+    refunded = feedback.record(session, said, allowance=Allowance(0.05), now=NOW).refunded
 
     assert (refunded, figures(session, days.other)) == (2, (3, 4, -2))
     assert faults(session) == []

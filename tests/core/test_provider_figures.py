@@ -9,9 +9,11 @@ from sqlalchemy.orm import Session
 from stored_support import SOURCE, a_company, a_contact, an_email, own
 
 from app.core import feedback, provider_calls, provider_figures
-from app.core.feedback import FeedbackKind, Said
+from app.core.feedback import Said
 from app.core.provider_calls import Question
 from app.core.provider_figures import Counted
+from app.core.refunds import Allowance
+from app.core.reports import FeedbackKind
 from app.domain.kinds import TraceOutcome
 
 SINCE = NOW - timedelta(days=90)
@@ -59,8 +61,8 @@ def count(session: Session, field: str = "email", country: str | None = None) ->
     return provider_figures.of_field(session, field, since=SINCE, country=country)
 
 
-def a_bounce(session: Session, *, providers: list[str], country: str = "DE", times: int = 1) -> None:
-    """Let so many workspaces report the same address, which these providers gave."""
+def a_bounce(session: Session, *, providers: list[str], country: str = "DE", times: int = 2) -> None:
+    """Let so many workspaces report the same address, which these providers gave; two confirm it."""
     contact = a_contact(session, a_company(session, domain=None), country=country)
     address = an_email(session, contact, "ada@acme.com")
     address.sources = [SOURCE | {"provider": name, "kind": "provider"} for name in providers]
@@ -74,7 +76,7 @@ def a_bounce(session: Session, *, providers: list[str], country: str = "DE", tim
             email="ada@acme.com",
             kind=FeedbackKind.BOUNCE,
         )
-        feedback.record(session, said, now=NOW)
+        feedback.record(session, said, allowance=Allowance(0), now=NOW)
 
 
 def test_hits_costs_and_times_are_counted_by_provider(session: Session) -> None:
@@ -190,6 +192,14 @@ def test_an_address_that_bounced_for_three_workspaces_bounced_once(session: Sess
     a_bounce(session, providers=["hunter"])
 
     assert count(session)["hunter"].bounces == 2
+
+
+def test_one_workspace_alone_cannot_lower_a_providers_score(session: Session) -> None:
+    call(session)
+
+    a_bounce(session, providers=["hunter"], times=1)
+
+    assert count(session)["hunter"].bounces == 0
 
 
 def test_bounces_belong_to_the_country_of_the_person(session: Session) -> None:

@@ -35,10 +35,12 @@ from stored_support import a_company, a_contact, an_email
 
 from app.core import audits, credits, feedback, idempotency, leases, people, phones, sweeping
 from app.core.contacts import Contact
-from app.core.feedback import FeedbackKind, Said
+from app.core.feedback import Said
 from app.core.idempotency import IdempotencyKey
 from app.core.jobs import Job, JobItem
 from app.core.leases import Answer, Claim, LeaseLost
+from app.core.refunds import Allowance
+from app.core.reports import FeedbackKind
 from app.core.reveals import Reveal
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
 from app.domain.findings import FoundPhone, Source, SourceKind
@@ -274,7 +276,7 @@ def test_a_bounce_that_many_report_is_refunded_once(database: Database, number: 
             kind=FeedbackKind.BOUNCE,
         )
         with database.transaction() as session:
-            return feedback.record(session, said, now=NOW).refunded
+            return feedback.record(session, said, allowance=Allowance(0.05), now=NOW).refunded
 
     refunds = at_once(12, report)
 

@@ -9,10 +9,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, suppress
 
-from app.core import emails, verifications
+from app.core import emails, feedback, verifications
 from app.core.contacts import Contact
 from app.core.emails import Email
-from app.core.feedback import BOUNCED
+from app.core.feedback import Said
+from app.core.refunds import Allowance
+from app.core.reports import BOUNCED, Feedback, FeedbackKind
+from app.core.reveals import Reveal
 from app.core.verifications import LEASE, SILENCE, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 
@@ -89,6 +92,39 @@ def test_what_bounced_is_due_at_once_and_first(
     an_email(session, ada, "bounced@acme.com", verified_at=verified_at, reported_at=NOW)
 
     assert taken(session, NOW) == ["bounced@acme.com", "old@acme.com"]
+
+
+@pytest.mark.parametrize("verified_at", [None, NOW, NOW - DAY])
+def test_what_one_workspace_reported_is_due_at_once_though_nobody_else_sees_it(
+    session: Session, ada: Contact, verified_at: datetime | None
+) -> None:
+    an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
+    row = an_email(session, ada, "bounced@acme.com", verified_at=verified_at)
+    verifications.give_up(session, row.id, now=NOW - DAY)
+    report(session, ada, "bounced@acme.com")
+
+    assert taken(session, NOW) == ["bounced@acme.com", "old@acme.com"]
+
+
+@pytest.mark.parametrize("state", ["confirmed_at", "refuted_at"])
+def test_a_report_that_was_decided_is_not_due_again(session: Session, ada: Contact, state: str) -> None:
+    an_email(session, ada, "a@acme.com", verified_at=NOW)
+    setattr(report(session, ada, "a@acme.com"), state, NOW)
+    session.flush()
+
+    assert taken(session, NOW) == []
+
+
+def report(session: Session, contact: Contact, address: str) -> Feedback:
+    """Report a bounce as the workspace that owns the contact's e-mails."""
+    said = Said(
+        workspace_id=session.scalars(select(Reveal.workspace_id)).one(),
+        account_id=None,
+        contact_id=contact.id,
+        email=address,
+        kind=FeedbackKind.BOUNCE,
+    )
+    return feedback.record(session, said, allowance=Allowance(0), now=NOW).feedback
 
 
 def test_a_verdict_from_after_the_bounce_answers_it(session: Session, ada: Contact) -> None:

@@ -16,7 +16,9 @@ from sqlalchemy import select, update
 from app.core import contacts, jobs, suppressions
 from app.core.emails import Email
 from app.core.jobs import Job
+from app.core.leases import Claim
 from app.core.provider_calls import ProviderCall
+from app.core.reveals import Reveal
 from app.core.suppressions import Identifier
 from app.domain.findings import EmailStatus, FoundEmail, FoundPhone
 from app.domain.ids import new_id
@@ -25,7 +27,7 @@ from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
 from workers import base, desk
-from workers.base import Machines
+from workers.base import Machines, Resolution
 from workers.jobs import reveal
 from workers.providers import registry
 from workers.providers.base import Ask, Field, Pending, ProviderTimeout, Reply, Terms
@@ -296,3 +298,29 @@ def test_a_person_found_twice_is_one_contact(office: Desk) -> None:
     with office.bench.machines.database.reading() as session:
         assert session.scalar(select(Email.contact_id).distinct()) is not None
         assert len(session.scalars(select(contacts.Contact)).all()) == 1
+
+
+def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given_away(office: Desk) -> None:
+    office.with_providers("one", one=Reply(outcome=TraceOutcome.HIT, emails=(email(),), cost=1))
+    office.reveal({"linkedin_url": ADA})
+    request = {"subject": {"linkedin_url": ADA}, "types": ["work"], "min_status": "valid"}
+    with office.bench.machines.database.transaction() as session:
+        job_id = a_job(session, office.bench.workspace_id, "free", request=request, price=0)
+
+    base.run(job_id, refunded_meanwhile, office.bench.machines)
+    with office.bench.machines.database.reading() as session:
+        put_back = jobs.get(session, office.bench.workspace_id, job_id).status
+    job = office.run(job_id)
+
+    assert put_back == "queued"
+    assert (job.status, job.charged, job.result) == ("failed", 0, None)
+    assert job.error is not None
+    assert job.error["code"] == "insufficient_credits"
+
+
+def refunded_meanwhile(claim: Claim, machines: Machines) -> Resolution:
+    """Look up what is owned as a reveal does, and have it refunded before it is handed over."""
+    resolution = reveal.email(claim, machines)
+    with machines.database.transaction() as session:
+        session.execute(update(Reveal).values(refunded_at=clock.now()))
+    return resolution

@@ -13,7 +13,13 @@ from sqlalchemy import select
 from stored_support import NOW, a_contact, an_email, own
 from structlog.testing import capture_logs
 
+from app.core import credits, feedback, holdings, workspaces
+from app.core.contacts import Contact
 from app.core.emails import Email
+from app.core.feedback import Said
+from app.core.refunds import Allowance
+from app.core.reports import FeedbackKind
+from app.core.reveals import Reveal
 from app.core.verifications import LEASE, SILENCE, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
@@ -23,7 +29,7 @@ from app.settings import Settings
 from workers import base
 from workers.base import Machines
 from workers.jobs import reverification
-from workers.jobs.reverification import free, verify_due
+from workers.jobs.reverification import decide_bounces, free, verify_due
 from workers.providers.base import FREE, Ask, Field, Pending, Provider, ProviderTimeout, Reply, Terms
 
 LATER = NOW + timedelta(days=400)
@@ -229,3 +235,49 @@ def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
         queue.celery.tasks[REVERIFY]()
 
     assert [event["event"] for event in events] == ["verifying again failed"]
+
+
+@pytest.mark.parametrize(
+    ("status", "refunded", "seen_as"),
+    [
+        (EmailStatus.INVALID, 1, "invalid"),
+        (EmailStatus.VALID, 0, "valid"),
+        (EmailStatus.ACCEPT_ALL, 0, "risky"),
+    ],
+)
+def test_the_verification_after_a_bounce_decides_it(
+    machines: Machines, status: EmailStatus, refunded: int, seen_as: str
+) -> None:
+    workspace_id, contact = report_a_bounce(machines.database, at=LATER - timedelta(minutes=1))
+
+    verify_due(machines, [Scripted(hit(status))])
+    decide_bounces(machines)
+    decide_bounces(machines)
+
+    with machines.database.reading() as session:
+        held = holdings.of(session, workspace_id, [contact])
+        assert held.emails[contact.id][0].status == seen_as
+        assert workspaces.balance(session, workspace_id).available == refunded
+        assert held.owned == (frozenset() if refunded else {(contact.id, "email")})
+
+
+def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:
+    """Let the owner of ada's e-mails pay a credit for them, and report a bounce that is not refunded yet."""
+    with database.transaction() as session:
+        contact = session.scalars(select(Contact)).one()
+        paid = session.scalars(select(Reveal)).one()
+        paid.created_at = at
+        credits.grant(session, paid.workspace_id, 1, reason="test", now=at)
+        credits.hold(session, paid.workspace_id, paid.job_id, 1, now=at)
+        credits.close(session, paid.workspace_id, paid.job_id, held=1, charged=1, now=at)
+        before = workspaces.balance(session, paid.workspace_id).available
+        credits.hold(session, paid.workspace_id, "job_rest", before, now=at)
+        said = Said(
+            workspace_id=paid.workspace_id,
+            account_id=None,
+            contact_id=contact.id,
+            email="ada@acme.com",
+            kind=FeedbackKind.BOUNCE,
+        )
+        feedback.record(session, said, allowance=Allowance(0), now=at)
+    return paid.workspace_id, contact

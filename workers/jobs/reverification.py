@@ -1,4 +1,7 @@
-"""Reverification: addresses whose verdict has expired are verified again, by whom it costs nothing to ask."""
+"""Reverification: addresses whose verdict expired or that bounced are verified again, at no cost.
+
+Afterwards the reported bounces that a verdict answers are confirmed or refuted.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from app.core import provider_gates, verifications
+from app.core import feedback, provider_gates, verifications
 from app.core.verifications import Due
+from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.subjects import Subject
@@ -29,6 +33,7 @@ def reverify() -> None:
     machines = base.machines()
     try:
         verify_due(machines, free(in_order(machines.settings, Field.VERIFICATION)))
+        decide_bounces(machines)
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         # Celery would print the text of an exception, and texts quote values.
         log.error("verifying again failed", exc_info=error)
@@ -58,6 +63,23 @@ def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
         verified += _verify(machines, one, verifiers)
     if due:
         log.info("verified again", due=len(due), verified=verified)
+
+
+def decide_bounces(machines: Machines) -> None:
+    """Confirm or refute bounces whose address was verified since, whoever verified it, and pay refunds."""
+    with machines.database.reading() as session:
+        contact_ids = feedback.verified_since(session, limit=MOST)
+    decided = sum(_decide(machines, contact_id) for contact_id in contact_ids)
+    if decided:
+        log.info("bounces decided", bounces=decided)
+
+
+def _decide(machines: Machines, contact_id: str) -> int:
+    try:
+        with machines.database.transaction() as session:
+            return feedback.decide(session, contact_id, now=database_clock.value(session))
+    except ContactNotFound:  # erased meanwhile
+        return 0
 
 
 def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool:

@@ -1,0 +1,207 @@
+"""Reveal, report a bounce, keep the address: what that costs, and what can be read of it afterwards."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from audit_support import faults
+from jobs_support import claim, read
+from members import CREDITS, Member, bearer, join
+from sqlalchemy.orm import Session
+from stored_support import a_company, a_contact, an_email
+
+from app.core import jobs, leases, people
+from app.core.contacts import Contact
+from app.core.leases import Answer
+from app.core.people import Field, MinStatus, Wish
+from app.domain.callers import Scope
+from app.domain.kinds import Outcome
+from app.infra import clock
+
+PEOPLE = 30
+REFUNDED = 3
+"""What FEEDBACK_UNCONFIRMED_REFUND_SHARE=0.05 refunds of thirty."""
+WISH = Wish(field=Field.EMAIL, types=("work",), min_status=MinStatus.ANY)
+AT_ONCE = {"Prefer": "respond-async"}
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+@pytest.fixture
+def contact_ids(member: Member) -> list[str]:
+    with member.database.transaction() as session:
+        company = a_company(session)
+        known = [
+            a_contact(session, company, None, linkedin_url=f"https://www.linkedin.com/in/n{number}")
+            for number in range(PEOPLE)
+        ]
+        for number, contact in enumerate(known):
+            an_email(session, contact, f"n{number}@acme.com")
+    return [contact.id for contact in known]
+
+
+def ask(member: Member, path: str, body: Any, key: str) -> Any:
+    headers = member.headers | AT_ONCE | {"Idempotency-Key": key}
+    return member.client.post(path, json=body, headers=headers).get_json()
+
+
+def reveal(member: Member, contact_id: str) -> str:
+    """Reveal the contact's e-mail as the API and a worker do; return the job."""
+    asked = ask(member, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
+    job_id: str = asked["job"]["id"]
+    now = clock.now()
+    with member.database.transaction() as session:
+        taken = claim(session, job_id, now=now)
+        handed = hand_over(session, member, job_id, contact_id)
+        given = {"contact_id": contact_id, "emails": handed.values}
+        leases.settle(
+            session, taken, Answer(outcome=Outcome.FOUND, result=given, charge=handed.charge), now=now
+        )
+    return job_id
+
+
+def hand_over(session: Session, member: Member, job_id: str, contact_id: str) -> people.Handed:
+    handed = people.hand_over(
+        session,
+        workspace_id=member.workspace_id,
+        job_id=job_id,
+        contact=session.get_one(Contact, contact_id),
+        wish=WISH,
+        price=1,
+        now=clock.now(),
+    )
+    assert handed is not None
+    return handed
+
+
+def enrich(member: Member, contact_ids: list[str], key: str) -> str:
+    """Ask for the e-mails of all of them, and nothing else, in one list."""
+    job_id = enrichment(member, contact_ids, key)
+    now = clock.now()
+    with member.database.transaction() as session:
+        taken = claim(session, job_id, now=now)
+        for item, contact_id in zip(jobs.items(session, job_id), contact_ids, strict=True):
+            item.result = {"contact": None, "emails": hand_over(session, member, job_id, contact_id).values}
+            item.outcome = Outcome.FOUND.value
+            leases.keep_item(session, taken, item, charge=0, lease_until=now + timedelta(minutes=1))
+        leases.settle(session, taken, Answer(outcome=Outcome.FOUND), now=now)
+    return job_id
+
+
+def enrichment(member: Member, contact_ids: list[str], key: str) -> str:
+    items = [{"subject": {"contact_id": one}} for one in contact_ids]
+    body = {"entity": "person", "items": items, "fields": ["email"]}
+    job_id: str = ask(member, "/api/ext/enrichment-request", body, key)["job"]["id"]
+    return job_id
+
+
+def bounce(member: Member, number: int, contact_id: str) -> dict[str, Any]:
+    body = {"contact_id": contact_id, "email": f"n{number}@acme.com", "kind": "bounce"}
+    answer: dict[str, Any] = member.client.post("/api/feedback", json=body, headers=member.headers).get_json()
+    return answer
+
+
+def test_thirty_reveals_and_thirty_bounces_cost_what_the_allowance_leaves(
+    member: Member, contact_ids: list[str]
+) -> None:
+    for contact_id in contact_ids:
+        reveal(member, contact_id)
+
+    answers = [bounce(member, number, one) for number, one in enumerate(contact_ids)]
+
+    given, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
+    assert [answer["refund"] for answer in answers] == given + pending
+    session = member.client.get("/api/ext/session", headers=member.headers).get_json()
+    assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0}
+    with member.database.reading() as database:
+        assert faults(database, now=clock.now()) == []
+
+
+def test_nothing_refunded_can_be_read_from_any_endpoint(member: Member, contact_ids: list[str]) -> None:
+    job_ids = [reveal(member, one) for one in contact_ids]
+    list_id = enrich(member, contact_ids, "a list")
+    for number, one in enumerate(contact_ids):
+        bounce(member, number, one)
+
+    texts = everything(member, contact_ids, [*job_ids, list_id])
+
+    shown = [any(f"n{number}@acme.com" in text for text in texts) for number in range(PEOPLE)]
+    assert shown == [False] * REFUNDED + [True] * (PEOPLE - REFUNDED)
+
+
+def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> list[str]:
+    """Read whatever may tell an address: again, by the same keys, as a key, in lists."""
+    headers, client = member.headers | AT_ONCE, member.client
+    save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
+    people_asked = [{"contact_id": one} for one in contact_ids]
+    answers = [
+        client.get("/api/ext/jobs?limit=100", headers=headers),
+        client.get("/api/ext/session", headers=headers),
+        client.post("/api/ext/lookup", json={"subjects": people_asked}, headers=headers),
+        client.post("/api/ext/linkedin-save", json=save, headers=headers),
+        *(client.get(f"/api/ext/jobs?id={one}", headers=headers) for one in job_ids),
+        *(client.get(f"/api/ext/jobs?id={one}", headers=bearer(member.make_key(*Scope))) for one in job_ids),
+    ]
+    texts = [answer.text for answer in answers]
+    for one in contact_ids:
+        body = {"subject": {"contact_id": one}}
+        texts += [
+            client.post("/api/ext/reveal/email", json=body, headers=headers | more).text
+            for more in ({"Idempotency-Key": one}, {})
+        ]
+    listed = {"entity": "person", "items": [{"subject": one} for one in people_asked], "fields": ["email"]}
+    for more in ({"Idempotency-Key": "a list"}, {}):
+        answer = client.post("/api/ext/enrichment-request", json=listed, headers=headers | more)
+        texts.append(answer.text)
+    return texts
+
+
+def test_what_was_refunded_is_masked_and_costs_again(member: Member, contact_ids: list[str]) -> None:
+    reveal(member, contact_ids[0])
+    bounce(member, 0, contact_ids[0])
+
+    [entry] = available(member, contact_ids[0])
+    asked = ask(member, "/api/ext/reveal/email", {"subject": {"contact_id": contact_ids[0]}}, "again")
+
+    assert (entry["owned"], entry["credits"], entry["status"]) == (False, 1, "risky")
+    assert "@acme.com" in entry["masked"]
+    assert "n0@" not in entry["masked"]
+    with member.database.reading() as session:
+        assert read(session, asked["job"]["id"]).held == 1
+
+
+def test_a_list_with_a_refunded_address_is_asked_anew(member: Member, contact_ids: list[str]) -> None:
+    reveal(member, contact_ids[0])
+    first = enrich(member, contact_ids[:1], "one")
+    before = enrichment(member, contact_ids[:1], "two")
+
+    bounce(member, 0, contact_ids[0])
+
+    assert before == first
+    assert enrichment(member, contact_ids[:1], "three") != first
+
+
+def test_a_bounce_changes_nothing_that_another_workspace_sees(
+    app: APIFlask, member: Member, contact_ids: list[str]
+) -> None:
+    stranger = join(app, email="grace@other.example")
+    reveal(member, contact_ids[0])
+    before = available(stranger, contact_ids[0])
+
+    bounce(member, 0, contact_ids[0])
+
+    assert available(stranger, contact_ids[0]) == before
+    assert before[0]["status"] == "valid"
+
+
+def available(member: Member, contact_id: str) -> list[dict[str, Any]]:
+    body = {"subject": {"contact_id": contact_id}}
+    found = member.client.post("/api/ext/lookup", json=body, headers=member.headers).get_json()
+    entries: list[dict[str, Any]] = found["available"]
+    return entries
