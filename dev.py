@@ -71,7 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--verbose", action="store_true", help="print every request and answer in full")
     up = commands.add_parser("up", help="start everything and stay up until Ctrl-C")
-    up.add_argument("--port", type=int, help="of the API (default: 8000, or the next one that is free)")
+    up.add_argument("--port", help="of the API (default: 8000, or the next one that is free)")
     up.add_argument("--json", action="store_true", help="one line of JSON on stdout when ready")
     for command in (demo, up):
         command.add_argument(

@@ -11,11 +11,13 @@ from tools.console import say
 from tools.redis_server import ServiceError
 from tools.state import State
 
+LAST_PORT = 65535
+
 
 def main(argv: list[str]) -> int:
     """Return 0 after Ctrl-C or SIGTERM, 1 if something could not start."""
     parser = argparse.ArgumentParser(prog="dev.py up")
-    parser.add_argument("--port", type=int)
+    parser.add_argument("--port", type=_port)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     chosen = parser.parse_args(argv)
@@ -33,6 +35,12 @@ def main(argv: list[str]) -> int:
         except KeyboardInterrupt:
             say("Stopped.")
             return 0
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= LAST_PORT):
+        raise argparse.ArgumentTypeError(f"{text} is not a port: choose one from 1 to {LAST_PORT}")
+    return int(text)
 
 
 def banner(state: State) -> str:

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 from jobs_support import until
 
-from tools import ports, processes, run, services
+from tools import ports, processes, run, services, up
 from tools.redis_server import ServiceError
 from tools.state import ROOT, Lock, State
 from tools.supervisor import Supervisor
@@ -33,6 +33,16 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> Non
             services.Services(state, port=port).__enter__()
 
         assert ports.next_free(port) != port
+
+
+@pytest.mark.parametrize("text", ["0", "65536", "-1", "http", "8 000"])
+def test_what_is_not_a_port_is_refused_before_anything_starts(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        up.main([f"--port={text}"])
+
+    assert f"{text} is not a port: choose one from 1 to 65535" in capsys.readouterr().err
 
 
 def test_the_port_of_the_api_is_held_from_its_choice_on() -> None:
