@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Concatenate, ParamSpec, TypeVar, cast
 
 from environs import Env, EnvValidationError
+from limits import parse
 from redis.connection import parse_url
 
 from app import provider_settings
@@ -230,12 +231,12 @@ def _settings(env: _Environment) -> Settings:
         max_attempts=env.int("MAX_ATTEMPTS", 4),
         max_crashes=env.int("MAX_CRASHES", 8),
         prefix_length=env.int("HASH_PREFIX_LENGTH", 4),
-        limit_lookup=env.str("LIMIT_LOOKUP", "6000/minute"),
-        limit_spend=env.str("LIMIT_SPEND", "6000/minute"),
-        limit_write=env.str("LIMIT_WRITE", "6000/minute"),
-        limit_read=env.str("LIMIT_READ", "12000/minute"),
-        limit_login_address=env.str("LIMIT_LOGIN_ADDRESS", "60/minute"),
-        limit_login_account=env.str("LIMIT_LOGIN_ACCOUNT", "10/minute"),
+        limit_lookup=_limit(env, "LIMIT_LOOKUP", "6000/minute"),
+        limit_spend=_limit(env, "LIMIT_SPEND", "6000/minute"),
+        limit_write=_limit(env, "LIMIT_WRITE", "6000/minute"),
+        limit_read=_limit(env, "LIMIT_READ", "12000/minute"),
+        limit_login_address=_limit(env, "LIMIT_LOGIN_ADDRESS", "60/minute"),
+        limit_login_account=_limit(env, "LIMIT_LOGIN_ACCOUNT", "10/minute"),
         providers_email=_order(env, "PROVIDERS_EMAIL", "email"),
         providers_phone=_order(env, "PROVIDERS_PHONE", "phone"),
         providers_person=_order(env, "PROVIDERS_PERSON", "person"),
@@ -262,6 +263,17 @@ def _one_of(env: _Environment, name: str, *allowed: str) -> str:
     if value not in allowed:
         message = f"{name} is {value!r}; it may be {' or '.join(allowed)}."
         raise SettingsError(message)
+    return value
+
+
+@_collected
+def _limit(env: _Environment, name: str, usual: str) -> str:
+    value: str = env.str(name, usual)
+    try:
+        parse(value)
+    except ValueError as error:
+        message = f"{name} is {value!r}. Write a limit such as {usual}."
+        raise SettingsError(message) from error
     return value
 
 

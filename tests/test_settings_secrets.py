@@ -101,7 +101,13 @@ def test_the_two_secrets_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_fault_is_reported_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    wrong = {"SECRET_KEY": "short", "REDIS_URL": "", "SWEEP_SECONDS": "often", "JOB_RETENTION_DAYS": "1"}
+    wrong = {
+        "SECRET_KEY": "short",
+        "REDIS_URL": "",
+        "SWEEP_SECONDS": "often",
+        "JOB_RETENTION_DAYS": "1",
+        "LIMIT_READ": "many",
+    }
     for name, value in wrong.items():
         monkeypatch.setenv(name, value)
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 from app.cli.checks.findings import Finding, ok, warning
 
 TOLERANCE = 1.0
-"""Seconds that clocks may differ; leases and limits are compared by one server's clock alone."""
+"""Seconds that clocks may differ. What processes compare is compared by the database's clock alone."""
 
 
-def compared(server: str, there: float, before: float, after: float) -> Finding:
-    """Compare a server's time with this machine's just before asking and just after the answer."""
+def compared(server: str, ahead: float) -> Finding:
+    """Report by how many seconds this machine's clock is ahead of a server's."""
     what = f"clock of {server}"
-    off = max(before - there, there - after, 0.0)
-    if off <= TOLERANCE:
+    if abs(ahead) <= TOLERANCE:
         return ok(what, "agrees with this machine's")
-    direction = "behind" if there < before else "ahead of"
+    direction = "behind" if ahead > 0 else "ahead of"
     return warning(
-        what, f"{off:.1f} s {direction} this machine's", "set both by NTP (chrony, systemd-timesyncd)"
+        what, f"{abs(ahead):.1f} s {direction} this machine's", "set both by NTP (chrony, systemd-timesyncd)"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +15,9 @@ from sqlalchemy import URL
 from app import migrations
 from app.cli.checks import clocks
 from app.cli.checks.findings import Finding, error, ok, warning
-from app.infra.db import parsed_url
+from app.infra import database_clock
+from app.infra.db import Database, parsed_url
+from app.infra.encoding import require_utf8
 from app.settings import SettingsError
 
 WHAT = "database"
@@ -81,23 +82,27 @@ def _postgresql(url: URL) -> Iterator[Finding]:
         yield error(WHAT, *_refused(refusal))
         return
     with connection:
-        version = connection.info.server_version // 10000
-        encoding = connection.info.parameter_status("server_encoding") or "unknown"
-        if encoding != "UTF8":
-            yield error(
-                WHAT,
-                f"its encoding is {encoding}",
-                "dump it and restore it into a database made with ENCODING 'UTF8' TEMPLATE template0",
-            )
+        try:
+            require_utf8(connection, None)
+        except SettingsError as fault:
+            state, _, remedy = str(fault).partition(". ")
+            yield error(WHAT, state, remedy)
             return
-        yield ok(WHAT, f"PostgreSQL {version}, UTF-8")
-        before = time.time()
-        (moment,) = connection.execute("SELECT clock_timestamp()").fetchone() or (None,)
-        yield clocks.compared("the database", moment.timestamp() if moment else 0.0, before, time.time())
+        yield ok(WHAT, f"PostgreSQL {connection.info.server_version // 10000}, UTF-8")
+        yield clocks.compared("the database", _clock_offset(url))
         found = _revision(connection, psycopg.Error)
         yield found
         if found.remedy == UPGRADE:
             yield from _rights(connection)
+
+
+def _clock_offset(url: URL) -> float:
+    database = Database(url.render_as_string(hide_password=False))
+    try:
+        with database.reading() as session:
+            return database_clock.offset(session)
+    finally:
+        database.engine.dispose()
 
 
 def _refused(refusal: psycopg.Error) -> tuple[str, str]:

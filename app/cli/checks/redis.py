@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from redis.exceptions import (
 
 from app.cli.checks import clocks
 from app.cli.checks.findings import Finding, error, note, ok, warning
+from app.infra import clock
 
 WHAT = "Redis"
 KEPT = "Redis data"
@@ -49,16 +49,16 @@ def findings(url: str) -> Iterator[Finding]:
     with Redis.from_url(url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS) as client:
         try:
             facts: dict[str, Any] = client.info()
-            before = time.time()
+            before = clock.now().timestamp()
             seconds, microseconds = client.time()
-            after = time.time()
+            after = clock.now().timestamp()
             client.set(PROBE, "1", ex=1)
         except (RedisError, OSError) as refusal:
             yield error(WHAT, *_refused(refusal))
             return
         version = facts.get("valkey_version") or facts.get("redis_version")
         yield ok(WHAT, f"version {version}, takes writes")
-        yield clocks.compared(WHAT, seconds + microseconds / 1e6, before, after)
+        yield clocks.compared(WHAT, (before + after) / 2 - (seconds + microseconds / 1e6))
         yield _eviction(facts)
         yield _persistence(client, facts)
         if not client.connection_pool.connection_kwargs.get("password"):
