@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -63,12 +64,13 @@ class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
 
 @dataclass(frozen=True, slots=True)
 class Machines:
-    """What a worker process was put together from."""
+    """What a worker process was put together from, and how many messages it refused, by reason."""
 
     settings: Settings
     database: Database
     sender: Sender
     bell: Bell
+    refused: Counter[str] = field(default_factory=Counter)
 
 
 Work: TypeAlias = Callable[[Claim, Machines], Resolution]
@@ -145,17 +147,8 @@ def persist(write: Callable[[], Written]) -> Written:
 
 def run(job_id: str, work: Work, machines: Machines) -> None:
     """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
-    settings = machines.settings
-    with machines.database.transaction() as session:
-        claim = leases.claim(
-            session,
-            job_id,
-            lease=timedelta(seconds=settings.lease_seconds),
-            max_crashes=settings.max_crashes,
-            now=database_clock.now(),
-        )
+    claim = _claim(job_id, machines)
     if claim is None:
-        log.debug("job not to be had", job=job_id)
         return
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(job=job_id, kind=claim.kind.value):
@@ -166,6 +159,19 @@ def run(job_id: str, work: Work, machines: Machines) -> None:
             return
         log.info("job handed in", outcome=ended, ms=round((time.monotonic() - started) * 1000))
     machines.bell.ring(job_id)
+
+
+def _claim(job_id: str, machines: Machines) -> Claim | None:
+    """Claim the job; where that fails, count why."""
+    settings, now = machines.settings, database_clock.now()
+    lease = timedelta(seconds=settings.lease_seconds)
+    with machines.database.transaction() as session:
+        claim = leases.claim(session, job_id, lease=lease, max_crashes=settings.max_crashes, now=now)
+        refusal = None if claim else leases.refusal(session, job_id, now=now)
+    if refusal is not None:
+        machines.refused[refusal.value] += 1
+        log.info("message refused", job=job_id, reason=refusal.value)
+    return claim
 
 
 def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:

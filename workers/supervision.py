@@ -150,7 +150,8 @@ class Watchdog:
         running = self.activity.running()
         lease = self.machines.settings.lease_seconds
         with self.machines.database.transaction() as session:
-            presence.say(session, self._presence(len(running)), now=database_clock.now())
+            offset = database_clock.offset(session)
+            presence.say(session, self._presence(len(running), offset), now=database_clock.now())
             self._is_stuck = is_stuck(
                 running,
                 self.activity.threads,
@@ -178,7 +179,7 @@ class Watchdog:
                 log.error("could not say how this worker stands", exc_info=error)
             self._news.wait(TELL_SECONDS)
 
-    def _presence(self, busy: int) -> Presence:
+    def _presence(self, busy: int, clock_offset: float) -> Presence:
         now = time.monotonic()
         ended = self.activity.ended
         if ended != self._ended:
@@ -192,6 +193,8 @@ class Watchdog:
             up_seconds=now - self.activity.began,
             taken_seconds_ago=_ago(now, self.activity.taken_at),
             ended_seconds_ago=_ago(now, self._ended_at),
+            clock_offset=clock_offset,
+            refused=dict(self.machines.refused),
         )
 
 

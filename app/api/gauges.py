@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from app.api.probes import NoAnswer, Unreachable
-from app.api.readiness import Database, Readiness
+from app.api.readiness import Database, Readiness, clocks
 from app.core.audits import Audit
+from app.core.leases import Refusal
 from app.domain.kinds import Queue
 
 
@@ -21,7 +22,7 @@ class Gauges(Collector):
     def __init__(self, parts: Readiness) -> None:
         self._parts = parts
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         """Look at the database and at Redis; leave out the figures of what gives no answer."""
         with suppress(NoAnswer, Unreachable):
             yield from _of_database(self._parts.database())
@@ -29,7 +30,7 @@ class Gauges(Collector):
             yield _of_queues(self._parts.queue())
 
 
-def _of_database(found: Database) -> Iterator[GaugeMetricFamily]:
+def _of_database(found: Database) -> Iterator[Metric]:
     wait = GaugeMetricFamily(
         "ext_oldest_job_seconds", "Seconds the oldest job has waited for a worker.", labels=["queue"]
     )
@@ -40,12 +41,35 @@ def _of_database(found: Database) -> Iterator[GaugeMetricFamily]:
         living.add_metric([queue.value], standing.consuming)
     for count in found.counts:
         jobs.add_metric([count.kind.value, count.status.value], count.jobs)
-    yield from (wait, living, jobs)
+    yield from (wait, living, jobs, _of_clocks(found), _of_refusals(found))
     if found.audit is not None:
         yield from _of_audit(found.audit, found.now)
 
 
-def _of_audit(audit: Audit, now: datetime) -> Iterator[GaugeMetricFamily]:
+def _of_clocks(found: Database) -> GaugeMetricFamily:
+    offset = GaugeMetricFamily(
+        "ext_clock_offset_seconds",
+        "Seconds by which the clock of a process is ahead of the database's.",
+        labels=["process"],
+    )
+    for process, seconds in clocks(found).items():
+        offset.add_metric([process], seconds)
+    return offset
+
+
+def _of_refusals(found: Database) -> CounterMetricFamily:
+    refused = CounterMetricFamily(
+        "ext_messages_refused",
+        "Messages about jobs that a worker could not claim, by why.",
+        labels=["process", "reason"],
+    )
+    for worker in found.workers:
+        for reason in Refusal:
+            refused.add_metric([worker.name, reason.value], worker.refused.get(reason.value, 0))
+    return refused
+
+
+def _of_audit(audit: Audit, now: datetime) -> Iterator[Metric]:
     yield GaugeMetricFamily(
         "ext_audit_age_seconds",
         "Seconds since the last audit of the ledger.",

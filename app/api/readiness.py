@@ -9,11 +9,12 @@ from typing import TypeVar
 
 from app.api.answer import Machines
 from app.api.probes import NoAnswer, Probe, Unreachable
-from app.core import audits, progress
+from app.core import audits, progress, workers
 from app.core import readiness as standing
 from app.core.audits import Audit
 from app.core.progress import Count
 from app.core.readiness import Standing
+from app.core.workers import State, Worker
 from app.domain.kinds import Queue
 from app.infra import database_clock, redis
 
@@ -22,6 +23,10 @@ T = TypeVar("T")
 SECONDS = 0.8
 """How long a part may take to answer; there are two, and the caller is promised two seconds."""
 READY = "ok"
+WARNINGS = frozenset({"clocks"})
+"""Parts that an operator should mend, but without which jobs get done: times are the database's."""
+CLOCK_TOLERANCE = 1.0
+"""Seconds that the clock of a process may differ from the database's."""
 ADVICE = {
     ("database", "unreachable"): "The database cannot be reached: is it running, and is DATABASE_URL right?",
     ("database", "no_answer"): "The database does not answer in time: is it frozen, or overloaded?",
@@ -43,11 +48,16 @@ ADVICE = {
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """What the database said: how the queues stand, the jobs that are not over, and the last audit."""
+    """What the database said: how the queues stand, the jobs that are not over, the last audit, who works.
+
+    `clock_offset` is by how many seconds this process's clock is ahead of the database's.
+    """
 
     standings: dict[Queue, Standing]
     counts: list[Count]
     audit: Audit | None
+    workers: list[Worker]
+    clock_offset: float
     now: datetime
 
 
@@ -64,8 +74,16 @@ class Readiness:
     def _ask_database(self) -> Database:
         with self.machines.database.reading() as session:
             now = database_clock.value(session)
+            living = [
+                row for row in workers.known(session) if workers.state(row, now=now) is not State.SILENT
+            ]
             return Database(
-                standing.standings(session, now=now), progress.counts(session), audits.last(session), now
+                standing.standings(session, now=now),
+                progress.counts(session),
+                audits.last(session),
+                living,
+                database_clock.offset(session),
+                now,
             )
 
     def _ask_queue(self) -> dict[Queue, int]:
@@ -80,14 +98,23 @@ def readiness(parts: Readiness) -> tuple[dict[str, str], str]:
     """Give a word on each part, and sentences on what to do."""
     database, found = _asked(parts.database)
     queue, _lengths = _asked(parts.queue)
-    checks = {"database": database, "queue": queue, "workers": "unknown", "progress": "unknown"}
-    stalled: list[Standing] = []
+    checks = {
+        "database": database,
+        "queue": queue,
+        "workers": "unknown",
+        "progress": "unknown",
+        "clocks": "unknown",
+    }
+    advice = list[str]()
     if found is not None:
         stalled = [one for one in found.standings.values() if one.is_stalled(parts.limit)]
+        wrong = {name: by for name, by in clocks(found).items() if abs(by) > CLOCK_TOLERANCE}
         checks["workers"] = _workers(found.standings[Queue.INTERACTIVE])
         checks["progress"] = "stalled" if stalled else READY
-    advice = [ADVICE[check] for check in checks.items() if check in ADVICE]
-    return checks, " ".join([*advice, *_delays(stalled)]) or "Everything answers, and jobs get done."
+        checks["clocks"] = "differ" if wrong else READY
+        advice = [*_delays(stalled), *_differences(wrong)]
+    advice = [*(ADVICE[check] for check in checks.items() if check in ADVICE), *advice]
+    return checks, " ".join(advice) or "Everything answers, and jobs get done."
 
 
 def _asked(probe: Callable[[], T]) -> tuple[str, T | None]:
@@ -103,6 +130,19 @@ def _workers(interactive: Standing) -> str:
     if interactive.consuming:
         return READY
     return "without_queue" if interactive.living else "missing"
+
+
+def clocks(found: Database) -> dict[str, float]:
+    """Return by how many seconds the clock of each process is ahead of the database's."""
+    return {"web": found.clock_offset} | {worker.name: worker.clock_offset for worker in found.workers}
+
+
+def _differences(wrong: dict[str, float]) -> list[str]:
+    return [
+        f"The clock of {name} is {abs(by):.1f} s {'ahead of' if by > 0 else 'behind'} the database's: "
+        "synchronize both with NTP. Jobs get done meanwhile."
+        for name, by in wrong.items()
+    ]
 
 
 def _delays(stalled: Iterable[Standing]) -> list[str]:

@@ -10,16 +10,31 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, String, bindparam, delete, select, text
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    String,
+    bindparam,
+    delete,
+    func,
+    literal,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.idempotency import IdempotencyKey
 from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
+from app.domain.ids import time_of
 from app.domain.kinds import Kind
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
-from app.infra.db import Base
+from app.infra.db import Base, UtcDateTime
 
 WITHDRAWN = "withdrawn"
 """In the request of an item: what it had found was refunded, so that its answer is not given again."""
@@ -46,7 +61,7 @@ class Job(Base):
             postgresql_where=_LIVE,
         ),
         Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
-        Index("ix_jobs_workspace_id_id", "workspace_id", "id"),
+        Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
         CheckConstraint("charged <= held", name="charged_within_held"),
@@ -137,12 +152,19 @@ def latest(
 ) -> list[Job]:
     """Return the workspace's jobs of these kinds, newest first, from before the job with the given id."""
     of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
-    query = select(Job).where(*of_kinds).order_by(Job.id.desc()).limit(limit)
+    query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
     if status is not None:
         query = query.where(Job.status == status)
     if before is not None:
-        query = query.where(Job.id < before)
+        place = tuple_(_created_at(workspace_id, before), literal(before))
+        query = query.where(tuple_(Job.created_at, Job.id) < place)
     return list(session.scalars(query))
+
+
+def _created_at(workspace_id: str, job_id: str) -> ColumnElement[datetime]:
+    """Return when the job was made; if it is gone, the time in its id, by the clock of some process."""
+    stored = select(Job.created_at).where(Job.id == job_id, Job.workspace_id == workspace_id)
+    return func.coalesce(stored.scalar_subquery(), literal(time_of(job_id), UtcDateTime()))
 
 
 def shown(job: Job) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import Row, and_, case, or_, select, update
@@ -24,6 +25,20 @@ from app.infra.database_clock import Moment
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
     """The job is no longer this worker's; whatever was about to be written must not be."""
+
+
+class Refusal(StrEnum):
+    """Why a job cannot be claimed: what is wrong with the message about it.
+
+    `OVER`, `HELD` and `UNKNOWN` are usual: a message came twice, or the job was deleted. `NOT_DUE` is not.
+    """
+
+    NOT_DUE = "not_due"
+    HELD = "held"
+    OVER = "over"
+    PAST_DEADLINE = "past_deadline"
+    CRASHED = "crashed"
+    UNKNOWN = "unknown"
 
 
 _SENT = frozenset(
@@ -111,6 +126,19 @@ def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, 
         charged=row.charged,
         lease_token=row.lease_token,
     )
+
+
+def refusal(session: Session, job_id: str, *, now: Moment) -> Refusal:
+    """Return why a claim of the job has failed just now."""
+    over = Job.finished_at.is_not(None)
+    reason = case(
+        (over, Refusal.OVER.value),
+        (Job.deadline_at <= now, Refusal.PAST_DEADLINE.value),
+        (Job.status == Status.QUEUED, Refusal.NOT_DUE.value),
+        (Job.lease_until >= now, Refusal.HELD.value),
+        else_=Refusal.CRASHED.value,
+    )
+    return Refusal(session.scalar(select(reason).where(Job.id == job_id)) or Refusal.UNKNOWN)
 
 
 def settle(session: Session, claim: Claim, answer: Answer, *, now: Moment) -> None:

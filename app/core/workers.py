@@ -7,7 +7,8 @@ Times are the database's, so that machines whose clocks differ agree who lives.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -36,6 +37,8 @@ class Worker(Base):
     """One worker process; its name is Celery's node name and the process id, `interactive@host:4711`.
 
     `taken_at` is when it last took a message from its queues, `ended_at` when it last was done with one.
+    `clock_offset` is by how many seconds its clock is ahead of the database's. `refused` counts the messages
+    about jobs that it could not claim, by reason (`leases.Refusal`).
     """
 
     __tablename__ = "workers"
@@ -49,6 +52,8 @@ class Worker(Base):
     seen_at: Mapped[datetime]
     taken_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+    clock_offset: Mapped[float]
+    refused: Mapped[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +68,8 @@ class Presence:
     up_seconds: float
     taken_seconds_ago: float | None = None
     ended_seconds_ago: float | None = None
+    clock_offset: float = 0.0
+    refused: Mapping[str, int] = field(default_factory=dict)
 
 
 def say(session: Session, presence: Presence, *, now: Moment) -> None:
@@ -76,6 +83,8 @@ def say(session: Session, presence: Presence, *, now: Moment) -> None:
         "seen_at": now,
         "taken_at": _before(now, presence.taken_seconds_ago),
         "ended_at": _before(now, presence.ended_seconds_ago),
+        "clock_offset": presence.clock_offset,
+        "refused": dict(presence.refused),
     }
     statement = insert(session, Worker).values(name=presence.name, **values)
     session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))

@@ -10,6 +10,7 @@ import base64
 import re
 import secrets
 import time
+from datetime import UTC, datetime
 from typing import Literal
 
 Prefix = Literal[
@@ -32,6 +33,8 @@ Prefix = Literal[
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")
+_FROM_SORTABLE = {new: old for old, new in _TO_SORTABLE.items()}
+_LATEST = datetime(9999, 12, 31, tzinfo=UTC).timestamp()
 _SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)
 
 
@@ -40,6 +43,13 @@ def new_id(prefix: Prefix) -> str:
     stamp = time.time_ns() * 4096 // 1_000_000
     raw = (stamp << 60 | secrets.randbits(60)).to_bytes(15, "big")
     return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
+
+
+def time_of(some_id: str) -> datetime:
+    """Return the time in an id, by the clock of whoever made it; one that was made up may say any."""
+    raw = base64.b32decode(some_id.partition("_")[2].translate(_FROM_SORTABLE))
+    seconds = (int.from_bytes(raw) >> 60) / 4096 / 1000
+    return datetime.fromtimestamp(min(seconds, _LATEST), UTC)
 
 
 def is_id(text: str, prefix: Prefix) -> bool:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def test_a_process_that_answers_is_alive(client: FlaskClient) -> None:
     assert (answer.status_code, answer.json) == (200, {"status": "ok"})
 
 
-ALL_WELL = {"database": "ok", "queue": "ok", "workers": "ok", "progress": "ok"}
+ALL_WELL = {"database": "ok", "queue": "ok", "workers": "ok", "progress": "ok", "clocks": "ok"}
 ONE = Presence(
     name="one@host:1", queues=("interactive",), threads=10, busy=0, state=State.WORKING, up_seconds=60
 )
@@ -82,6 +82,45 @@ def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) ->
     say(app)
 
     assert ready(app) == (200, ALL_WELL, "Everything answers, and jobs get done.")
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
+def test_a_worker_whose_clock_is_wrong_is_a_warning(app: APIFlask, seconds: float, said: str) -> None:
+    say(app, clock_offset=seconds)
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (200, ALL_WELL | {"clocks": "differ"})
+    assert f"The clock of one@host:1 is {said} the database's" in detail
+
+
+def test_an_api_process_whose_clock_is_wrong_is_a_warning(
+    app: APIFlask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(app)
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) - timedelta(hours=1))
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (200, ALL_WELL | {"clocks": "differ"})
+    assert "The clock of web is 3600.0 s behind the database's" in detail
+
+
+def test_a_clock_that_is_off_by_less_than_a_second_is_right_enough(app: APIFlask) -> None:
+    say(app, clock_offset=-0.9)
+
+    assert ready(app)[:2] == (200, ALL_WELL)
+
+
+def test_how_wrong_clocks_are_and_which_messages_were_refused_is_measured(app: APIFlask) -> None:
+    say(app, clock_offset=-1.5, refused={"not_due": 3})
+
+    text = app.test_client().get("/metrics").text
+
+    assert 'ext_clock_offset_seconds{process="one@host:1"} -1.5' in text
+    assert 'ext_clock_offset_seconds{process="web"} ' in text
+    assert 'ext_messages_refused_total{process="one@host:1",reason="not_due"} 3.0' in text
+    assert 'ext_messages_refused_total{process="one@host:1",reason="held"} 0.0' in text
 
 
 def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -> None:
@@ -139,7 +178,7 @@ def test_without_redis_it_is_not(app: APIFlask) -> None:
     assert detail.startswith("Redis cannot be reached: start it.")
 
 
-NO_DATABASE = {"queue": "ok", "workers": "unknown", "progress": "unknown"}
+NO_DATABASE = {"queue": "ok", "workers": "unknown", "progress": "unknown", "clocks": "unknown"}
 
 
 def test_without_a_database_it_is_not(app: APIFlask) -> None:

@@ -13,6 +13,7 @@ from app.core.idempotency import IdempotencyKey
 from app.core.jobs import Job
 from app.core.leases import Answer
 from app.domain.errors import JobNotFound
+from app.domain.ids import time_of
 from app.domain.kinds import Kind, Outcome, Status
 
 
@@ -49,6 +50,34 @@ def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) ->
     second = jobs.latest(session, mine, status=None, before=first[-1].id, limit=3)
 
     assert [job.id for job in [*first, *second]] == ids[::-1]
+
+
+def test_the_latest_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    by_id = sorted((a_job(session, workspace_id, f"person {number}") for number in range(4)), reverse=True)
+    for number, job_id in enumerate(by_id):  # the clock of the process that made the ids ran backwards
+        read(session, job_id).created_at = NOW + timedelta(minutes=number)
+    session.flush()
+
+    pages: list[str] = []
+    for _ in by_id:
+        before = pages[-1] if pages else None
+        pages += [job.id for job in jobs.latest(session, workspace_id, status=None, before=before, limit=1)]
+
+    assert pages == by_id[::-1]
+
+
+def test_the_list_goes_on_after_a_job_that_is_gone(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    ids = [a_job(session, workspace_id, f"person {number}", price=0) for number in range(3)]
+    for job_id in ids:
+        read(session, job_id).created_at = time_of(job_id)
+    session.flush()
+    jobs.forget(session, ids[1])
+
+    found = jobs.latest(session, workspace_id, status=None, before=ids[1], limit=10)
+
+    assert [job.id for job in found] == [ids[0]]
 
 
 def test_the_latest_jobs_can_be_those_of_one_status(session: Session) -> None:

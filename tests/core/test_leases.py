@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from jobs_support import (
@@ -19,12 +20,12 @@ from jobs_support import (
     submit,
     try_claim,
 )
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.core import jobs, leases, suppressions, sweeping
-from app.core.jobs import JobItem
-from app.core.leases import Answer, Claim, LeaseLost
+from app.core.jobs import Job, JobItem
+from app.core.leases import Answer, Claim, LeaseLost, Refusal
 from app.core.suppressions import Identifier, Suppression
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra.db import Database
@@ -86,6 +87,33 @@ def test_a_finished_job_is_not_to_be_had(session: Session) -> None:
     leases.settle(session, claim(session, job_id), FOUND, now=NOW)
 
     assert try_claim(session, job_id) is None
+
+
+@pytest.mark.parametrize(
+    ("state", "refusal"),
+    [
+        ({"run_after": NOW + SECOND}, Refusal.NOT_DUE),
+        ({"deadline_at": NOW}, Refusal.PAST_DEADLINE),
+        ({"status": "running", "lease_token": "x", "lease_until": NOW}, Refusal.HELD),
+        (
+            {"status": "running", "lease_token": "x", "lease_until": NOW - SECOND, "crashes": MAX_CRASHES},
+            Refusal.CRASHED,
+        ),
+        ({"status": "succeeded", "finished_at": NOW}, Refusal.OVER),
+    ],
+)
+def test_why_a_job_cannot_be_claimed_is_said(
+    session: Session, state: dict[str, Any], refusal: Refusal
+) -> None:
+    job_id = a_job(session, a_workspace(session))
+    session.execute(update(Job).where(Job.id == job_id).values(state))
+
+    assert try_claim(session, job_id) is None
+    assert leases.refusal(session, job_id, now=NOW) is refusal
+
+
+def test_a_job_that_never_was_cannot_be_claimed_for_a_reason_of_its_own(session: Session) -> None:
+    assert leases.refusal(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
 
 
 def test_a_lease_that_ran_out_counts_a_crash_and_no_attempt(session: Session) -> None:

@@ -30,6 +30,14 @@ def test_a_worker_tells_how_it_stands(session: Session) -> None:
     )
 
 
+def test_a_worker_tells_how_wrong_its_clock_is_and_which_messages_it_refused(session: Session) -> None:
+    workers.say(session, replace(ONE, clock_offset=-1.5, refused={"not_due": 3}), now=NOW)
+
+    [row] = workers.known(session)
+
+    assert (row.clock_offset, row.refused) == (-1.5, {"not_due": 3})
+
+
 def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
     workers.say(session, replace(ONE, taken_seconds_ago=2), now=NOW)
 

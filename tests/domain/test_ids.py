@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import get_args
 
 import pytest
 
 from app.domain import ids
-from app.domain.ids import EXAMPLES, Prefix, is_id, new_id
+from app.domain.ids import EXAMPLES, Prefix, is_id, new_id, time_of
 
 
 @pytest.mark.parametrize("prefix", get_args(Prefix))
@@ -34,6 +35,18 @@ def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) ->
     made = [new_id("con") for _ in range(30)]
 
     assert made == sorted(made)
+
+
+def test_the_time_of_an_id_is_when_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = datetime(2026, 11, 22, 9, 30, 0, 500_000, tzinfo=UTC)
+    monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: round(moment.timestamp() * 1e9)))
+
+    assert abs(time_of(new_id("job")) - moment) < timedelta(milliseconds=1)
+
+
+@pytest.mark.parametrize(("digit", "year"), [("0", 1970), ("v", 9999)])
+def test_an_id_that_was_made_up_has_some_time(digit: str, year: int) -> None:
+    assert time_of(f"job_{digit * 24}").year == year
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,9 @@ def test_the_work_is_given_the_claim_and_no_transaction_is_open(machines: Machin
     assert after(machines, job_id)[0].status == Status.SUCCEEDED
 
 
-@pytest.mark.parametrize("state", ["running", "nothing"])
-def test_a_job_that_is_not_to_be_had_is_left_alone(
-    machines: Machines, bell: SilentBell, job_id: str, state: str
+@pytest.mark.parametrize(("state", "reason"), [("running", "held"), ("nothing", "unknown")])
+def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
+    machines: Machines, bell: SilentBell, job_id: str, state: str, reason: str
 ) -> None:
     wanted = {"running": job_id, "nothing": "job_nothing"}[state]
     with machines.database.transaction() as session:
@@ -150,6 +150,7 @@ def test_a_job_that_is_not_to_be_had_is_left_alone(
 
     base.run(wanted, raises(AssertionError()), machines)
 
+    assert machines.refused == {reason: 1}
     assert after(machines, job_id)[0].status == Status.RUNNING
     assert bell.rang == []
 

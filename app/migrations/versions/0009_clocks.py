@@ -1,0 +1,31 @@
+"""Lists of jobs are ordered by the database's time; workers report their clock and the messages they refused.
+
+Revision: 0009, after 0007
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import postgresql
+
+revision = "0009"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+_COUNTS = sa.JSON().with_variant(postgresql.JSONB(), "postgresql")
+
+
+def upgrade() -> None:
+    op.create_index("ix_jobs_workspace_id_created_at", "jobs", ["workspace_id", "created_at", "id"])
+    op.drop_index("ix_jobs_workspace_id_id", table_name="jobs")
+    op.add_column("workers", sa.Column("clock_offset", sa.Double(), nullable=False, server_default="0"))
+    op.add_column("workers", sa.Column("refused", _COUNTS, nullable=False, server_default="{}"))
+
+
+def downgrade() -> None:
+    op.drop_column("workers", "refused")
+    op.drop_column("workers", "clock_offset")
+    op.create_index("ix_jobs_workspace_id_id", "jobs", ["workspace_id", "id"])
+    op.drop_index("ix_jobs_workspace_id_created_at", table_name="jobs")
