@@ -11,6 +11,7 @@ from app.domain.findings import EmailStatus
 from app.domain.ids import EXAMPLES
 
 TIME = "2026-11-20T09:30:00.000Z"
+DAY = "2026-11-20T00:00:00.000Z"
 STATUSES = [status.value for status in EmailStatus]
 
 
@@ -58,7 +59,13 @@ class AvailableSchema(Schema):
     type = fields.String(metadata={"example": "work"})
     masked = fields.String(metadata={"example": "a•••••@acme.example"})
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
-    last_verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    last_verified_at = fields.DateTime(
+        allow_none=True,
+        metadata={
+            "example": DAY,
+            "description": "When it was last verified; of what the workspace does not own, only the day.",
+        },
+    )
     owned = fields.Boolean(metadata={"example": False})
     credits = fields.Integer(metadata={"example": 1})
 

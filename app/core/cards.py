@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from app.core.companies import Company
@@ -121,10 +122,15 @@ def _entry(
         "type": row.type,
         "masked": mask(row),
         "status": row.status,
-        "last_verified_at": rfc3339(row.verified_at),
+        "last_verified_at": rfc3339(row.verified_at if owned else _day(row.verified_at)),
         "owned": owned,
         "credits": 0 if owned else price,
     }
+
+
+def _day(time: datetime | None) -> datetime | None:
+    """Return the beginning of the time's day (UTC): the exact time would tell when others asked."""
+    return None if time is None else time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def _masked_email(row: EmailRow) -> str:

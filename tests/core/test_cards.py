@@ -78,7 +78,7 @@ def test_what_can_be_had_is_masked_and_priced(session: Session) -> None:
             "type": "work",
             "masked": "a•••••@acme.com",
             "status": "valid",
-            "last_verified_at": STAMP,
+            "last_verified_at": "2026-11-20T00:00:00.000Z",
             "owned": False,
             "credits": 1,
         },
@@ -230,3 +230,19 @@ def test_rows_that_are_not_flushed_yet_are_seen(session: Session) -> None:
     held = holdings.of(session, workspace_id, [ada])
 
     assert [one.status for one in held.emails[ada.id]] == ["valid"]
+
+
+@pytest.mark.parametrize(
+    ("is_owned", "told"), [(True, "2026-11-20T09:30:00.000Z"), (False, "2026-11-20T00:00:00.000Z")]
+)
+def test_the_time_of_a_verification_is_exact_for_owners_and_a_day_for_others(
+    session: Session, *, is_owned: bool, told: str
+) -> None:
+    workspace_id, ada = a_workspace(session), a_contact(session)
+    an_email(session, ada, "ada@acme.com", verified_at=NOW)
+    if is_owned:
+        own(session, workspace_id, ada, "email")
+
+    [entry] = cards.available(holdings.of(session, workspace_id, [ada]), ada.id, PRICES)
+
+    assert entry["last_verified_at"] == told
