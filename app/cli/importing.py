@@ -114,7 +114,7 @@ def _batches(
 ) -> Iterator[list[Any]]:
     """Read batch after batch; rows that name nobody are refused."""
     now = clock.now()
-    source = order.source or Path(order.path).name
+    source = order.source or ("standard input" if order.path == "-" else Path(order.path).name)
     terms = Terms(source=source, at=order.at or now, now=now, region=order.region)
     while batch := list(islice(rows, BATCH)):
         read = []

@@ -188,10 +188,13 @@ def test_nothing_readable_is_a_failure(run: Run, tmp_path: Path) -> None:
     assert figures(result) == {"read": 1, "rejected": 1}
 
 
-def test_a_list_comes_through_a_pipe(run: Run) -> None:
+def test_a_list_comes_through_a_pipe(run: Run, database: Database) -> None:
     result = run("import", "-", "--json", input=PEOPLE)
 
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
+    with database.reading() as session:
+        sources = session.scalars(text("SELECT sources FROM emails")).all()
+    assert ["standard input" in str(one) for one in sources] == [True, True]
 
 
 def test_source_date_and_region_hold_for_the_whole_list(run: Run, tmp_path: Path, database: Database) -> None:
