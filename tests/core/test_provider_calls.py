@@ -298,6 +298,18 @@ def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Sessi
     assert (rows[old], rows[new]) == (None, {"outcome": "hit"})
 
 
+def test_a_ticket_that_was_left_behind_without_an_answer_is_dropped_as_well(session: Session) -> None:
+    old, new = call(session, days=2), call(session)
+    for one in (old, new):
+        provider_calls.wait(session, one, ticket="t-1")
+
+    provider_calls.forget(session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1))
+
+    session.expire_all()
+    rows = {row.id: row.ticket for row in session.query(ProviderCall)}
+    assert (rows[old], rows[new]) == (None, "t-1")
+
+
 def test_what_a_job_still_waited_for_when_it_ended_is_on_its_receipt(session: Session) -> None:
     item = replace(QUESTION, item=3, provider="dropcontact")
     answered, waiting = call(session, outcome=HIT), call(session, item, cost=1.0)

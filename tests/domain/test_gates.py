@@ -144,6 +144,14 @@ def test_more_than_half_of_twenty_calls_open_it() -> None:
     assert (half.state, more.state) == (State.CLOSED, State.OPEN)
 
 
+def test_a_failure_that_comes_in_late_does_not_keep_the_breaker_open_for_longer() -> None:
+    gate = reported(gates.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10, TraceOutcome.ERROR)
+
+    gate = gates.report(gate, TraceOutcome.ERROR, retry_after=None, now=later(2))
+
+    assert (gate.state, gate.open_until) == (State.OPEN, NOW + gates.OPEN)
+
+
 def test_failures_of_another_window_do_not_count() -> None:
     gate = reported(gates.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10)
 

@@ -169,10 +169,12 @@ def test_a_miss_is_not_paid_for_again_by_another_job(office: Office) -> None:
     assert isinstance(begin(office.other_job(), Named("prospeo")), Started)
 
 
-def test_a_miss_that_is_too_old_is_asked_again(office: Office) -> None:
+@pytest.mark.parametrize("max_age", [None, timedelta(days=365)], ids=["any age", "a year at most"])
+def test_a_miss_that_is_too_old_is_asked_again(office: Office, max_age: timedelta | None) -> None:
     end(office, begin(office), MISS)
+    ask = dataclasses.replace(ASK, max_age=max_age)
 
-    begun = begin(office.other_job(), Named(terms=dataclasses.replace(PAID, miss_days=0)))
+    begun = begin(office.other_job(), Named(terms=dataclasses.replace(PAID, miss_days=0)), ask)
 
     assert isinstance(begun, Started)
 
