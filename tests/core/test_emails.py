@@ -87,6 +87,25 @@ def test_the_newer_verdict_counts(session: Session, ada: Contact) -> None:
     assert (older, newest) == ("valid", "accept_all")
 
 
+def test_of_two_verdicts_of_one_moment_the_first_counts(session: Session, ada: Contact) -> None:
+    emails.keep(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
+
+    kept = emails.keep(session, ada.id, email(status=EmailStatus.INVALID, verified_at=LATER), now=NOW)
+
+    assert kept.status == "valid"
+
+
+def test_a_list_that_is_called_like_a_provider_is_another_source(session: Session, ada: Contact) -> None:
+    emails.keep(session, ada.id, email(source=said(NOW, "hunter", SourceKind.IMPORT)), now=NOW)
+
+    kept = emails.keep(session, ada.id, email(source=said(NOW, "hunter", SourceKind.PROVIDER)), now=NOW)
+
+    assert [(one["provider"], one["kind"]) for one in kept.sources] == [
+        ("hunter", "import"),
+        ("hunter", "provider"),
+    ]
+
+
 def test_of_two_words_the_newer_counts_and_of_one_moment_the_first(session: Session, ada: Contact) -> None:
     emails.keep(session, ada.id, email(), now=NOW)
 

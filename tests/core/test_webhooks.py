@@ -301,6 +301,15 @@ def test_a_replay_begins_a_fresh_run_of_tries_under_the_same_id(session: Session
     assert None not in pauses
 
 
+def test_a_replay_does_not_wait_for_a_message_that_was_lost_a_moment_ago(session: Session) -> None:
+    webhook_id = over(session)
+    webhooks.take_due(session, now=NOW)
+
+    deliveries.replay(session, [webhook_id], now=NOW)
+
+    assert webhooks.take_due(session, now=NOW) == [webhook_id]
+
+
 def test_what_was_delivered_may_be_replayed(session: Session) -> None:
     webhook_id = over(session)
     webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)

@@ -37,10 +37,17 @@ def test_what_differs_is_told_beside_what_stands() -> None:
         (EMPLOYER, "Acme Inc.", "ACME"),
         ("title", "CEO", "ceo"),
         ("title", "CEO", None),
+        ("name", "☆", "☆"),
     ],
 )
 def test_another_spelling_or_silence_is_no_conflict(field: str, value: str, other: str | None) -> None:
     assert conflicts.conflicts("contact", word(**{field: value}), [word(OLD, **{field: other})]) == []
+
+
+def test_two_names_without_a_letter_are_told_apart() -> None:
+    [said] = conflicts.conflicts("contact", word(name="☆"), [word(OLD, name="♪")])
+
+    assert (said["value"], said["other"]["value"]) == ("☆", "♪")
 
 
 def test_a_field_without_a_value_has_no_conflict_and_no_source() -> None:
@@ -82,6 +89,12 @@ def test_what_is_filled_in_once_is_of_who_said_it_first() -> None:
     said = conflicts.sources(standing, [word(OLD, linkedin_url=None), word(OLD, linkedin_url="u")])
 
     assert said == {"linkedin_url": OLD}
+
+
+def test_a_stamp_of_its_own_counts_for_what_is_filled_in_once_as_well() -> None:
+    standing = Word({"domain": "acme.com"}, {"*": OLD, "domain": NEW})
+
+    assert conflicts.sources(standing, [word(OLD, domain="acme.com")]) == {"domain": NEW}
 
 
 def test_the_employer_has_the_stamp_of_the_company() -> None:

@@ -148,6 +148,14 @@ def test_of_equals_the_one_that_finds_faster_is_asked_first() -> None:
     assert best("abc", {"a": unknown, "b": slow, "c": fast}) == ("c", "b", "a")
 
 
+def test_who_answers_later_but_finds_more_often_finds_faster() -> None:
+    quick = Figures(price=1, asked=10, hits=0, spent=0, latency_ms=100)
+    thorough = Figures(price=1, asked=10, hits=10, spent=10, latency_ms=150)
+
+    assert quick.cost_per_hit == pytest.approx(thorough.cost_per_hit)
+    assert best("ab", {"a": quick, "b": thorough}) == ("b", "a")
+
+
 def test_equals_stay_as_they_are_configured() -> None:
     same = Figures(price=1, asked=100, hits=50, spent=50, latency_ms=300)
 

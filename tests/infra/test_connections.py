@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 from prometheus_client import REGISTRY
@@ -125,6 +126,17 @@ def test_a_client_that_never_reads_is_not_waited_for(line: Line, monkeypatch: py
     assert cuts("answer") == before + 1
 
 
+def test_an_answer_in_pieces_has_one_time_for_all_of_them(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.connection.sendall(b"first")
+    late = time.monotonic() + Phase.ANSWER.seconds + 1
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: late))
+
+    with pytest.raises(ConnectionAbortedError):
+        line.connection.sendall(b"second")
+
+
 def test_a_long_answer_may_take_longer(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, Phase.ANSWER, 0.0)
     received: list[bytes] = []
@@ -196,6 +208,22 @@ def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
     lines += [Line(everyone, (f"198.51.100.{number}", 1)) for number in range(5)]
 
     assert sum(line.connection.is_cut for line in lines) == 5
+    for line in lines:
+        line.close()
+
+
+def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> None:
+    everyone = Connections(32)  # two are to be free, and one goes at a time
+    lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
+    everyone.waited_for.update(line.connection for line in lines)
+    lines.append(Line(everyone, ("198.51.100.1", 1)))
+    [gone] = [line for line in lines if line.connection.is_cut]
+    everyone.leave(gone.connection)
+    everyone.waited_for.discard(gone.connection)
+
+    lines.append(Line(everyone, ("198.51.100.2", 1)))
+
+    assert sum(line.connection.is_cut for line in lines) == 2
     for line in lines:
         line.close()
 
@@ -282,6 +310,17 @@ def test_closing_ends_idle_connections_at_once_and_gives_requests_time(everyone:
     assert isinstance(still[0], RequestTimeout)
     idle.close()
     sending.close()
+
+
+def test_whoever_is_hung_up_on_at_closing_is_counted_once(everyone: Connections, line: Line) -> None:
+    line.connection.begin(Phase.HEAD)
+    everyone.waited_for.add(line.connection)
+    before = cuts("closing")
+
+    everyone.close(Phase.HEAD.grace)
+    everyone.close(Phase.HEAD.grace + 1)
+
+    assert cuts("closing") == before + 1
 
 
 def test_while_closing_every_answer_is_the_last(everyone: Connections, line: Line) -> None:

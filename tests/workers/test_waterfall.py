@@ -3,6 +3,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, ClassVar
 
 import pytest
@@ -36,7 +37,7 @@ VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 class Scripted:
     """A provider that says what it was told to say."""
 
-    says: Reply | Pending | Exception | Callable[[Ask], Reply]
+    says: Reply | Pending | Exception | Callable[[Ask], Reply | Pending]
     name: str = "one"
     guesses: bool = False
     refuses: TraceOutcome | None = None
@@ -184,6 +185,14 @@ def test_a_guessers_miss_is_no_answer() -> None:
     guesser = Scripted(Reply(outcome=TraceOutcome.MISS), guesses=True)
 
     assert run(guesser, says(TraceOutcome.ERROR)).failed
+
+
+def test_a_guesser_that_fails_has_failed() -> None:
+    guesser = Scripted(Reply(outcome=TraceOutcome.ERROR), guesses=True)
+
+    catch = run(guesser)
+
+    assert (outcomes(catch), catch.failed) == (["error"], True)
 
 
 def test_a_hit_that_does_not_do_is_an_answer_although_others_failed() -> None:
@@ -334,6 +343,12 @@ def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
     assert (catch.failed, catch.unasked, catch.retry_after) == (True, True, 4.0)
 
 
+def test_a_call_that_was_made_and_came_too_often_is_a_failed_try() -> None:
+    catch = run(says(TraceOutcome.RATE_LIMITED, retry_after=4.0))
+
+    assert (catch.failed, catch.unasked) == (True, False)
+
+
 def test_an_open_circuit_is_a_failed_try() -> None:
     desk = OpenDesk(begins={"one": Refused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
 
@@ -398,11 +413,22 @@ def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> N
     assert [reply.emails[0].status for _call, reply in desk.judged] == [VALID]
 
 
-@pytest.mark.parametrize("status", [VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID])
-def test_what_its_provider_has_verified_is_not_verified_again(status: EmailStatus) -> None:
+@pytest.mark.parametrize(
+    ("status", "verified_at"),
+    [
+        (VALID, None),
+        (EmailStatus.ACCEPT_ALL, None),
+        (EmailStatus.INVALID, None),
+        (EmailStatus.RISKY, NOW),
+        (UNKNOWN, NOW),
+    ],
+)
+def test_what_its_provider_has_verified_is_not_verified_again(
+    status: EmailStatus, verified_at: datetime | None
+) -> None:
     asked = verifier({})
 
-    run(Scripted(hit(email(status=status))), verifiers=(asked,))
+    run(Scripted(hit(replace(email(status=status), verified_at=verified_at))), verifiers=(asked,))
 
     assert asked.asked == []
 
@@ -477,6 +503,26 @@ def test_a_verifier_that_needs_time_is_waited_for_only_if_nobody_else_knows_bett
     settled = run(unsure, Scripted(hit(email("b@acme.com"))), verifiers=(slow,))
 
     assert (waiting.waiting, settled.waiting) == (300.0, None)
+
+
+def test_of_verifiers_that_need_time_the_first_to_be_ready_is_waited_for() -> None:
+    slow = tuple(Scripted(Pending("1", seconds), name=f"slow {seconds}") for seconds in (30.0, 300.0))
+
+    catch = run(Scripted(hit(email(status=UNKNOWN))), verifiers=slow)
+
+    assert catch.waiting == 30.0
+
+
+def test_a_stored_address_that_needs_time_is_waited_for_although_the_next_is_verified() -> None:
+    def say(ask: Ask) -> Reply | Pending:
+        known = verifier({"b@acme.com": VALID})
+        return known.ask(ask, seconds=1) if ask.subject.email == "b@acme.com" else Pending("1", 30.0)
+
+    stored = [email(address, UNKNOWN) for address in ("a@acme.com", "b@acme.com")]
+
+    catch = waterfall.verify_stored(ASK, stored, desk=OpenDesk(), verifiers=(Scripted(say),))  # type: ignore[arg-type]  # as above
+
+    assert ([found.email for found in catch.emails], catch.waiting) == (["b@acme.com"], 30.0)
 
 
 def test_a_fraction_of_a_credit_is_told_as_one() -> None:
