@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,6 +16,7 @@ import psycopg
 import pytest
 import redis as redis_client
 from click.testing import CliRunner, Result
+from pytest_httpserver import HTTPServer
 from support import free_port, start_redis
 
 from app import settings as app_settings
@@ -342,12 +342,23 @@ def test_a_clock_of_this_machine_that_is_ahead_is_found(
     assert {found[f"clock of {server}"]["level"] for server in ("the database", "Redis")} == {"warning"}
 
 
-def test_a_port_that_another_program_has_is_an_error(environment: Mapping[str, str]) -> None:
-    port = int(environment["WEB_BIND"].partition(":")[2])
-    with socket.create_server(("127.0.0.1", port)):
-        found = findings()["port of the API"]
+@pytest.mark.parametrize(
+    ("what", "setting"), [("port of the API", "WEB_BIND"), ("port of Flower", "FLOWER_PORT")]
+)
+def test_a_port_that_another_program_has_is_an_error(
+    environment: Mapping[str, str],
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    what: str,
+    setting: str,
+) -> None:
+    bind = f"127.0.0.1:{httpserver.port}"
+    monkeypatch.setenv(setting, bind if setting == "WEB_BIND" else str(httpserver.port))
 
-    assert (found["level"], found["state"]) == ("error", f"127.0.0.1:{port} is taken by another program")
+    found = findings()[what]
+
+    assert (found["level"], found["state"]) == ("error", f"{bind} is taken by another program")
+    assert setting in found["remedy"]
 
 
 @pytest.mark.parametrize(

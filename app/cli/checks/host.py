@@ -15,7 +15,6 @@ from app.settings import Settings
 LEAST_FREE = 1_000_000_000  # bytes
 LEAST_SHARE = 0.05
 PROCESSES_PER_CORE = 2
-API_MARK = "API-Version"
 SECONDS = 2.0
 
 
@@ -23,9 +22,9 @@ def findings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Fin
     """Examine the machine that this command runs on."""
     yield from _processes(settings.web_concurrency, environment)
     web = environment.get("WEB_BIND") or f"0.0.0.0:{environment.get('PORT') or 8000}"
-    yield from _port("port of the API", web, "WEB_BIND", marks=(API_MARK, ""))
+    yield from _port("port of the API", web, "WEB_BIND", mark=("API-Version", ""))
     flower = f"{environment.get('FLOWER_ADDRESS') or '127.0.0.1'}:{environment.get('FLOWER_PORT') or 5555}"
-    yield from _port("port of Flower", flower, "FLOWER_PORT", marks=("WWW-Authenticate", "Server"))
+    yield from _port("port of Flower", flower, "FLOWER_PORT", mark=("Server", "TornadoServer"))
     beat = Path(environment.get("BEAT_SCHEDULE") or ".data/beat-schedule").parent
     yield from _disks({"beat's schedule": beat, "logs": Path("/var/log")})
     yield from _writable(beat)
@@ -44,14 +43,14 @@ def _processes(count: int | None, environment: Mapping[str, str]) -> Iterator[Fi
             yield ok("WEB_CONCURRENCY", f"{count} processes on {cores} processors")
 
 
-def _port(what: str, bind: str, setting: str, *, marks: tuple[str, ...]) -> Iterator[Finding]:
+def _port(what: str, bind: str, setting: str, *, mark: tuple[str, str]) -> Iterator[Finding]:
     host, _, number = bind.rpartition(":")
     if not number.isdigit():  # a unix socket
         return
     host = host.strip("[]") or "0.0.0.0"  # noqa: S104 -- compared, and bound for a moment
     if _is_free(host, int(number)):
         yield ok(what, f"{bind} is free")
-    elif _answers_as_ours(host, int(number), marks):
+    elif _answers_as_ours(host, int(number), *mark):
         yield ok(what, f"{bind} is in use by this service")
     else:
         yield error(what, f"{bind} is taken by another program", f"stop that, or choose another {setting}")
@@ -67,14 +66,14 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _answers_as_ours(host: str, port: int, marks: tuple[str, ...]) -> bool:
-    """Ask who is there: the API names its version, Flower asks for a login."""
+def _answers_as_ours(host: str, port: int, header: str, beginning: str) -> bool:
+    """Ask who is there: the API and Flower each send a header of their own."""
     target = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- as above
     connection = http.client.HTTPConnection(target, port, timeout=SECONDS)
     try:
         connection.request("GET", "/healthz")
-        answer = connection.getresponse()
-        return any(mark and answer.headers.get(mark) for mark in marks)
+        found = connection.getresponse().headers.get(header)
+        return found is not None and found.startswith(beginning)
     except (OSError, http.client.HTTPException):
         return False
     finally:
