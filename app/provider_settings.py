@@ -20,15 +20,19 @@ USUAL_ORDER = {
         "dropcontact",
         "rocketreach",
         "fullenrich",
-        "sandbox",
     ),
-    "phone": ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich", "sandbox"),
-    "person": ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach", "sandbox"),
-    "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach", "sandbox"),
+    "phone": ("leadmagic", "pdl", "prospeo", "apollo", "dropcontact", "rocketreach", "fullenrich"),
+    "person": ("hunter", "prospeo", "pdl", "apollo", "dropcontact", "rocketreach"),
+    "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach"),
     "verification": ("mx", "reacher"),
 }
-"""Who is asked for what if the settings do not say: the free and the quick before the dear and the slow."""
-KEYLESS = frozenset({"pattern", "sandbox", "mx"})
+"""Who is asked for what if the settings do not say: the free and the quick before the dear and the slow.
+
+The sandbox is not among them: it answers only where an order names it.
+"""
+DEFAULT = "default"
+"""The word that stands for USUAL_ORDER in a configured order, as in `default,sandbox`."""
+KEYLESS = frozenset({"pattern", "mx"})
 KEYS = {"reacher": "BASE_URL"}
 """What shows that a provider is to be used, where that is no key."""
 _EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
@@ -96,8 +100,18 @@ def order_for(known: Mapping[str, str], asked: str, region: str | None) -> tuple
     for place in (region, "EU" if region in EUROPEAN_UNION else None):
         said = known.get(f"PROVIDERS_{asked.upper()}_{place}") if place else None
         if said is not None:
-            return names(said)
+            return order(known, asked, said)
     return None
+
+
+def order(known: Mapping[str, str], asked: str, said: str) -> tuple[str, ...]:
+    """Return the order that a setting names, each name once; `default` stands for the usual order."""
+    named = names(said)
+    if DEFAULT not in named:
+        return named
+    at = named.index(DEFAULT)
+    usual = [one for one in usual_order(known, asked) if one not in named]
+    return (*named[:at], *usual, *named[at + 1 :])
 
 
 def env_name(provider: str) -> str:

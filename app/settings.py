@@ -254,7 +254,7 @@ def _settings(env: _Environment) -> Settings:
 @_collected
 def _order(env: _Environment, name: str, asked: str) -> tuple[str, ...]:
     said = env.str(name, None)
-    return provider_settings.usual_order(os.environ, asked) if said is None else provider_settings.names(said)
+    return provider_settings.order(os.environ, asked, provider_settings.DEFAULT if said is None else said)
 
 
 @_collected

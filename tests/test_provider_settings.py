@@ -57,8 +57,26 @@ def test_a_figure_that_makes_no_sense_is_told_with_its_name(variable: str, value
 def test_by_default_those_are_asked_that_need_no_key_or_have_one() -> None:
     known = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
 
-    assert provider_settings.usual_order(known, "email") == ("pattern", "hunter", "sandbox")
+    assert provider_settings.usual_order(known, "email") == ("pattern", "hunter")
     assert provider_settings.usual_order(known, "verification") == ("mx", "reacher")
+
+
+@pytest.mark.parametrize(
+    ("said", "order"),
+    [
+        ("default", ("pattern", "hunter")),
+        ("default,sandbox", ("pattern", "hunter", "sandbox")),
+        ("sandbox, hunter, Default", ("sandbox", "hunter", "pattern")),
+        ("", ()),
+    ],
+)
+def test_an_order_may_name_the_default_one_and_more(said: str, order: tuple[str, ...]) -> None:
+    assert provider_settings.order({"HUNTER_API_KEY": "k"}, "email", said) == order
+
+
+@pytest.mark.parametrize("field", provider_settings.USUAL_ORDER)
+def test_the_sandbox_is_asked_only_where_an_order_names_it(field: str) -> None:
+    assert "sandbox" not in provider_settings.order({}, field, provider_settings.DEFAULT)
 
 
 @pytest.mark.parametrize(

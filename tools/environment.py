@@ -23,15 +23,18 @@ def for_children(
     """
     kept = state.secrets()
     env = {name: value for name, value in base.items() if name != "HONCHO_PROCESS_NAME"}
-    # An empty variable counts as unset, as it does for the shell's ${NAME:-…} in the Procfile.
+    # An empty variable counts as unset, as it does for the shell's ${NAME:-…} in the Procfile, but for an
+    # order of providers, where it means nobody.
     for name, value in {
         "DATABASE_URL": f"sqlite:///{state.database}",
         "SECRET_KEY": kept["SECRET_KEY"],
         "SUPPRESSION_KEY": kept["SUPPRESSION_KEY"],
         "FLOWER_BASIC_AUTH": kept["FLOWER_BASIC_AUTH"],
         "BEAT_SCHEDULE": str(state.path("beat-schedule")),
+        **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
     }.items():
-        env[name] = env.get(name) or value
+        is_order = name.startswith("PROVIDERS_")
+        env[name] = env[name] if is_order and name in env else env.get(name) or value
     env["REDIS_URL"] = redis_url
     env["FLASK_APP"] = "app.factory:create_app"
     env["PYTHONUNBUFFERED"] = "1"

@@ -16,7 +16,7 @@ from functools import partial
 from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
 
-from app.core import leases, provider_calls, provider_gates
+from app.core import leases, provider_calls, provider_gates, provider_opt_outs
 from app.core.leases import Claim
 from app.core.provider_calls import PENDING, ProviderCall, Question
 from app.domain.kinds import TraceOutcome
@@ -112,6 +112,8 @@ class DatabaseDesk:
                     retry_after=reply.retry_after,
                     now=database_clock.now(),
                 )
+            if reply.outcome is TraceOutcome.SUPPRESSED:
+                record_opt_out(session, provider, started.ask, now=now)
         return Heard(reply, started.asked_at, milliseconds, call_id)
 
     def judge(self, heard: Heard, reply: Reply) -> None:
@@ -150,8 +152,10 @@ class DatabaseDesk:
 
     def _not_worth(
         self, session: Session, question: Question, terms: Terms, ask: Ask, now: datetime
-    ) -> Refused | Pending | None:
-        """Tell why not to pay for this: it is known or on its way, or it would cost too much."""
+    ) -> Refused | Pending | Heard | None:
+        """Return why not to pay for this: it is known or on its way, or it would cost too much."""
+        if provider_opt_outs.stands(session, provider=question.provider, question=question.subject):
+            return Heard(Reply(outcome=TraceOutcome.SUPPRESSED), now)
         stands = timedelta(days=terms.miss_days)
         since = now - (stands if ask.max_age is None else min(stands, ask.max_age))
         if ask.field is not Field.VERIFICATION and provider_calls.has_told(session, question, since=since):
@@ -203,7 +207,20 @@ class DatabaseDesk:
             subject=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
             country=ask.country,
             attempt=self.claim.attempts,
+            stored_for=None if _is_stored_for_all(ask) else self.claim.workspace_id,
         )
+
+
+def record_opt_out(session: Session, provider: Provider, ask: Ask, *, now: datetime) -> None:
+    """Record that the provider refused to speak of whom it was asked about."""
+    provider_opt_outs.record(
+        session,
+        provider=provider.name,
+        field=ask.field.value,
+        question=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
+        subject=ask.subject,
+        now=now,
+    )
 
 
 def _resumed(call: ProviderCall, ask: Ask) -> Started | Heard:
@@ -212,6 +229,11 @@ def _resumed(call: ProviderCall, ask: Ask) -> Started | Heard:
         return Started(replace(ask, ticket=call.ticket), call.asked_at, call.id)
     reply = _json.structure(call.reply, Reply)
     return Heard(reply, call.asked_at, call.latency_ms or 0, call.id)
+
+
+def _is_stored_for_all(ask: Ask) -> bool:
+    """Return whether every workspace that asks the same finds the answer in the database."""
+    return ask.subject.contact_id is not None or ask.subject.only_identifier is not None
 
 
 def _unknown_cost(provider: Provider, started: Started, reply: Reply) -> float:

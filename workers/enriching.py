@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.core import (
+    caller_identifiers,
     cards,
     companies,
     intake,
@@ -34,7 +35,7 @@ from app.domain.subjects import Subject
 from app.infra import database_clock
 from workers import finding, identifying
 from workers.base import Machines, RunLater
-from workers.finding import SUPPRESSED_BY_PROVIDER, Finding
+from workers.finding import Finding
 from workers.identifying import Told
 
 RAN_OUT = (
@@ -85,7 +86,7 @@ def find_out(claim: Claim, machines: Machines, item: JobItem) -> Found:
 def write(session: Session, claim: Claim, item: JobItem, found: Found, *, now: datetime) -> None:
     """Store what was found, hand over what is paid for, and fill in the item."""
     if found.suppressed:
-        _leave_alone(session, claim, item, found, now=now)
+        item.outcome = Outcome.SUPPRESSED.value
     elif "company" in item.request:
         named = identifying.named_company(item.request)
         told = found.told
@@ -129,18 +130,20 @@ def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *
     subject = Subject(**item.request["subject"])
     told = found.told
     intake.take_turn(session)  # from here on nobody else suppresses or erases whom this is about
-    if suppressions.suppressed(session, [*spoken(subject), *identifying.named_by(told.catch)]):
+    if _is_suppressed_by_now(session, claim, subject, found):
         item.outcome = Outcome.SUPPRESSED.value
         return
-    said = survivorship.keep_person(session, subject, told.catch.contacts, ranking=told.ranking, now=now)
-    known = matches.find(session, subject).contact
-    handed = {}
-    for one, price in found.findings:
-        about = one if one.known.contact else replace(one, known=replace(one.known, contact=known))
-        given = finding.keep(session, claim, about, price=price, now=now)
-        if given is not None:
-            handed[one.wish.field.value] = given
-    contact = matches.find(session, subject).contact or survivorship.first_contact(session, said)
+    said = survivorship.keep_person(
+        session, told.asked or subject, told.catch.contacts, ranking=told.ranking, now=now
+    )
+    known = _known(session, claim, subject) or _same_person(session, told.asked or subject, said)
+    handed = _hand_over(session, claim, found, known, now=now)
+    if handed is None:
+        item.outcome = Outcome.SUPPRESSED.value
+        return
+    contact = _known(session, claim, subject)
+    if contact is None and (contact := survivorship.first_contact(session, said)) is not None:
+        caller_identifiers.remember(session, claim.workspace_id, subject, contact.id, now=now)
     if contact is not None and not handed and people.is_hidden(session, claim.workspace_id, contact):
         item.outcome = Outcome.SUPPRESSED.value  # suppressed while the providers were asked
         return
@@ -156,21 +159,52 @@ def _write_person(session: Session, claim: Claim, item: JobItem, found: Found, *
             item.outcome = None
 
 
+def _is_suppressed_by_now(session: Session, claim: Claim, subject: Subject, found: Found) -> bool:
+    """Return whether anything that names the person went on the list while the providers were asked."""
+    names = [*spoken(subject), *finding.identifying_words(found.told.catch.contacts)]
+    for one, _price in found.findings:
+        names += [*people.identifiers(session, claim.workspace_id, one.known), *finding.named_by(one.catch)]
+    return bool(suppressions.suppressed(session, names))
+
+
+def _hand_over(
+    session: Session, claim: Claim, found: Found, known: Contact | None, *, now: datetime
+) -> dict[str, Handed] | None:
+    """Store and hand over the paid fields, by name; None if the person has been suppressed meanwhile."""
+    handed: dict[str, Handed] = {}
+    for one, price in found.findings:
+        kept = finding.keep(session, claim, _about(one, known), price=price, now=now)
+        if kept.suppressed and not handed:
+            return None
+        if kept.handed is not None:
+            handed[one.wish.field.value] = kept.handed
+            claim = replace(claim, charged=claim.charged + kept.handed.charge)
+    return handed
+
+
+def _known(session: Session, claim: Claim, subject: Subject) -> Contact | None:
+    return matches.find(session, subject, workspace_id=claim.workspace_id).contact
+
+
+def _same_person(session: Session, asked: Subject, said: Said) -> Contact | None:
+    """Return whom the providers told of, if the question can have been about one person only."""
+    is_one = asked.contact_id is not None or asked.names_one_way
+    return survivorship.first_contact(session, said) if is_one else None
+
+
+def _about(one: Finding, person: Contact | None) -> Finding:
+    """Let the values be stored with the person, if they are about one only and it is not stored yet."""
+    known = one.known
+    if known.contact is not None or person is None or not known.subject.names_one_way:
+        return one
+    subject = replace(known.subject, contact_id=person.id)
+    return replace(one, known=replace(known, contact=person, subject=subject))
+
+
 def _renew(claim: Claim, machines: Machines) -> None:
     with machines.database.transaction() as session:
         lease = timedelta(seconds=machines.settings.lease_seconds)
         leases.renew(session, claim, lease_until=database_clock.now() + lease)
-
-
-def _leave_alone(session: Session, claim: Claim, item: JobItem, found: Found, *, now: datetime) -> None:
-    """Say no more than that the person is suppressed, and remember it if a provider said so."""
-    if found.told.catch.suppressed and "subject" in item.request:
-        names = spoken(Subject(**item.request["subject"]))
-        suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
-    for one, _price in found.findings:
-        if one.suppressed:
-            finding.keep(session, claim, one, price=0, now=now)
-    item.outcome = Outcome.SUPPRESSED.value
 
 
 def _fill_in(

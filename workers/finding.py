@@ -8,25 +8,15 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import contacts, emails, intake, people, phones, suppressions
-from app.core.contacts import Contact
+from app.core import caller_identifiers, intake, people, suppressions
 from app.core.leases import Claim
 from app.core.people import Handed, Known, Wish
 from app.core.suppressions import Identifier
-from app.domain.emails import email_kind
 from app.domain.errors import InsufficientCredits
-from app.domain.findings import (
-    EmailStatus,
-    FoundCompany,
-    FoundContact,
-    FoundEmail,
-    FoundPhone,
-    Source,
-    SourceKind,
-)
+from app.domain.findings import FoundContact, FoundEmail, FoundPhone
 from app.domain.subjects import Subject
 from app.infra import database_clock
-from workers import ordering, waterfall
+from workers import ordering, storing, waterfall
 from workers.base import Machines, RunLater
 from workers.desk import DatabaseDesk
 from workers.providers.base import Ask, Field
@@ -35,7 +25,6 @@ from workers.waterfall import Catch, GoodEnough
 
 LONGEST_LINE = 60.0
 """Seconds for which a job waits in line for providers that are asked as often as they may be."""
-SUPPRESSED_BY_PROVIDER = "a provider said so, or gave a suppressed value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +44,14 @@ class Finding:
     def is_empty(self) -> bool:
         """Tell whether there is nothing to hand over, and so nothing to pay."""
         return not (self.known.stored or _fulfils(self.wish, self.catch.emails, self.catch.phones))
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What came of a finding once it was written: what is handed over, or that the person is suppressed."""
+
+    handed: Handed | None = None
+    suppressed: bool = False
 
 
 def find_out(
@@ -91,7 +88,7 @@ def find_out(
     )
     catch = _with_what_is_stored(claim, machines, ask, known, wish, item)
     with machines.database.reading() as session:
-        if suppressions.suppressed(session, _named_by(catch)):
+        if suppressions.suppressed(session, named_by(catch)):
             catch = replace(catch, suppressed=True)
     return Finding(wish=wish, known=known, catch=catch)
 
@@ -121,7 +118,12 @@ def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
         raise
     if stored.waiting is not None and not _fulfils(wish, told.emails, ()):
         raise RunLater(stored.trace + told.trace, after=stored.waiting, waiting=True)
-    return replace(told, emails=stored.emails + told.emails, trace=stored.trace + told.trace)
+    return replace(
+        told,
+        emails=stored.emails + told.emails,
+        verified=stored.verified,
+        trace=stored.trace + told.trace,
+    )
 
 
 def ask_around(
@@ -149,47 +151,58 @@ def ask_around(
     return catch
 
 
-def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Handed | None:
-    """Store what was found and hand over what fulfils the wish; None if nothing does.
+def keep(session: Session, claim: Claim, finding: Finding, *, price: int, now: datetime) -> Kept:
+    """Store what was found and hand over what fulfils the wish.
 
     Raises:
         RunLater: what the workspace owned was refunded meanwhile, and the job holds no credits for it.
 
     """
-    if finding.catch.suppressed:
-        names = people.identifiers(session, claim.workspace_id, finding.known)
-        suppressions.suppress(session, names, reason=SUPPRESSED_BY_PROVIDER, now=now)
     if finding.suppressed:
-        return None
-    if told := _named_by(finding.catch):
+        return Kept(suppressed=True)
+    workspace_id, known = claim.workspace_id, finding.known
+    if told := named_by(finding.catch):
         intake.take_turn(session)  # from here on nobody else suppresses or erases whom this is about
-        known = people.identifiers(session, claim.workspace_id, finding.known)
-        if suppressions.suppressed(session, [*known, *told]):  # since the providers were asked
-            return None
-    contact = _store(session, finding, now=now)
-    if contact is None or finding.is_empty:
-        return None
-    handed = people.hand_over(
-        session,
-        workspace_id=claim.workspace_id,
-        job_id=claim.job_id,
-        contact=contact,
-        wish=finding.wish,
-        price=price,
-        now=now,
-    )
-    if handed is not None and finding.known.owned and handed.charge > claim.budget:
+        named = people.identifiers(session, workspace_id, known)
+        if suppressions.suppressed(session, [*named, *told]):  # since the providers were asked
+            return Kept(suppressed=True)
+    found = storing.store(session, known, finding.catch, now=now)
+    if finding.catch.answers and found and known.subject.contact_id is None:
+        caller_identifiers.remember(session, workspace_id, known.said, found[0].id, now=now)
+    for contact in () if finding.is_empty else found:
+        handed = people.hand_over(
+            session,
+            workspace_id=workspace_id,
+            job_id=claim.job_id,
+            contact=contact,
+            wish=finding.wish,
+            price=price,
+            now=now,
+            budget=claim.budget,
+        )
+        if handed is not None:
+            return Kept(handed)
+    is_hidden = any(people.is_hidden(session, workspace_id, contact) for contact in found)
+    if known.owned and price > claim.budget and not is_hidden:
         raise RunLater(after=0.0, waiting=True)  # refunded meanwhile; it is no longer owned, nor paid for
-    return handed
+    return Kept(suppressed=is_hidden)
 
 
-def _named_by(catch: Catch) -> list[Identifier]:
-    """Give what the providers' values say who the person is; one may be on the suppression list."""
+def named_by(catch: Catch) -> list[Identifier]:
+    """Return everything by which the providers' answers name the person."""
     return [
         *(Identifier("email", found.email) for found in catch.emails),
         *(Identifier("phone", found.e164) for found in catch.phones),
-        *(Identifier("linkedin_url", one.linkedin_url) for one in catch.contacts if one.linkedin_url),
+        *identifying_words(catch.contacts),
     ]
+
+
+def identifying_words(contacts: Sequence[FoundContact]) -> list[Identifier]:
+    """Return everything by which providers name people in their answers."""
+    profiles = [Identifier("linkedin_url", one.linkedin_url) for one in contacts if one.linkedin_url]
+    addresses = [Identifier("email", email.email) for one in contacts for email in one.emails]
+    numbers = [Identifier("phone", phone.e164) for one in contacts for phone in one.phones]
+    return profiles + addresses + numbers
 
 
 def _wanted(wish: Wish) -> GoodEnough:
@@ -199,43 +212,3 @@ def _wanted(wish: Wish) -> GoodEnough:
 def _fulfils(wish: Wish, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:
     values: tuple[FoundEmail | FoundPhone, ...] = (*emails, *phones)
     return any(wish.accepts(value.type, str(value.status)) for value in values)
-
-
-def _store(session: Session, finding: Finding, *, now: datetime) -> Contact | None:
-    """Keep the values with the person they belong to; give the person, None if there is nobody."""
-    contact, catch = finding.known.contact, finding.catch
-    if contact is None:
-        if not (catch.emails or catch.phones):
-            return None
-        found = _as_found_contact(finding.known.subject, (catch.emails or catch.phones)[0].source)
-        contact = contacts.keep(session, found, now=now)
-    for email in catch.emails:
-        emails.keep(session, contact.id, email, now=now)
-    for phone in catch.phones:
-        phones.keep(session, contact.id, phone, now=now)
-    return contact
-
-
-def _own_email(subject: Subject, source: Source) -> tuple[FoundEmail, ...]:
-    """Give the address by which the caller named the person, and the provider knew them."""
-    if subject.email is None:
-        return ()
-    kind = email_kind(subject.email)
-    return (FoundEmail(email=subject.email, type=kind, status=EmailStatus.UNKNOWN, source=source),)
-
-
-def _as_found_contact(subject: Subject, source: Source) -> FoundContact:
-    """Write down the caller's words about somebody a provider knows; they count as the provider's."""
-    company = None
-    if subject.company_domain or subject.company_name:
-        company = FoundCompany(source=source, domain=subject.company_domain, name=subject.company_name)
-    return FoundContact(
-        source=Source(source.provider, SourceKind.PROVIDER, source.at),
-        full_name=subject.name,
-        first_name=subject.first_name,
-        last_name=subject.last_name,
-        linkedin_url=subject.linkedin_url,
-        company=company,
-        emails=_own_email(subject, source),
-        phones=(FoundPhone(e164=subject.phone, source=source),) if subject.phone else (),
-    )

@@ -13,7 +13,6 @@ from app.core.contacts import Contact
 from app.core.enrichments import WISHES
 from app.core.jobs import JobItem
 from app.core.leases import Claim
-from app.core.suppressions import Identifier
 from app.domain.countries import country_of
 from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind
 from app.domain.merging import sortable
@@ -35,11 +34,15 @@ _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What the providers told; `ranking` names them, most trusted first. Who is `hidden` is suppressed."""
+    """What the providers told; `ranking` names them, most trusted first. Who is `hidden` is suppressed.
+
+    `asked` is what they were asked by; None if nobody was.
+    """
 
     catch: Catch = field(default_factory=Catch)
     ranking: tuple[str, ...] = ()
     hidden: bool = False
+    asked: Subject | None = None
 
     @property
     def suppressed(self) -> bool:
@@ -101,9 +104,9 @@ def person(claim: Claim, machines: Machines, item: JobItem) -> Told:
         stored=known.contact is not None,
     )
     with machines.database.reading() as session:
-        if suppressions.suppressed(session, named_by(catch)):
+        if suppressions.suppressed(session, finding.identifying_words(catch.contacts)):
             catch = replace(catch, suppressed=True)
-    return Told(catch=catch, ranking=_ranking(settings, ask))
+    return Told(catch=catch, ranking=_ranking(settings, ask), asked=known.subject)
 
 
 def company(claim: Claim, machines: Machines, item: JobItem) -> Told:
@@ -122,10 +125,11 @@ def company(claim: Claim, machines: Machines, item: JobItem) -> Told:
     gaps = _Gaps(_WANTED_OF_COMPANY - known)
     if not gaps.names:
         return Told()
+    asked = stored or named  # of a stored company only what is stored, whatever the caller said beside it
     subject = Subject(
-        company_domain=named.domain or (stored.domain if stored else None),
-        company_name=named.name or (stored.name if stored else None),
-        linkedin_url=named.linkedin_url or (stored.linkedin_url if stored else None),  # the company's own
+        company_domain=asked.domain,
+        company_name=asked.name,
+        linkedin_url=asked.linkedin_url,  # the company's own
     )
     country = (stored.country if stored else None) or country_of(subject.company_domain)
     ask = Ask(field=Field.COMPANY, subject=subject, country=country, attempt=claim.attempts)
@@ -137,7 +141,7 @@ def company(claim: Claim, machines: Machines, item: JobItem) -> Told:
         item=item,
         stored=stored is not None,
     )
-    return Told(catch=catch, ranking=_ranking(settings, ask))
+    return Told(catch=catch, ranking=_ranking(settings, ask), asked=subject)
 
 
 def _ask_around(
@@ -167,11 +171,3 @@ def _ranking(settings: Settings, ask: Ask) -> tuple[str, ...]:
     asked = registry.in_order(settings, ask.field, ask.country)
     everybody = sorted((*asked, *registry.load(settings).values()), key=lambda one: one.guesses)
     return tuple(dict.fromkeys(one.name for one in everybody))
-
-
-def named_by(catch: Catch) -> list[Identifier]:
-    """Give what the providers' words say who the person is; one may be on the suppression list."""
-    profiles = [Identifier("linkedin_url", one.linkedin_url) for one in catch.contacts if one.linkedin_url]
-    addresses = [Identifier("email", email.email) for one in catch.contacts for email in one.emails]
-    numbers = [Identifier("phone", phone.e164) for one in catch.contacts for phone in one.phones]
-    return profiles + addresses + numbers

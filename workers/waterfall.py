@@ -91,6 +91,8 @@ class Desk(Protocol):
 class Catch:
     """What the waterfall brought: every value, who was asked, and whether the silence means no.
 
+    `answers` are the replies that had some, each as it came; `verified` are stored addresses with a new
+    verdict.
     `contacts` and `companies` are in the order they were told. `failed` says that nobody could answer, so
     that asking later may help, and `unasked` that this is because nobody's turn came. `waiting` says that
     somebody needs so many seconds more; `retry_after` when to come again after a failure, in seconds.
@@ -100,6 +102,8 @@ class Catch:
     phones: tuple[FoundPhone, ...] = ()
     contacts: tuple[FoundContact, ...] = ()
     companies: tuple[FoundCompany, ...] = ()
+    answers: tuple[Reply, ...] = ()
+    verified: tuple[FoundEmail, ...] = ()
     trace: tuple[dict[str, Any], ...] = ()
     suppressed: bool = False
     failed: bool = False
@@ -167,9 +171,11 @@ def verify_stored(
     for found in stored[:MOST_VERIFIED]:
         judged, asked, wait = verify(found, verifiers, desk, ask=ask)
         lines = tuple(_line(verifier, Field.VERIFICATION, one) for verifier, one in asked)
+        new = (judged,) if judged != found else ()
         catch = replace(
             catch,
-            emails=(*catch.emails, *((judged,) if judged != found else ())),
+            emails=catch.emails + new,
+            verified=catch.verified + new,
             trace=catch.trace + lines,
             suppressed=any(one.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, one in asked),
             waiting=catch.waiting if wait is None else wait,
@@ -283,6 +289,7 @@ def _add(down: _Run, provider: Provider, heard: Heard, checks: list[tuple[Provid
         phones=catch.phones + reply.phones,
         contacts=catch.contacts + ((reply.contact,) if reply.contact else ()),
         companies=catch.companies + ((reply.company,) if reply.company else ()),
+        answers=catch.answers + ((reply,) if reply.outcome is TraceOutcome.HIT else ()),
         trace=(*catch.trace, *lines),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,
     )

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import click
 from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
 from app.cli.import_files import opened
+from app.cli.tables import table
 from app.cli.workspaces import Noun, as_json_option, database, show
-from app.core import suppressions
+from app.core import provider_opt_outs, suppressions
 from app.core.intake import slices
+from app.core.provider_opt_outs import ProviderOptOut
 from app.core.suppressions import Identifier, Suppression
 from app.domain.cells import emails_in, phones_in, value
 from app.domain.csv_tables import read_table
 from app.domain.emails import normal_email
 from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.ids import is_id
 from app.domain.layouts import Entity, Layout, explain_unknown, layout_of
 from app.domain.phones import parse_phone
 from app.domain.profiles import normal_profile_url
-from app.infra import database_clock
+from app.infra import clock, database_clock
 
 group = Noun("suppressions", help="People who must not be shown, asked about or imported again.")
 _reason = click.option(
@@ -98,6 +103,117 @@ def count(*, as_json: bool) -> None:
         kinds = dict(session.execute(query).all())
     total = sum(kinds.values())
     show({"total": total, "by_kind": kinds}, f"{total} values are suppressed.", as_json=as_json)
+
+
+@group.command()
+@click.option("--email", help="An e-mail address.")
+@click.option("--phone", help="A phone number with its country code.")
+@click.option("--linkedin-url", help="The address of a profile.")
+@click.option("--unreviewed", is_flag=True, help="All entries that 'review' counts as unreviewed.")
+@as_json_option
+def remove(
+    *, email: str | None, phone: str | None, linkedin_url: str | None, unreviewed: bool, as_json: bool
+) -> None:
+    """Take values off the list. Only do this if the person never asked to be left alone."""
+    identifiers = named(email, phone, linkedin_url)
+    if bool(identifiers) == unreviewed:
+        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alone.")
+    with database().transaction() as session:
+        if unreviewed:
+            removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
+        else:
+            removed = suppressions.remove(session, identifiers)
+    show({"removed": removed}, f"Removed {removed} from the list.", as_json=as_json)
+
+
+@group.command()
+@click.option("--all", "all_states", is_flag=True, help="Also those that were accepted or dismissed.")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most.")
+@as_json_option
+def review(*, all_states: bool, limit: int, as_json: bool) -> None:
+    """List the people of whom providers said that they opted out, newest first.
+
+    What a provider was asked by alone is on the suppression list already (listed). Of the others (open)
+    nothing is: only the job that asked ended, and the provider is not asked the same again. Accept one to
+    hide the person's e-mail or profile from every workspace, dismiss it to let the provider be asked again.
+    """
+    with database().reading() as session:
+        found = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
+        unreviewed = provider_opt_outs.unreviewed(session)
+    answer = {"opt_outs": [_described(one) for one in found], "unreviewed": unreviewed}
+    show(answer, _review_page(found, unreviewed), as_json=as_json)
+
+
+@group.command()
+@click.argument("opt_out")
+@as_json_option
+def accept(opt_out: str, *, as_json: bool) -> None:
+    """Put the one e-mail or profile of OPT_OUT, an id that 'review' lists, on the suppression list."""
+    with database().transaction() as session:
+        found = _opt_out(session, opt_out)
+        if not provider_opt_outs.accept(session, found, now=database_clock.value(session)):
+            raise click.ClickException(
+                "The provider was asked by no e-mail or profile, or by several, so there is no telling who "
+                "opted out. Ask the provider, and use: flask suppressions add"
+            )
+        answer = _described(found)
+    show(answer, f"Accepted {opt_out}: its {found.kind} is on the suppression list.", as_json=as_json)
+
+
+@group.command()
+@click.argument("opt_out")
+@as_json_option
+def dismiss(opt_out: str, *, as_json: bool) -> None:
+    """Let the provider be asked again about OPT_OUT, and take back what it put on the suppression list."""
+    with database().transaction() as session:
+        found = _opt_out(session, opt_out)
+        removed = provider_opt_outs.dismiss(session, found, now=database_clock.value(session))
+        answer = _described(found) | {"removed": removed}
+    said = "Its value is off the suppression list." if removed else "The suppression list stays as it is."
+    show(answer, f"Dismissed {opt_out}. {said}", as_json=as_json)
+
+
+def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
+    """Return the opt-out.
+
+    Raises:
+        ClickException: there is none with this id.
+
+    """
+    found = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
+    if found is None:
+        raise click.ClickException(
+            "There is no opt-out with this id. List them with: flask suppressions review --all"
+        )
+    return found
+
+
+def _described(one: ProviderOptOut) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "provider": one.provider,
+        "field": one.field,
+        "asked_by": one.asked_by,
+        "identifier": one.kind,
+        "state": one.state,
+        "created_at": clock.rfc3339(one.created_at),
+        "reviewed_at": clock.rfc3339(one.reviewed_at),
+    }
+
+
+def _review_page(found: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
+    columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
+    rows = [_described(one) | {"asked_by": ", ".join(one.asked_by)} for one in found]
+    page = [table(columns, [[row[name] for name in columns] for row in rows])] if rows else []
+    if unreviewed:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
+        page.append(
+            f"Unreviewed: {kinds}. An earlier version listed these when a provider said that somebody opted "
+            "out: everything the caller had said and everything stored, so some may be of other people. "
+            "They stay on it until you say: flask suppressions remove --unreviewed (or --email, --phone, "
+            "--linkedin-url for one of them)."
+        )
+    return "\n".join(page) or "No provider said that anybody opted out."
 
 
 def _read(path: str) -> tuple[list[Identifier], int]:

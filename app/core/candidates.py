@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +85,12 @@ def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tup
         {key: people for key in KEYS if (people := found[key].get(getattr(subject, key)))}
         for subject in subjects
     ]
+
+
+def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, Person]:
+    """Return those of the contacts that exist, by their ids."""
+    found = _named(session, "contact_id", sorted(contact_ids))
+    return {contact_id: people[0] for contact_id, people in found.items()}
 
 
 def _named(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[Person, ...]]:

@@ -55,15 +55,14 @@ def available(holdings: Holdings, contact_id: str, prices: Mapping[str, int]) ->
         ("email", Kind.REVEAL_EMAIL, _best_of_type(holdings.emails.get(contact_id, ())), _masked_email),
         ("phone", Kind.REVEAL_PHONE, _best_of_type(holdings.phones.get(contact_id, ())), _masked_phone),
     ):
-        owned = (contact_id, field) in holdings.owned
-        entries += [_entry(field, row, mask, owned=owned, price=prices[kind]) for row in rows]
+        entries += [_entry(field, row, mask, owned=holdings.owns(row), price=prices[kind]) for row in rows]
     return entries
 
 
 def revealed(holdings: Holdings, contact_id: str) -> dict[str, Any]:
     """Write in full what the workspace owns of a contact, best first."""
-    emails = holdings.emails.get(contact_id, ()) if (contact_id, "email") in holdings.owned else ()
-    phones = holdings.phones.get(contact_id, ()) if (contact_id, "phone") in holdings.owned else ()
+    emails = filter(holdings.owns, holdings.emails.get(contact_id, ()))
+    phones = filter(holdings.owns, holdings.phones.get(contact_id, ()))
     return {
         "emails": [
             email_object(row, primary=index == 0) for index, row in enumerate(sorted(emails, key=best_first))

@@ -3,7 +3,7 @@
 Two words are about one person if they have the same LinkedIn profile; else the same e-mail, unless it is a
 shared one (info@ …) and the names differ; else the same name at the same company; else, of somebody without
 profile and e-mail, the same phone and no other name or company. Two profiles are two people, whatever else
-they share.
+they share. What a provider says without a name about a shared address or a phone is about nobody named.
 """
 
 from __future__ import annotations

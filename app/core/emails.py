@@ -208,4 +208,4 @@ def _any_form(email: str, name: PersonName) -> str | None:
     return patterns.form_of(email, name)
 
 
-_SHAPE = Shape(Email, "email", "eml", _row, _merge, _WRITTEN)
+_SHAPE = Shape(Email, "email", "email", "eml", _row, _merge, _WRITTEN)

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, or_, select
+from sqlalchemy import and_, delete, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.core import emails, holdings, intake, phones, redaction
+from app.core import caller_identifiers, emails, holdings, intake, phones, redaction
 from app.core.accounts import Account
 from app.core.companies import Company
 from app.core.contacts import Contact
@@ -83,18 +83,24 @@ class Trail:
 
 
 def people(session: Session, identifiers: Sequence[Identifier], contact_ids: Sequence[str]) -> list[Contact]:
-    """Give the contacts that have one of the identifiers or ids.
+    """Return the contacts that have one of the identifiers or ids.
+
+    Those count, too, of whom no name or profile is stored, and whom callers named by these identifiers and by
+    no others of their kind.
 
     Raises:
         ContactNotFound: there is no contact with one of the ids.
 
     """
     by = redaction.named(identifiers)
+    nameless = and_(Contact.full_name.is_(None), Contact.linkedin_url.is_(None))
+    called = caller_identifiers.only_named_by(session, identifiers)
     having = [
         Contact.id.in_(contact_ids),
         Contact.linkedin_url.in_(by.linkedin_urls),
         Contact.id.in_(select(Email.contact_id).where(Email.email.in_(by.emails))),
         Contact.id.in_(select(Phone.contact_id).where(Phone.e164.in_(by.phones))),
+        and_(nameless, Contact.id.in_(called)),
     ]
     found = list(session.scalars(select(Contact).where(or_(*having)).order_by(Contact.id)))
     if not {one.id for one in found}.issuperset(contact_ids):
@@ -145,6 +151,7 @@ def erase(session: Session, trail: Trail, *, now: datetime) -> None:
     session.execute(delete(SavedProfile).where(own))
     for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.noted_ids))):
         _clean(profile, trail.named)
+    caller_identifiers.forget(session, trail.listed)
     redaction.delete_lookups(session, trail.lookup_ids)
     jobs = select(Job).where(Job.id.in_(trail.job_ids)).order_by(Job.workspace_id, Job.id)
     for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():

@@ -6,7 +6,7 @@ A bounce changes only what its reporter sees, until a verification or a second w
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -63,6 +63,7 @@ def record(session: Session, said: Said, *, allowance: Allowance, now: datetime)
         ContactNotFound: the workspace does not own the e-mails of such a contact, or this is none of them.
 
     """
+    said = _where_paid(session, said)
     address = _owned_address(session, said)
     feedback_id = _add(session, said, address, now)
     if feedback_id is None:
@@ -113,6 +114,15 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
             feedback.refuted_at = now
     session.flush()
     return len(answered)
+
+
+def _where_paid(session: Session, said: Said) -> Said:
+    """Return the same of the contact under which the workspace was given the address, if it owns it there."""
+    owned = reveals.owned(session, said.workspace_id, [said.contact_id])
+    if (said.contact_id, _FIELD) in owned.fields or (_FIELD, said.email) not in owned.values:
+        return said
+    contact_id = reveals.given_under(session, said.workspace_id, _FIELD, said.email)
+    return replace(said, contact_id=contact_id or said.contact_id)
 
 
 def _owned_address(session: Session, said: Said) -> Email:

@@ -15,6 +15,7 @@ from app.core.contacts import Contact
 from app.core.emails import Email
 from app.core.phones import Phone
 from app.core.reports import IS_OPEN, Feedback
+from app.core.reveals import Owned
 from app.core.suppressions import Identifier
 from app.domain.subjects import Subject
 
@@ -56,12 +57,18 @@ _PHONES = select(Phone.__table__).where(Phone.__table__.c.contact_id.in_(_IDS))
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """E-mails and phones by contact id, pairs of contact id and field that are owned, suppressed values."""
+    """E-mails and phones by contact id, what of them the workspace owns, and values that are suppressed."""
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
-    owned: frozenset[tuple[str, str]] = frozenset()
+    owned: Owned = field(default_factory=Owned)
     suppressed: frozenset[Identifier] = frozenset()
+
+    def owns(self, row: EmailRow | PhoneRow) -> bool:
+        """Return whether the workspace owns the value, with its contact's field or under another contact."""
+        field = "email" if hasattr(row, "email") else "phone"
+        is_field_owned = (row.contact_id, field) in self.owned.fields
+        return is_field_owned or (field, value_of(row)) in self.owned.values
 
     def hides(self, contact: Contact | None, subject: Subject | None = None) -> bool:
         """Tell whether anything that names the person, stored or said, is on the suppression list."""
@@ -72,6 +79,11 @@ class Holdings:
 
     def _stored(self, contact: Contact | None) -> Iterable[Identifier]:
         return () if contact is None else stored(contact, self.emails, self.phones)
+
+
+def value_of(row: EmailRow | PhoneRow) -> str:
+    """Return the address or number."""
+    return str(row.email if hasattr(row, "email") else row.e164)
 
 
 def of(

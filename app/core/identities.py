@@ -17,7 +17,7 @@ from app.core.emails import Email
 from app.core.intake import as_dict, new_ids, rows_in, slices
 from app.core.phones import Phone
 from app.domain.emails import email_reasons
-from app.domain.findings import FoundContact
+from app.domain.findings import FoundContact, SourceKind
 from app.domain.merging import Change, merge, stamp
 from app.domain.names import PersonName, name_key
 
@@ -89,9 +89,10 @@ class Shelf:
         if found.linkedin_url and (row := self._by_profile.get(found.linkedin_url)):
             return row
         key = name_key(found.full_name) if found.full_name else None
+        any_name = key is None and found.source.kind is SourceKind.IMPORT
         for email in found.emails:
             named = self._usable(self._by_value.get(email.email, {}).values(), found)
-            same = [row for row in named if key is None or row["name_key"] in {key, None}]
+            same = [row for row in named if any_name or row["name_key"] in {key, None}]
             if same or (named and "role" not in email_reasons(email.email)):
                 return self._closest(same or named, found, employer)
         if key and employer:
@@ -103,7 +104,7 @@ class Shelf:
                 row
                 for phone in found.phones
                 for row in self._by_value.get(phone.e164, {}).values()
-                if (key is None or row["name_key"] in {key, None})
+                if (any_name or row["name_key"] in {key, None})
                 and (employer is None or row["company_id"] in {employer, None})
             ]
         return self._closest(named, found, employer)

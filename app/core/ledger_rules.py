@@ -258,6 +258,24 @@ RULES = (
         """,
     ),
     Rule(
+        # Values that were revealed before they were counted have no job, and their reveals are not looked at.
+        "charged_value_is_new",
+        "a reveal that was charged gave a value that the workspace did not own under any contact",
+        _GIVE_BACK,
+        """
+        SELECT r.contact_id AS id, r.workspace_id AS workspace_id, 'a value of its own' AS expected,
+               'none for job ' || r.job_id AS found
+        FROM reveals r
+        WHERE r.credits > 0 AND r.refunded_at IS NULL
+              AND r.created_at >= (SELECT min(v.created_at) FROM revealed_values v
+                                   WHERE v.job_id IS NOT NULL)
+              AND NOT EXISTS (SELECT 1 FROM revealed_values v
+                              WHERE v.workspace_id = r.workspace_id AND v.field = r.field
+                                    AND v.contact_id = r.contact_id AND v.job_id = r.job_id)
+              AND NOT EXISTS (SELECT 1 FROM ledger l WHERE l.job_id = r.job_id AND l.kind = 'refund')
+        """,
+    ),
+    Rule(
         # A reveal that is gone with its person may have been refunded: hence the rest of what was charged.
         "refund_is_due",
         "what came back for a job is what its refunded reveals cost",

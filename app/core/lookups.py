@@ -25,7 +25,7 @@ def look_up(
 
     `prices` are credits by kind of job. Only subjects that have to be found by name cost queries each.
     """
-    found = matches.find_many(session, subjects)
+    found = matches.find_many(session, subjects, workspace_id=workspace_id)
     held = holdings.of(session, workspace_id, _people(found), subjects)
     urls = [url for subject, match in zip(subjects, found, strict=True) for url in _urls(subject, match)]
     saved = saved_profiles.by_url(session, workspace_id, urls)
@@ -36,7 +36,8 @@ def look_up(
 
 
 def _answer(subject: Subject, match: Match, held: Holdings, prices: Mapping[str, int]) -> dict[str, Any]:
-    suppressed = held.hides(match.contact, subject)
+    people = match.remembered or (match.contact,)
+    suppressed = any(held.hides(contact, subject) for contact in people)
     shown = [one for one in match.candidates if not held.hides(one.contact)]
     if suppressed or (match.candidates and not shown):
         company = match.company if match.contact is None else None
@@ -59,9 +60,27 @@ def _matched(match: Match, contact: Contact, held: Holdings, prices: Mapping[str
         "candidates": [],
         "contact": cards.contact_card(contact),
         "company": _company(match.company),
-        "available": cards.available(held, contact.id, prices),
-        "revealed": cards.revealed(held, contact.id),
+        **_values(match, contact, held, prices),
         "suppressed": False,
+    }
+
+
+def _values(match: Match, contact: Contact, held: Holdings, prices: Mapping[str, int]) -> dict[str, Any]:
+    """Return what can be had of the person and what is owned, of all contacts that are remembered."""
+    if len(match.remembered) <= 1:
+        return {
+            "available": cards.available(held, contact.id, prices),
+            "revealed": cards.revealed(held, contact.id),
+        }
+    available = [entry for one in match.remembered for entry in cards.available(held, one.id, prices)]
+    revealed = [cards.revealed(held, one.id) for one in match.remembered]
+    best = {(entry["field"], entry["type"], entry["masked"]): entry for entry in reversed(available)}
+    return {
+        "available": list(reversed(best.values())),
+        "revealed": {
+            name: list({str(value): value for one in revealed for value in one[name]}.values())
+            for name in ("emails", "phones")
+        },
     }
 
 
@@ -107,5 +126,6 @@ def _urls(subject: Subject, match: Match) -> list[str]:
 
 
 def _people(found: Sequence[Match]) -> list[Contact]:
-    matched = [match.contact for match in found if match.contact is not None]
+    matched = [match.contact for match in found if match.contact is not None and not match.remembered]
+    matched += [contact for match in found for contact in match.remembered]
     return matched + [one.contact for match in found for one in match.candidates]

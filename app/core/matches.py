@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from sqlalchemy.orm import Session
 
-from app.core import candidates
+from app.core import caller_identifiers, candidates
 from app.core.candidates import KEYS, Employer, Person
 from app.core.companies import Company
 from app.core.contacts import Contact
@@ -20,6 +20,11 @@ from app.domain.subjects import Subject
 Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
 
 MOST_CANDIDATES = 5
+_KINDS: dict[Outcome, tuple[str, ...]] = {
+    "none": caller_identifiers.KINDS,
+    "ambiguous": (caller_identifiers.WORDS,),
+}
+"""By what a workspace's own words are looked for: where several people are meant, only by all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whom a subject means. `company` is the contact's; with no contact, the one the subject names."""
+    """Whom a subject means. `company` is the contact's; with no contact, the one the subject names.
+
+    `remembered` are the contacts that the workspace was given for these words before, `contact` first: the
+    words themselves are stored with none of them.
+    """
 
     outcome: Outcome
     confidence: float = 0.0
@@ -42,19 +51,28 @@ class Match:
     contact: Contact | None = None
     company: Company | None = None
     candidates: tuple[Candidate, ...] = ()
+    remembered: tuple[Contact, ...] = ()
 
 
-def find(session: Session, subject: Subject) -> Match:
+def find(session: Session, subject: Subject, *, workspace_id: str | None = None) -> Match:
     """Find the contact that the subject means; a `contact_id` that does not exist matches nobody."""
-    return find_many(session, [subject])[0]
+    return find_many(session, [subject], workspace_id=workspace_id)[0]
 
 
-def find_many(session: Session, subjects: Sequence[Subject]) -> list[Match]:
-    """Find whom each subject means, in order; exact keys and companies are looked up for all at once."""
+def find_many(
+    session: Session, subjects: Sequence[Subject], *, workspace_id: str | None = None
+) -> list[Match]:
+    """Find whom each subject means, in order; exact keys and companies are looked up for all at once.
+
+    What contacts have themselves comes first, then the words by which this workspace, if one is given, got to
+    a contact before, then a name at a company.
+    """
     found = [
         _by_keys(subject, people)
         for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
     ]
+    if workspace_id is not None:
+        found = _or_remembered(session, workspace_id, subjects, found)
     missed = [subject for subject, match in zip(subjects, found, strict=True) if match.outcome == "none"]
     employers = candidates.employers(session, missed)
     return [
@@ -80,6 +98,36 @@ def _by_keys(subject: Subject, named: Mapping[str, tuple[Person, ...]]) -> Match
     if matching.CERTAIN.intersection(keys):
         return _matched(scored[0])
     return _decide(scored)
+
+
+def _or_remembered(
+    session: Session, workspace_id: str, subjects: Sequence[Subject], found: Sequence[Match]
+) -> list[Match]:
+    """Put in, where nobody is matched, whom the workspace was given for the same words."""
+    open_ones = {
+        index: (subjects[index], _KINDS[match.outcome])
+        for index, match in enumerate(found)
+        if match.outcome != "matched" and subjects[index].contact_id is None
+    }
+    known = caller_identifiers.find(session, workspace_id, list(open_ones.values()))
+    people = candidates.by_ids(session, {contact_id for _kind, ids in known for contact_id in ids})
+    result = list(found)
+    for index, (kind, ids) in zip(open_ones, known, strict=True):
+        if them := [people[contact_id] for contact_id in ids if contact_id in people]:
+            result[index] = _remembered(kind, them)
+    return result
+
+
+def _remembered(kind: str, people: Sequence[Person]) -> Match:
+    confidence = matching.EXACT.get(kind, matching.BY_NAME["company_domain"])
+    return Match(
+        "matched",
+        confidence,
+        (kind,) if kind in matching.EXACT else ("full_name",),
+        people[0].contact,
+        people[0].company,
+        remembered=tuple(one.contact for one in people),
+    )
 
 
 def _by_name(session: Session, subject: Subject, employers: Sequence[Employer]) -> Match:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -77,13 +77,17 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What is stored of a person. `subject` is the caller's, filled up with what is known.
+    """What is stored of a person; `said` are the caller's words, `subject` is what providers are asked by.
+
+    The subject is what is stored of the contact, under its id, and nothing that the caller said beside it;
+    or, if no contact is stored, the caller's words, without an id.
 
     `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
     `country` is the ISO country where the person likely is, None if nothing tells. `unverified` are stored
     addresses of a type that is wanted, whose host nobody has asked.
     """
 
+    said: Subject
     subject: Subject
     contact: Contact | None
     suppressed: bool
@@ -105,19 +109,20 @@ def known(
 
     """
     match, held = find(session, workspace_id, subject)
-    contact = match.contact
-    owned = contact is not None and (contact.id, wish.field.value) in held.owned
+    contact = _of_remembered(match, held, wish) if match.remembered else match.contact
     values = _values(held, contact.id, wish) if contact else []
-    full = _filled_up(subject, match)
+    owned = contact is not None and _owns(held, contact.id, wish, values)
+    asked = subject if contact is None or match.remembered else _stored_facts(subject, match, held)
     return Known(
-        subject=full,
+        said=subject,
+        subject=asked,
         contact=contact,
-        suppressed=held.hides(contact, subject),
+        suppressed=any(held.hides(one, subject) for one in match.remembered or (contact,)),
         owned=owned,
         good=_is_any_fresh(values, wish, usual_age, now=now) if wish.max_age or not owned else bool(values),
         stored=bool(values),
-        patterns=tuple(emails.pattern_counts(session, full.company_domain)) if full.company_domain else (),
-        country=_country(match) or country_of(full.company_domain),
+        patterns=tuple(emails.pattern_counts(session, asked.company_domain)) if asked.company_domain else (),
+        country=_country(match) or country_of(asked.company_domain),
         unverified=_unverified(held, contact.id, wish) if contact else (),
     )
 
@@ -129,15 +134,16 @@ def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, 
         ContactNotFound: the subject gives a contact id that does not exist.
 
     """
-    match = matches.find(session, subject)
+    match = matches.find(session, subject, workspace_id=workspace_id)
     if subject.contact_id is not None and match.contact is None:
         raise ContactNotFound
-    return match, holdings.of(session, workspace_id, [match.contact] if match.contact else [], [subject])
+    people = match.remembered or ([match.contact] if match.contact else [])
+    return match, holdings.of(session, workspace_id, people, [subject])
 
 
 def identifiers(session: Session, workspace_id: str, known: Known) -> list[Identifier]:
-    """Give everything that names the person: what the caller said and what is stored."""
-    said = holdings.spoken(known.subject)
+    """Return everything that names the person: what the caller said and what is stored."""
+    said = holdings.spoken(known.said)
     if known.contact is None:
         return said
     held = holdings.of(session, workspace_id, [known.contact])
@@ -168,31 +174,69 @@ def hand_over(
     wish: Wish,
     price: int,
     now: datetime,
+    budget: int | None = None,
 ) -> Handed | None:
-    """Give the values that fulfil the wish, and write down that the workspace owns the field.
+    """Return the values that fulfil the wish, and insert what the workspace owns from now on.
 
-    None if nothing stored fulfils it, or the contact has been suppressed meanwhile. The price is charged
-    unless the workspace owns the field already. What is older than usual still does, where nobody knows
-    better; what is older than was asked for is given only to who owns it.
+    None if nothing stored fulfils it, or the contact has been suppressed meanwhile. The price is charged if
+    one of the values is new to the workspace, under this contact and any other; with a smaller `budget` only
+    what it owns is given. What is older than usual still does, where nobody knows better; what is older than
+    was asked for is given only to who owns it.
     """
     held = holdings.of(session, workspace_id, [contact])
     if held.hides(contact):
         return None
     values = _values(held, contact.id, wish)
-    is_owned = (contact.id, wish.field.value) in held.owned
+    is_owned = _owns(held, contact.id, wish, values)
+    if not is_owned and budget is not None and price > budget:
+        values = [row for row in values if held.owns(row)]
+        is_owned = True
     if not _is_any_since(values, now - wish.max_age if wish.max_age and not is_owned else None):
         return None
-    new = reveals.record(
-        session,
-        workspace_id=workspace_id,
-        contact_id=contact.id,
-        field=wish.field.value,
-        job_id=job_id,
-        price=price,
-        now=now,
-    )
+    job = _Job(workspace_id, job_id, price, now)
+    charge = 0 if is_owned else _buy(session, job, contact.id, wish.field, values, held)
     shown = [_object(wish.field, row, primary=index == 0) for index, row in enumerate(values)]
-    return Handed(contact.id, shown, charge=price if new else 0, already_owned=not new)
+    return Handed(contact.id, shown, charge=charge or 0, already_owned=charge is None or is_owned)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """Who pays for what is handed over, how much, and when."""
+
+    workspace_id: str
+    job_id: str
+    price: int
+    now: datetime
+
+
+def _buy(  # noqa: PLR0917 -- what `hand_over` was given and has read
+    session: Session,
+    job: _Job,
+    contact_id: str,
+    field: Field,
+    values: Sequence[EmailRow | PhoneRow],
+    held: Holdings,
+) -> int | None:
+    """Return the price, or None if another job of the workspace has just bought the same values.
+
+    Only who inserts a value that the workspace did not own pays, and owns the contact's field.
+    """
+    about: dict[str, Any] = {"workspace_id": job.workspace_id, "contact_id": contact_id, "field": field.value}
+    about |= {"job_id": job.job_id, "now": job.now}
+    if not reveals.claim(session, values=[holdings.value_of(row) for row in values], **about):
+        return None
+    if not reveals.record(session, price=job.price, **about):
+        return None
+    stored: Sequence[EmailRow | PhoneRow] = _stored(held, contact_id, field)
+    if len(stored) > len(values):
+        reveals.claim(session, values=[holdings.value_of(row) for row in stored], **about)
+    return job.price
+
+
+def _owns(held: Holdings, contact_id: str, wish: Wish, values: Sequence[EmailRow | PhoneRow]) -> bool:
+    """Return whether there is nothing to pay: the field is owned, or every value that fulfils the wish."""
+    is_field_owned = (contact_id, wish.field.value) in held.owned.fields
+    return is_field_owned or (bool(values) and all(map(held.owns, values)))
 
 
 def _object(field: Field, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa: ANN401 -- a row of either table
@@ -200,11 +244,13 @@ def _object(field: Field, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa
 
 
 def _values(held: Holdings, contact_id: str, wish: Wish) -> list[EmailRow | PhoneRow]:
-    stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = (
-        held.emails if wish.field is Field.EMAIL else held.phones
-    )
-    good = (row for row in stored.get(contact_id, ()) if wish.accepts(row.type, row.status))
-    return sorted(good, key=cards.best_first)
+    rows = _stored(held, contact_id, wish.field)
+    return sorted((row for row in rows if wish.accepts(row.type, row.status)), key=cards.best_first)
+
+
+def _stored(held: Holdings, contact_id: str, field: Field) -> Sequence[EmailRow | PhoneRow]:
+    stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = held.emails if field is Field.EMAIL else held.phones
+    return stored.get(contact_id, ())
 
 
 def _is_any_fresh(
@@ -247,16 +293,41 @@ def _country(match: Match) -> str | None:
     return next((one.country for one in stored if one is not None and one.country), None)
 
 
-def _filled_up(subject: Subject, match: Match) -> Subject:
-    """Add to the caller's words what is stored, so that a provider has more to go by."""
+def _of_remembered(match: Match, held: Holdings, wish: Wish) -> Contact | None:
+    """Return the contact under which the workspace has what it wants, or else one that has it; else None.
+
+    What a workspace was given for its words may be several contacts, each for another field.
+    """
+
+    def rank(contact: Contact) -> int:
+        values = _values(held, contact.id, wish)
+        if not values:
+            return 1 if _unverified(held, contact.id, wish) else 0
+        return 3 if _owns(held, contact.id, wish, values) else 2
+
+    best = max(match.remembered, key=rank)
+    return best if rank(best) else None
+
+
+def _stored_facts(subject: Subject, match: Match, held: Holdings) -> Subject:
+    """Return what a provider may be asked by: what is stored of the contact, and nothing the caller said.
+
+    The contact's e-mail or phone is among it if the caller named the contact by it, or if there is neither a
+    profile nor a name at a company. So what the provider says is about this contact, whoever asks.
+    """
     contact, company = match.contact, match.company
     if contact is None:
         return subject
-    return replace(
-        subject,
+    exact = {key: getattr(subject, key) for key in ("email", "phone") if key in match.matched_on}
+    if not (exact or contact.linkedin_url or (contact.full_name and company)):
+        emails = sorted(held.emails.get(contact.id, ()), key=cards.best_first)
+        phones = sorted(held.phones.get(contact.id, ()), key=cards.best_first)
+        exact = {"email": emails[0].email} if emails else {"phone": phones[0].e164} if phones else {}
+    return Subject(
         contact_id=contact.id,
-        linkedin_url=subject.linkedin_url or contact.linkedin_url,
-        full_name=subject.name or contact.full_name,
-        company_domain=subject.company_domain or (company.domain if company else None),
-        company_name=subject.company_name or (company.name if company else None),
+        linkedin_url=contact.linkedin_url,
+        full_name=contact.full_name,
+        company_domain=company.domain if company else None,
+        company_name=company.name if company else None,
+        **exact,
     )

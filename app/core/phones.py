@@ -161,4 +161,4 @@ def _entry(found: FoundPhone) -> dict[str, Any]:
     return {"do_not_call": found.do_not_call, "do_not_call_at": found.do_not_call_at or found.source.at}
 
 
-_SHAPE = Shape(Phone, "e164", "pho", _row, _merge, _WRITTEN)
+_SHAPE = Shape(Phone, "phone", "e164", "pho", _row, _merge, _WRITTEN)

@@ -16,14 +16,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Index, String, and_, bindparam, delete, func, not_, or_, select, update
+from sqlalchemy import Index, String, and_, bindparam, delete, func, not_, or_, select, true, update
 from sqlalchemy.orm import Mapped, Session, defer, mapped_column
 
 from app.core.jobs import Job
 from app.domain.findings import EmailStatus
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, Status, TraceOutcome
-from app.domain.names import company_key, name_key
 from app.domain.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment, column
@@ -78,7 +77,10 @@ class ProviderCall(Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked of whom, for which job and item of it."""
+    """What is asked of whom, for which job and item of it.
+
+    `stored_for` is the only workspace that finds the answer in the database later, None if all do.
+    """
 
     job_id: str
     item: int | None
@@ -87,16 +89,17 @@ class Question:
     subject: bytes
     country: str | None
     attempt: int = 1
+    stored_for: str | None = None
 
 
 def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> bytes:
-    """Give the 32 bytes that stand for the question in other jobs: keyed, so that nobody can guess back."""
-    name = subject.name
-    about = [
-        *(field, *sorted(types)),
-        *(subject.linkedin_url, subject.email, subject.phone, name and name_key(name)),
-        subject.company_domain or (subject.company_name and company_key(subject.company_name)),
-    ]
+    """Return the 32 bytes that stand for the question in other jobs: keyed, so that nobody can guess back.
+
+    Every word that a provider is sent is part of it. Otherwise the miss of a question with a wrong word in it
+    would stand for one without, and a workspace could silence a provider for the others.
+    """
+    said = {name: text.casefold() for name, text in subject.as_dict().items() if name != "contact_id"}
+    about = [field, sorted(types), sorted(said.items())]
     return hmac.digest(load().secret_key.encode(), b"call\0" + json.dumps(about).encode(), hashlib.sha256)
 
 
@@ -128,11 +131,11 @@ def has_told(session: Session, question: Question, *, since: Moment) -> bool:
     """Tell whether the provider has said all it knows: asking again would bring, and cost, the same.
 
     That is so if its latest answer since then was a miss; or an address that is not valid, or any profile,
-    and the job succeeded, so that it is stored. A valid address or a number that is asked for again is
-    wanted fresher.
+    and the job succeeded, so that it is stored, and this workspace finds it. A valid address or a number that
+    is asked for again is wanted fresher.
     """
     query = (
-        select(ProviderCall.outcome, ProviderCall.status, Job.status.label("job"))
+        select(ProviderCall.outcome, ProviderCall.status, Job.status.label("job"), Job.workspace_id)
         .outerjoin(Job, Job.id == ProviderCall.job_id)
         .where(
             ProviderCall.subject == question.subject,
@@ -148,22 +151,24 @@ def has_told(session: Session, question: Question, *, since: Moment) -> bool:
         return False
     if latest.outcome == TraceOutcome.MISS:
         return True
-    if latest.job != Status.SUCCEEDED:  # then nobody stored it
-        return False
+    if latest.job != Status.SUCCEEDED or question.stored_for not in {None, latest.workspace_id}:
+        return False  # it is not stored, or where only another workspace finds it
     return question.field in _PROFILES or latest.status not in {None, EmailStatus.VALID.value}
 
 
 def is_on_its_way(session: Session, question: Question, *, since: Moment, now: Moment) -> bool:
-    """Tell whether another job, or item, waits for the answer to the same question; `since` is how long.
+    """Return whether another job, or item, waits for the answer to the same question; `since` is how long.
 
-    A call that began and did not end within half a minute was left behind by a worker that is no more.
+    The job of another workspace counts if the answer will be stored where everybody finds it. A call that
+    began and did not end within half a minute was left behind by a worker that is no more.
     """
     waits = and_(ProviderCall.outcome == PENDING, ProviderCall.asked_at >= since)
     runs = and_(ProviderCall.outcome == STARTED, ProviderCall.asked_at >= now - LONGEST_CALL)
     mine = and_(ProviderCall.job_id == question.job_id, ProviderCall.item.is_not_distinct_from(question.item))
+    ours = true() if question.stored_for is None else Job.workspace_id == question.stored_for
     query = (
         select(ProviderCall.id)
-        .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN)))
+        .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN), ours))
         .where(
             ProviderCall.subject == question.subject,
             ProviderCall.provider == question.provider,

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.database_clock import Moment
@@ -42,17 +42,32 @@ class Identifier:
 
 
 def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: Moment) -> int:
-    """Add the values to the list; give how many were new."""
-    added = 0
-    for identifier in identifiers:
-        row = session.execute(
-            insert(session, Suppression)
-            .values(digest=identifier.digest, kind=identifier.kind, reason=reason, created_at=now)
-            .on_conflict_do_nothing()
-            .returning(Suppression.digest)
-        )
-        added += row.first() is not None
-    return added
+    """Add the values to the list; return how many were new."""
+    return sum(suppress_digest(session, one.kind, one.digest, reason=reason, now=now) for one in identifiers)
+
+
+def suppress_digest(session: Session, kind: str, digest: bytes, *, reason: str, now: Moment) -> bool:
+    """Add a value of which only the digest is known; return whether it was new."""
+    row = session.execute(
+        insert(session, Suppression)
+        .values(digest=digest, kind=kind, reason=reason, created_at=now)
+        .on_conflict_do_nothing()
+        .returning(Suppression.digest)
+    )
+    return row.first() is not None
+
+
+def remove(session: Session, identifiers: Iterable[Identifier]) -> int:
+    """Take the values off the list, whatever put them there; return how many were on it."""
+    digests = [one.digest for one in identifiers]
+    gone = delete(Suppression).where(Suppression.digest.in_(digests)).returning(Suppression.digest)
+    return len(session.scalars(gone).all())
+
+
+def remove_all(session: Session, *, reason: str) -> int:
+    """Take every value off the list that was put there for this reason; return how many."""
+    gone = delete(Suppression).where(Suppression.reason == reason).returning(Suppression.digest)
+    return len(session.scalars(gone).all())
 
 
 _AMONG = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))

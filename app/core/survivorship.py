@@ -17,6 +17,7 @@ from app.core import companies, contacts, matches
 from app.core.companies import Company
 from app.core.contacts import Contact
 from app.domain import conflicts
+from app.domain.answers import with_identifier
 from app.domain.conflicts import COMPANY_FIELDS, CONTACT_FIELDS, EMPLOYER, Word
 from app.domain.findings import FoundCompany, FoundContact
 from app.domain.names import name_key
@@ -39,15 +40,18 @@ def keep_person(
     ranking: tuple[str, ...],
     now: datetime,
 ) -> Said:
-    """Keep what was told of the person; `ranking` names the providers, the most trusted first."""
+    """Keep what was told of the person; `ranking` names the providers, the most trusted first.
+
+    `subject` is what they were asked by: stored facts of a contact, or else a caller's words. A profile that
+    a provider did not give is added only where all of them were asked about one person.
+    """
     match = matches.find(session, subject)
     stored, employer = match.contact, match.company if match.contact else None
     people: list[tuple[str, Word, str | None]] = []
     firms = [(employer.id, _of_company(employer))] if employer else []
     if stored is not None:
         people.append((stored.id, Word.of(stored, CONTACT_FIELDS, stored.provenance), stored.company_id))
-    profile = subject.linkedin_url or (stored.linkedin_url if stored else None)
-    for found in _of_one_person(told, profile):
+    for found in _of_one_person(told, subject):
         kept = contacts.keep(session, conflicts.ranked(found, ranking), now=now)
         firm = companies.find(session, found.company) if found.company else None
         people.append((kept.id, Word.told(found, CONTACT_FIELDS), firm.id if firm else None))
@@ -68,11 +72,16 @@ def keep_company(
     ranking: tuple[str, ...],
     now: datetime,
 ) -> Said:
-    """Keep what was told of the company; what the caller calls it counts where a provider is silent."""
+    """Keep what was told of the company.
+
+    Where a provider is silent, the company has the domain or page that is stored, or by which alone it was
+    asked for; of a domain and a page that a caller says, one may be another company's.
+    """
     stored = companies.find(session, named)
     said = [(stored.id, _of_company(stored))] if stored else []
+    domain, page = (stored.domain, stored.linkedin_url) if stored else _only_name(named)
     for one in told:
-        found = one if _is_another(one, named) else _named(one, named)
+        found = one if _is_another(one, domain, page) else _named(one, domain, page)
         kept = companies.keep(session, conflicts.ranked(found, ranking), now=now)
         said.append((kept.id, Word.told(found, COMPANY_FIELDS)))
     return Said(companies=tuple(said))
@@ -114,11 +123,22 @@ def described(
     return {"sources": sources, "conflicts": found}
 
 
-def _of_one_person(told: Sequence[FoundContact], profile: str | None) -> list[FoundContact]:
-    """Say of those without a profile which one it is: the one asked about, or else one told of that name."""
-    named = next((one for one in told if one.linkedin_url), None)
-    if profile is not None or named is None:
+def _of_one_person(told: Sequence[FoundContact], asked: Subject) -> list[FoundContact]:
+    """Return the words with the profile that they are about, where that is certain.
+
+    It is the stored contact's, or the one that was all the providers were asked by; or else, if they were
+    asked by one name at one company, the one that a provider gave to somebody of that name.
+    """
+    kind, value = asked.only_identifier or ("", "")
+    profile = value if kind == "linkedin_url" else None
+    if asked.contact_id is not None:
+        profile = asked.linkedin_url
+        told = [with_identifier(one, asked) for one in told]
+    if profile is not None:
         return [replace(one, linkedin_url=one.linkedin_url or profile) for one in told]
+    named = next((one for one in told if one.linkedin_url), None)
+    if named is None or not (asked.contact_id is not None or asked.names_one_way):
+        return list(told)
     return [
         replace(one, linkedin_url=one.linkedin_url or named.linkedin_url)
         if _may_be_called_the_same(one, named)
@@ -133,14 +153,19 @@ def _may_be_called_the_same(one: FoundContact, other: FoundContact) -> bool:
     return name_key(one.full_name) == name_key(other.full_name)
 
 
-def _is_another(one: FoundCompany, other: FoundCompany) -> bool:
-    return bool(one.domain and other.domain and one.domain != other.domain)
+def _only_name(named: FoundCompany) -> tuple[str | None, str | None]:
+    """Return the domain and page of a company that is named by one of them and nothing else."""
+    said = [value for value in (named.domain, named.linkedin_url, named.name) if value]
+    return (named.domain, named.linkedin_url) if len(said) == 1 else (None, None)
 
 
-def _named(one: FoundCompany, named: FoundCompany) -> FoundCompany:
-    return replace(
-        one, domain=one.domain or named.domain, linkedin_url=one.linkedin_url or named.linkedin_url
-    )
+def _is_another(one: FoundCompany, domain: str | None, page: str | None) -> bool:
+    pairs = ((one.domain, domain), (one.linkedin_url, page))
+    return any(told and asked and told != asked for told, asked in pairs)
+
+
+def _named(one: FoundCompany, domain: str | None, page: str | None) -> FoundCompany:
+    return replace(one, domain=one.domain or domain, linkedin_url=one.linkedin_url or page)
 
 
 def _of_company(company: Company) -> Word:

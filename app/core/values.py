@@ -9,7 +9,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.core.intake import as_dict, insert_all, new_ids, rows_in, update_all
+from app.core import reveals
+from app.core.intake import as_dict, insert_all, new_ids, rows_in, slices, update_all
 from app.domain.ids import Prefix
 from app.domain.merging import Change
 from app.infra.db import Base
@@ -32,9 +33,14 @@ Item = TypeVar("Item", bound=Owned)
 
 @dataclass(frozen=True, slots=True)
 class Shape(Generic[Item]):
-    """How a table keeps its values: their column, how a row is made and merged, what a merge writes."""
+    """How a table keeps its values.
+
+    `field` is the contact's field that they are, `value` their column; then how a row is made and merged, and
+    what a merge writes.
+    """
 
     table: type[Base]
+    field: str
     value: str
     prefix: Prefix
     make: Callable[[Item], dict[str, Any]]
@@ -62,6 +68,9 @@ def keep_all(
         if changes[-1] is not Change.NONE and row["id"] not in new:
             changed[row["id"]] = row
     insert_all(session, shape.table, list(new.values()))
+    if added := [row["id"] for row in new.values() if row["contact_id"] not in fresh]:
+        for part in slices(added):
+            reveals.extend(session, shape.field, part)
     update_all(session, shape.table, list(changed.values()), shape.written)
     return changes
 

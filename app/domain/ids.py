@@ -30,6 +30,7 @@ Prefix = Literal[
     "cal",
     "fdb",
     "aud",
+    "opt",
 ]
 
 _TO_SORTABLE = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "0123456789abcdefghijklmnopqrstuv")

@@ -6,6 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from app.domain.errors import InsufficientIdentifiers
+from app.domain.names import name_key
+
+EXACT = ("linkedin_url", "email", "phone")
+"""The fields that name one person by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,34 @@ class Subject:
         if self.first_name and self.last_name:
             return f"{self.first_name} {self.last_name}"
         return None
+
+    @property
+    def only_identifier(self) -> tuple[str, str] | None:
+        """Return the kind and value of the profile, e-mail or phone that is all the subject says, or None.
+
+        The id of a stored contact is never sent to a provider and does not count.
+        """
+        said = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
+        return said[0] if len(said) == 1 and said[0][0] in EXACT else None
+
+    @property
+    def names_one_way(self) -> bool:
+        """Return whether every provider that knows the person recognizes them by the same words.
+
+        That is so for one profile, one e-mail, one phone, or one name at one company. Of several, each
+        provider may go by another, so their answers may be about different people.
+        """
+        companies = [kind for kind in ("company_domain", "company_name") if getattr(self, kind)]
+        ways = [kind for kind in EXACT if getattr(self, kind)] + companies
+        if not companies and self.name:
+            ways.append("name")
+        return len(ways) == 1 and not self._has_two_names
+
+    @property
+    def _has_two_names(self) -> bool:
+        if not (self.full_name and self.first_name and self.last_name):
+            return False
+        return name_key(self.full_name) != name_key(f"{self.first_name} {self.last_name}")
 
     def as_dict(self) -> dict[str, str]:
         """Give the fields that are set, for a JSON column; `Subject(**…)` reads it back."""

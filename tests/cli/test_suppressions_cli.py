@@ -10,6 +10,10 @@ from apiflask import APIFlask
 from click.testing import Result
 
 from app.cli import suppressions
+from app.core import provider_opt_outs
+from app.core.suppressions import Identifier, suppress
+from app.domain.subjects import Subject
+from app.infra import clock
 
 Run = Callable[..., Result]
 
@@ -18,6 +22,17 @@ Run = Callable[..., Result]
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
     return lambda *words: runner.invoke(suppressions.group, [str(word) for word in words])
+
+
+def opt_out(app: APIFlask, number: int, **subject: str) -> str:
+    """Record what a provider says of the subject; return its id."""
+    with app.extensions["database"].transaction() as session:
+        question = bytes([number]) * 32
+        said = Subject(**subject)
+        provider_opt_outs.record(
+            session, provider="hunter", field="email", question=question, subject=said, now=clock.now()
+        )
+        return str(provider_opt_outs.latest(session, all_states=True, limit=1)[0].id)
 
 
 def answer(result: Result) -> Any:
@@ -86,3 +101,95 @@ def test_a_list_without_values_is_explained(run: Run, tmp_path: Path, content: s
 
     assert result.exit_code == 1
     assert sentence in " ".join(result.stderr.split())
+
+
+def test_what_providers_said_is_listed_until_it_is_reviewed(run: Run, app: APIFlask) -> None:
+    alone = opt_out(app, 1, email="ada@acme.example")
+    mixed = opt_out(app, 2, linkedin_url="https://www.linkedin.com/in/ada", full_name="Ada")
+
+    listed = answer(run("review", "--json"))
+    page = run("review").stdout.splitlines()
+
+    assert [(one["id"], one["state"], one["identifier"]) for one in listed["opt_outs"]] == [
+        (mixed, "open", "linkedin_url"),
+        (alone, "listed", "email"),
+    ]
+    assert (listed["opt_outs"][0]["asked_by"], listed["unreviewed"]) == (["full_name", "linkedin_url"], {})
+    assert page[0].split() == ["id", "provider", "field", "asked_by", "identifier", "state", "created_at"]
+    assert len({line.index("hunter") for line in page[1:]} | {page[0].index("provider")}) == 1
+    assert "ada" not in "".join(page).replace("linkedin_url", "")
+
+
+def test_an_opt_out_that_is_accepted_hides_the_person(run: Run, app: APIFlask) -> None:
+    mixed = opt_out(app, 1, email="ada@acme.example", full_name="Ada")
+
+    accepted = run("accept", mixed)
+
+    assert accepted.stdout == f"Accepted {mixed}: its email is on the suppression list.\n"
+    assert answer(run("count", "--json"))["by_kind"] == {"email": 1}
+    assert answer(run("review", "--json"))["opt_outs"] == []
+    assert [one["state"] for one in answer(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
+
+
+def test_an_opt_out_that_is_dismissed_shows_the_person_again(run: Run, app: APIFlask) -> None:
+    alone, mixed = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, full_name="Ada")
+
+    said = [answer(run("dismiss", one, "--json")) for one in (alone, mixed)]
+
+    assert [(one["state"], one["removed"]) for one in said] == [("dismissed", True), ("dismissed", False)]
+    assert answer(run("count", "--json"))["total"] == 0
+
+
+def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: APIFlask) -> None:
+    run("add", "--email", "ada@acme.example")
+    alone = opt_out(app, 1, email="ada@acme.example")
+
+    dismissed = run("dismiss", alone)
+
+    assert dismissed.stdout == f"Dismissed {alone}. The suppression list stays as it is.\n"
+    assert answer(run("count", "--json"))["total"] == 1
+
+
+def test_so_does_one_for_which_another_opt_out_stands(run: Run, app: APIFlask) -> None:
+    first, second = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, email="ada@acme.example")
+
+    removed = [answer(run("dismiss", one, "--json"))["removed"] for one in (first, second)]
+
+    assert removed == [False, True]
+
+
+def test_an_opt_out_of_nobody_in_particular_cannot_be_accepted(run: Run, app: APIFlask) -> None:
+    several = opt_out(app, 1, email="ada@acme.example", linkedin_url="https://www.linkedin.com/in/ada")
+
+    results = [run("accept", several), run("accept", "opt_none"), run("dismiss", "ada@acme.example")]
+
+    assert [result.exit_code for result in results] == [1, 1, 1]
+    assert "flask suppressions add" in results[0].stderr
+    assert all("flask suppressions review --all" in result.stderr for result in results[1:])
+
+
+def test_what_an_earlier_version_listed_is_counted_and_can_be_removed(run: Run, app: APIFlask) -> None:
+    with app.extensions["database"].transaction() as session:
+        values = [Identifier("email", "ada@acme.example"), Identifier("email", "bob@acme.example")]
+        suppress(session, values, reason=provider_opt_outs.UNREVIEWED, now=clock.now())
+    run("add", "--phone", "+1 617 555 0101")
+
+    counted, page = answer(run("review", "--json"))["unreviewed"], run("review").stdout
+    one = answer(run("remove", "--email", "bob@acme.example", "--json"))
+    rest = run("remove", "--unreviewed")
+
+    assert counted == {"email": 2}
+    assert "flask suppressions remove --unreviewed" in page
+    assert (one, rest.stdout) == ({"removed": 1}, "Removed 1 from the list.\n")
+    assert answer(run("count", "--json")) == {"total": 1, "by_kind": {"phone": 1}}
+
+
+@pytest.mark.parametrize("words", [(), ("--unreviewed", "--email", "ada@acme.example")])
+def test_what_to_remove_must_be_said(run: Run, words: tuple[str, ...]) -> None:
+    result = run("remove", *words)
+
+    assert (result.exit_code, "Give --email" in result.stderr) == (2, True)
+
+
+def test_nothing_to_review_is_said(run: Run) -> None:
+    assert run("review").stdout == "No provider said that anybody opted out.\n"

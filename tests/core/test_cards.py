@@ -19,6 +19,7 @@ from stored_support import (
 )
 
 from app.core import cards, holdings
+from app.core.reveals import Owned
 from app.domain.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.subjects import Subject
 
@@ -173,7 +174,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     held = holdings.of(session, ours, [ada])
 
     assert cards.revealed(held, ada.id)["emails"] == []
-    assert held.owned == frozenset()
+    assert held.owned == Owned()
 
 
 @pytest.mark.parametrize(

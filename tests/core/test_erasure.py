@@ -9,7 +9,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
 
-from app.core import accounts, captures, erasure, idempotency, leases, provider_calls, redaction, webhooks
+from app.core import (
+    accounts,
+    caller_identifiers,
+    captures,
+    erasure,
+    idempotency,
+    leases,
+    provider_calls,
+    redaction,
+    webhooks,
+)
+from app.core.caller_identifiers import CallerIdentifier
 from app.core.captures import Capture
 from app.core.contacts import Contact
 from app.core.erasure import Trail
@@ -23,6 +34,7 @@ from app.core.webhooks import Webhook
 from app.domain.errors import ContactNotFound
 from app.domain.ids import new_id
 from app.domain.kinds import Kind
+from app.domain.subjects import Subject
 
 EMAIL = Identifier("email", "ada@acme.com")
 PHONE = Identifier("phone", "+16175550155")
@@ -363,3 +375,19 @@ def test_a_job_about_a_suppressed_person_forgets_whom_it_asked_about(session: Se
 
     assert read(session, job_id).request == {}
     assert read(session, job_id).question != question
+
+
+def test_what_only_these_words_led_to_is_erased_and_no_contact_that_others_named(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    nameless, shared, named = (a_contact(session, None, name) for name in (None, None, "Bob Ray"))
+    for contact in (nameless, shared, named):
+        caller_identifiers.remember(
+            session, workspace_id, Subject(linkedin_url=ADA_URL, full_name="A"), contact.id, now=NOW
+        )
+    other = Subject(linkedin_url="https://www.linkedin.com/in/bob")
+    caller_identifiers.remember(session, workspace_id, other, shared.id, now=NOW)
+
+    trail = erase(session, Identifier("linkedin_url", ADA_URL))
+
+    left = {row.contact_id for row in session.scalars(select(CallerIdentifier)) if row.kind == "linkedin_url"}
+    assert (trail.contact_ids, left) == ((nameless.id,), {shared.id})

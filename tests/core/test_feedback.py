@@ -17,7 +17,7 @@ from app.core.feedback import Recorded, Said
 from app.core.leases import Answer
 from app.core.refunds import Allowance, Refund
 from app.core.reports import Feedback, FeedbackKind
-from app.core.reveals import Reveal
+from app.core.reveals import Owned, Reveal
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.ids import EXAMPLES, new_id
@@ -144,9 +144,9 @@ def test_what_was_refunded_is_owned_no_more_and_costs_again(
         now=NOW + A_DAY,
     )
 
-    assert owned == frozenset()
+    assert owned == Owned()
     assert is_new
-    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "email")}
+    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
 
 def test_the_same_bounce_twice_changes_nothing(session: Session, workspace_id: str, contact_id: str) -> None:
@@ -190,7 +190,7 @@ def test_a_bounce_of_somebody_whose_phone_is_owned_too_refunds_the_email_only(
     recorded = report(session, workspace_id, contact_id)
 
     assert (recorded.refunded, recorded.refund) == (2, Refund.GIVEN)
-    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "phone")}
+    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "phone")}
     assert figures(session, workspace_id) == (5, 0, 5)
 
 
@@ -634,7 +634,7 @@ def test_a_bounce_of_an_earlier_reveal_refunds_no_later_one(
 
     assert bounced.feedback.confirmed_at is not None
     assert figures(session, workspace_id) == (10, 0, 0)
-    assert reveals.owned(session, workspace_id, [contact_id]) == {(contact_id, "email")}
+    assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
 
 def test_bounces_at_once_are_refunded_no_further_than_the_allowance(database: Database) -> None:

@@ -109,6 +109,11 @@ PLANTED = [
         ],
     ),
     (
+        "charged_value_is_new",
+        ["contact"],
+        ["DELETE FROM revealed_values WHERE contact_id = '{contact}'"],
+    ),
+    (
         "entry_adds_up",
         ["led_1"],
         ["UPDATE ledger SET id = 'led_1', kind = 'gift' WHERE kind = 'grant' AND workspace_id = '{other}'"],

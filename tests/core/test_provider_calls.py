@@ -63,8 +63,7 @@ def call(
 @pytest.mark.parametrize(
     "other",
     [
-        Subject(first_name="Ada", last_name="LOVELACE", company_domain="acme.com"),
-        Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Acme"),
+        Subject(full_name="Ada LOVELACE", company_domain="acme.com"),
         Subject(contact_id="con_1", full_name="Ada Lovelace", company_domain="acme.com"),
     ],
 )
@@ -80,6 +79,10 @@ def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> 
         ("email", ("work",), replace(ADA, company_domain="other.com")),
         ("email", ("work",), replace(ADA, company_domain=None, company_name="Acme Ltd")),
         ("email", ("work",), replace(ADA, linkedin_url="https://www.linkedin.com/in/ada")),
+        ("email", ("work",), replace(ADA, company_name="Acme")),
+        ("email", ("work",), replace(ADA, first_name="Zed", last_name="Zulu")),
+        ("email", ("work",), replace(ADA, full_name="Ada - Lovelace")),
+        ("email", ("work",), Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com")),
         ("email", ("work",), Subject(email="ada@acme.com")),
         ("email", ("work",), Subject(phone="+12025550143")),
     ],

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.core import reveals
 from app.core.contacts import Contact
-from app.core.reveals import Reveal
+from app.core.reveals import Owned, Reveal
 from app.domain.ids import new_id
 from app.infra.db import Database
 
@@ -53,7 +53,7 @@ def test_an_email_and_a_phone_are_owned_apart(session: Session) -> None:
     record(session, workspace_id, contact_id, "email")
 
     assert record(session, workspace_id, contact_id, "phone")
-    assert reveals.owned(session, workspace_id, [contact_id]) == {
+    assert reveals.owned(session, workspace_id, [contact_id]).fields == {
         (contact_id, "email"),
         (contact_id, "phone"),
     }
@@ -63,7 +63,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     mine, theirs, contact_id = a_workspace(session), a_workspace(session), a_contact(session)
     record(session, theirs, contact_id)
 
-    assert reveals.owned(session, mine, [contact_id]) == frozenset()
+    assert reveals.owned(session, mine, [contact_id]) == Owned()
     assert record(session, mine, contact_id)
 
 
@@ -72,11 +72,11 @@ def test_only_the_contacts_that_were_asked_for_are_told(session: Session) -> Non
     record(session, workspace_id, ada)
     record(session, workspace_id, bob)
 
-    assert reveals.owned(session, workspace_id, [ada]) == {(ada, "email")}
+    assert reveals.owned(session, workspace_id, [ada]).fields == {(ada, "email")}
 
 
 def test_of_nobody_nothing_is_owned(session: Session) -> None:
-    assert reveals.owned(session, a_workspace(session), []) == frozenset()
+    assert reveals.owned(session, a_workspace(session), []) == Owned()
 
 
 @pytest.mark.parametrize("field", ["email", "phone"])

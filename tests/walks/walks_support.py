@@ -215,6 +215,7 @@ def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
         "LIMIT_SPEND": "100000/minute",
         "LIMIT_LOGIN_ADDRESS": "100000/minute",
         "LIMIT_LOGIN_ACCOUNT": "100000/minute",
+        **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
         "PROVIDERS_VERIFICATION": "",
         **settings,
     }

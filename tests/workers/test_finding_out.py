@@ -4,119 +4,36 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
-from enriching_support import ADA, ERROR, MISS, Bench, Scripted, a_bench, person, said_by, tells
-from jobs_support import NOW, a_job, set_clock
-from sqlalchemy import select, update
+from enriching_support import ADA, ERROR, MISS, person, said_by, tells
+from finding_support import UNKNOWN, Desk, a_desk, email, number
+from jobs_support import NOW, a_job
+from sqlalchemy import select
 
-from app.core import contacts, jobs, suppressions
+from app.core import contacts, jobs, reveals, suppressions
 from app.core.emails import Email
 from app.core.jobs import Job
 from app.core.leases import Claim
-from app.core.provider_calls import ProviderCall
 from app.core.reveals import Reveal
 from app.core.suppressions import Identifier
-from app.domain.findings import EmailStatus, FoundEmail, FoundPhone
-from app.domain.ids import new_id
+from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import Kind, Outcome, TraceOutcome
-from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
-from workers import base, desk
+from workers import base
 from workers.base import Machines, Resolution
 from workers.jobs import reveal
-from workers.providers import registry
-from workers.providers.base import Ask, Field, Pending, ProviderTimeout, Reply, Terms
+from workers.providers.base import Ask, Field, Pending, ProviderTimeout, Reply
 
 NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
-VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
-
-
-class Silent:
-    def ring(self, job_id: str) -> None: ...
-
-
-@dataclass
-class AllRound(Scripted):
-    """Somebody who can be asked for anything."""
-
-    fields: ClassVar[frozenset[Field]] = frozenset(Field)
-
-
-@dataclass
-class Desk:
-    """A workspace that reveals, and the time."""
-
-    bench: Bench
-    time: list[Any]
-
-    def with_providers(
-        self, *names: str, verifiers: tuple[str, ...] = (), **says: Reply | Callable[[Ask], Reply | Pending]
-    ) -> dict[str, AllRound]:
-        terms = Terms(prices=dict.fromkeys(Field, 1.0))
-        known = {
-            name: AllRound(name, said if callable(said) else lambda _ask, said=said: said, terms=terms)
-            for name, said in says.items()
-        }
-        for module in (registry, desk):
-            self.bench.monkeypatch.setattr(module, "load", lambda _settings: known)
-        asked = dict.fromkeys(
-            ("providers_email", "providers_phone", "providers_person", "providers_company"), names
-        )
-        settings = dataclasses.replace(
-            self.bench.machines.settings, providers_verification=verifiers, **asked
-        )
-        machines = dataclasses.replace(self.bench.machines, settings=settings)
-        self.bench = dataclasses.replace(self.bench, machines=machines)
-        return known
-
-    def reveal(self, subject: dict[str, str], kind: Kind = Kind.REVEAL_EMAIL, **more: Any) -> Job:
-        """Ask anew, and let a worker have it."""
-        types = ["work"] if kind is Kind.REVEAL_EMAIL else ["mobile"]
-        request = {"subject": subject, "types": types, "min_status": "valid", **more}
-        with self.bench.machines.database.transaction() as session:
-            job_id = a_job(session, self.bench.workspace_id, new_id("job"), kind=kind, request=request)
-        return self.run(job_id, kind)
-
-    def run(self, job_id: str, kind: Kind = Kind.REVEAL_EMAIL) -> Job:
-        with self.bench.machines.database.transaction() as session:
-            session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
-        work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
-        base.run(job_id, work, self.bench.machines)
-        with self.bench.machines.database.reading() as session:
-            return jobs.get(session, self.bench.workspace_id, job_id)
-
-    def calls(self) -> list[tuple[str, str]]:
-        with self.bench.machines.database.reading() as session:
-            rows = session.scalars(select(ProviderCall).order_by(ProviderCall.id))
-            return [(row.provider, row.outcome) for row in rows]
-
-    def suppress(self, kind: str, value: str) -> None:
-        with self.bench.machines.database.transaction() as session:
-            suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=clock.now())
 
 
 @pytest.fixture
 def office(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    time = [NOW]
-    set_clock(monkeypatch, lambda: time[0])
-    machines = Machines(settings, database, None, Silent())  # type: ignore[arg-type]
-    return Desk(a_bench(machines, monkeypatch), time)
-
-
-def email(address: str = "ada@acme.com", status: EmailStatus = VALID) -> FoundEmail:
-    verified_at = NOW if status is VALID else None
-    source = said_by("one", NOW)
-    return FoundEmail(email=address, type="work", status=status, source=source, verified_at=verified_at)
-
-
-def number() -> Reply:
-    found = FoundPhone(e164="+16175550101", type="mobile", status="valid", source=said_by("one", NOW))
-    return Reply(outcome=TraceOutcome.HIT, phones=(found,), cost=1)
+    return a_desk(settings, database, monkeypatch)
 
 
 def outcomes(job: Job) -> list[tuple[str, str]]:
@@ -322,5 +239,7 @@ def refunded_meanwhile(claim: Claim, machines: Machines) -> Resolution:
     """Look up what is owned as a reveal does, and have it refunded before it is handed over."""
     resolution = reveal.email(claim, machines)
     with machines.database.transaction() as session:
-        session.execute(update(Reveal).values(refunded_at=clock.now()))
+        [paid] = session.scalars(select(Reveal))
+        about = {"workspace_id": paid.workspace_id, "contact_id": paid.contact_id, "field": paid.field}
+        assert reveals.give_back(session, **about, since=NOW, now=NOW)
     return resolution

@@ -258,7 +258,7 @@ def test_the_verification_after_a_bounce_decides_it(
         held = holdings.of(session, workspace_id, [contact])
         assert held.emails[contact.id][0].status == seen_as
         assert workspaces.balance(session, workspace_id).available == refunded
-        assert held.owned == (frozenset() if refunded else {(contact.id, "email")})
+        assert held.owned.fields == (frozenset() if refunded else {(contact.id, "email")})
 
 
 def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:

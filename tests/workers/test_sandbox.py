@@ -128,6 +128,14 @@ def test_a_scenario_can_be_named_in_every_way_a_subject_can(subject: Subject) ->
         Subject(full_name="Found Sandbox", company_domain="acme.com"),
         Subject(company_domain="sandbox.example"),
         Subject(phone="+12025550143"),
+        Subject(full_name="Suppressed Sandbox", company_domain="sandbox.example", email="ada@acme.com"),
+        Subject(
+            linkedin_url="https://www.linkedin.com/in/ada",
+            full_name="Suppressed Sandbox",
+            company_domain="sandbox.example",
+        ),
+        Subject(linkedin_url="https://www.linkedin.com/in/sandbox-suppressed", email="ada@acme.com"),
+        Subject(email="suppressed@sandbox.example", phone="+16175550101"),
     ],
 )
 def test_real_people_are_none_of_its_business(subject: Subject) -> None:

@@ -36,8 +36,9 @@ def _reveal(claim: Claim, machines: Machines, field: Field) -> Resolution:
 
 
 def _settle(session: Session, claim: Claim, found: Finding, price: int, now: datetime) -> Answer:
-    handed = finding.keep(session, claim, found, price=price, now=now)
-    if found.suppressed:
+    kept = finding.keep(session, claim, found, price=price, now=now)
+    handed = kept.handed
+    if kept.suppressed:
         redaction.forget_subject(session, claim.job_id, claim.request)
         return Answer(outcome=Outcome.SUPPRESSED, trace=found.catch.trace)
     if handed is None:

@@ -17,7 +17,7 @@ from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.subjects import Subject
 from app.infra import database_clock, queue
 from app.infra.log import log
-from workers import base
+from workers import base, desk
 from workers.base import Machines
 from workers.providers.base import Ask, Field, Pending, Provider, ProviderTimeout, Reply
 from workers.providers.registry import in_order
@@ -116,6 +116,8 @@ def _ask(machines: Machines, verifier: Provider, due: Due) -> Reply | Pending:
     time.sleep(turn.wait)  # less than a second
     reply = _answer(verifier, ask)
     with machines.database.transaction() as session:
+        if reply.outcome is TraceOutcome.SUPPRESSED:
+            desk.record_opt_out(session, verifier, ask, now=database_clock.value(session))
         after = reply.after if isinstance(reply, Pending) else reply.retry_after
         provider_gates.report(
             session, verifier.name, reply.outcome, retry_after=after, now=database_clock.now()

@@ -149,7 +149,7 @@ def _reply(ask: Ask, body: Mapping[str, Any]) -> Reply:
     if any(_parts(one)[0] == SUPPRESSED for one in said):
         return Reply(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(ask)))
     cost = 1.0 if said or _is_sent_an_address(ask) else 0.0
-    contact = _contact(body, source)
+    contact = reading.without_echo(_contact(body, source), ask)
     emails = reading.of_type((_email(one, source) for one in said), ask.types)
     phones = reading.some(_phone(body, name, source) for name in ("mobile_phone", "phone"))
     if ask.field is Field.EMAIL and emails:

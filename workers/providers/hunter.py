@@ -223,7 +223,7 @@ def _error(answer: Answer) -> tuple[str, str]:
     return (reading.text(first, "id") or "").lower(), (reading.text(first, "details") or "").lower()
 
 
-def _email(_ask: Ask, data: Mapping[str, Any]) -> Reply:
+def _email(ask: Ask, data: Mapping[str, Any]) -> Reply:
     found = _address(reading.text(data, "email"), data, reading.figure(data, "score"))
     emails = reading.of_type([found], ("work",))
     cost = 1 if found else 0
@@ -240,6 +240,8 @@ def _email(_ask: Ask, data: Mapping[str, Any]) -> Reply:
             source, name=reading.text(data, "company"), domain=reading.text(data, "domain")
         ),
     )
+    if not reading.records(data, "sources"):  # made of the question's words, which come back
+        contact = reading.without_echo(contact, ask)
     return Reply(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -24,13 +25,13 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
-from app.domain.names import parse_name
+from app.domain.names import company_key, name_key, parse_name
 from app.domain.phones import parse_phone
 from app.domain.profiles import normal_company_url, normal_profile_url
 from app.domain.vocabularies import department, headcount, seniority
 from app.domain.websites import normal_website
 from app.infra import clock
-from workers.providers.base import UnexpectedAnswer
+from workers.providers.base import Ask, UnexpectedAnswer
 
 LONGEST_TEXT = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
@@ -251,6 +252,32 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
         company=company,
     )
     return found if found.full_name or found.linkedin_url else None
+
+
+def without_echo(contact: FoundContact | None, ask: Ask) -> FoundContact | None:
+    """Return what a vendor says beyond the question, for one that sends the words of the question back.
+
+    A word that comes back confirms nothing: it may be wrong, and stored it would be a caller's word under the
+    vendor's name. What was asked by stored facts may come back; it is stored already.
+    """
+    asked = ask.subject
+    if contact is None or asked.contact_id is not None:
+        return contact
+    if asked.name and contact.full_name and name_key(asked.name) == name_key(contact.full_name):
+        contact = replace(contact, full_name=None, first_name=None, last_name=None)
+    if contact.linkedin_url == asked.linkedin_url:
+        contact = replace(contact, linkedin_url=None)
+    contact = replace(contact, company=contact.company and _company_without_echo(contact.company, ask))
+    return contact if contact.full_name or contact.linkedin_url else None
+
+
+def _company_without_echo(company: FoundCompany, ask: Ask) -> FoundCompany | None:
+    asked = ask.subject
+    if company.domain == asked.company_domain:
+        company = replace(company, domain=None)
+    if company.name and asked.company_name and company_key(company.name) == company_key(asked.company_name):
+        company = replace(company, name=None)
+    return company if company.name or company.domain or company.linkedin_url else None
 
 
 def of_type(found: Iterable[FoundEmail | None], types: Iterable[str]) -> tuple[FoundEmail, ...]:

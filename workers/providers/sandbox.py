@@ -1,13 +1,15 @@
 """A provider that needs no key: published magic identifiers force every outcome a client must cope with.
 
 The scenario is what comes after `sandbox-` in a profile URL (`…/in/sandbox-not-found`), the first name of a
-person at sandbox.example, or the local part of an address there. Anybody else it does not know.
+person at sandbox.example, or the local part of an address there. It answers only where PROVIDERS_* names it,
+and only if every profile, e-mail and phone of the question is one of the sandbox's.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import ClassVar
 
 from app.domain.findings import (
@@ -62,14 +64,42 @@ class Sandbox:
 
 
 def scenario_of(subject: Subject) -> str | None:
-    """Give the scenario that the subject asks for; None if it is not one of the sandbox's people."""
-    if subject.linkedin_url and subject.linkedin_url.startswith(PROFILE_PREFIX):
+    """Return the scenario that the subject asks for; None if it names anybody else, too."""
+    if not _is_all_ours(subject):
+        return None
+    if subject.linkedin_url:
         return subject.linkedin_url.removeprefix(PROFILE_PREFIX)
-    if subject.email and subject.email.endswith(f"@{DOMAIN}"):
+    if subject.email:
         return subject.email.partition("@")[0]
     if subject.company_domain == DOMAIN and subject.name:
         return name_key(subject.name).removesuffix(" sandbox").replace(" ", "-")
     return None
+
+
+def _is_all_ours(subject: Subject) -> bool:
+    return (
+        (not subject.linkedin_url or subject.linkedin_url.startswith(PROFILE_PREFIX))
+        and (not subject.email or subject.email.endswith(f"@{DOMAIN}"))
+        and subject.phone in {None, PHONE}
+    )
+
+
+def _person(scenario: str, source: Source) -> FoundContact:
+    name = scenario.replace("-", " ").title()
+    return FoundContact(
+        source=source,
+        full_name=f"{name} Sandbox",
+        first_name=name,
+        last_name="Sandbox",
+        title="Sample Person",
+        linkedin_url=f"{PROFILE_PREFIX}{scenario}",
+        country="US",
+        company=_company(source),
+    )
+
+
+def _company(source: Source) -> FoundCompany:
+    return FoundCompany(source=source, name="Sandbox", domain=DOMAIN, headcount="1-10")
 
 
 def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
@@ -77,7 +107,7 @@ def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
         scenario = str(scenario_of(ask.subject))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
-        company = FoundCompany(source=source, name="Sandbox", domain=DOMAIN, headcount="1-10")
+        found = Reply(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
         match ask.field:
             case Field.EMAIL:
                 personal = "work" not in ask.types
@@ -88,24 +118,14 @@ def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
                     source=source,
                     verified_at=now,
                 )
-                return Reply(outcome=TraceOutcome.HIT, emails=(email,), cost=1)
+                return replace(found, emails=(email,))
             case Field.PHONE:
                 kind = "mobile" if "mobile" in ask.types else ask.types[0]
                 phone = FoundPhone(e164=PHONE, type=kind, status="valid", source=source, verified_at=now)
-                return Reply(outcome=TraceOutcome.HIT, phones=(phone,), cost=1)
+                return replace(found, phones=(phone,))
             case Field.COMPANY:
-                return Reply(outcome=TraceOutcome.HIT, company=company, cost=1)
-        contact = FoundContact(
-            source=source,
-            full_name=f"{scenario.replace('-', ' ').title()} Sandbox",
-            first_name=scenario.replace("-", " ").title(),
-            last_name="Sandbox",
-            title="Sample Person",
-            linkedin_url=f"{PROFILE_PREFIX}{scenario}",
-            country="US",
-            company=company,
-        )
-        return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=1)
+                return Reply(outcome=TraceOutcome.HIT, company=_company(source), cost=1)
+        return found
 
     return reply
 

@@ -100,7 +100,7 @@ _PHONE = replace(
 )
 _PERSON = replace(
     _EMAIL,
-    ask=Ask(field=Field.PERSON, subject=ADA),
+    ask=Ask(field=Field.PERSON, subject=replace(ADA, contact_id="con_1")),
     value="Ada Lovelace",
     status=None,
     ineligible=Ask(field=Field.PERSON, subject=Subject(phone="+33639980001")),

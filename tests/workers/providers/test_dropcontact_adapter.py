@@ -164,7 +164,8 @@ def test_a_person_comes_with_their_company_and_without_addresses(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
-    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+    stored = replace(ADA, contact_id="con_1")
+    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=stored, ticket=TICKET), seconds=3)
 
     assert isinstance(reply, Reply)
     contact = reply.contact
@@ -280,3 +281,18 @@ def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcon
     verified_at = reply.emails[0].verified_at
     assert verified_at is not None
     assert before <= verified_at <= datetime.now(UTC)
+
+
+def test_the_words_of_a_caller_that_come_back_are_left_out(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
+    httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
+
+    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+
+    assert isinstance(reply, Reply)
+    assert reply.contact is not None
+    assert (reply.contact.full_name, reply.contact.linkedin_url) == (
+        None,
+        "https://www.linkedin.com/in/ada-lovelace",
+    )

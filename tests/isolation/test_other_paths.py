@@ -1,0 +1,113 @@
+"""Saved profiles, lists of a company's people and jobs: by what else one workspace could reach another."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from enriching_support import ADA, firm, person, said_by, tells
+from finding_support import Desk, email
+from jobs_support import FRESH, NOW, a_question
+from sqlalchemy import select
+
+from app.core import captures, company_hashes, contacts, leads, questions
+from app.core.caller_identifiers import CallerIdentifier
+from app.core.captures import Capture
+from app.core.contacts import Contact
+from app.domain.hashes import website_hash
+
+ROOT = Path(__file__).parents[2]
+LISTED = {"hashes": [website_hash("acme.com").hex()], "limit": 10}
+PRICES = {"reveal.email": 1, "reveal.phone": 1}
+
+
+def keep_ada(desk: Desk) -> None:
+    with desk.bench.machines.database.transaction() as session:
+        source = said_by("one", NOW)
+        contacts.keep(session, person(source, linkedin_url=ADA, company=firm(source)), now=NOW)
+
+
+def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
+    keep_ada(mallory)
+    other = mallory.of_another_workspace()
+    read = {
+        "full_name": "Mallory Evil",
+        "title": "Fraud",
+        "company_name": "Evil",
+        "company_domain": "evil.com",
+    }
+    with mallory.bench.machines.database.transaction() as session:
+        captures.save(
+            session,
+            workspace_id=mallory.bench.workspace_id,
+            account_id="acc_1",
+            capture=Capture(linkedin_url=ADA, captured_at=NOW, read=read),
+            now=NOW,
+        )
+
+    mine, theirs = mallory.look_up(linkedin_url=ADA), other.look_up(linkedin_url=ADA)
+
+    assert (mine["saved"] is not None, theirs["saved"]) == (True, None)
+    assert theirs["contact"]["full_name"] == mine["contact"]["full_name"] == "Ada Lovelace"
+    assert theirs["company"]["name"] == "Acme"
+
+
+def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(mallory: Desk) -> None:
+    keep_ada(mallory)
+    mallory.with_providers("one", one=tells(email("mallory.evil@acme.com")))
+    mallory.reveal({"full_name": "Mallory Evil", "company_domain": "acme.com"})
+
+    with mallory.bench.machines.database.reading() as session:
+        workspace_id = mallory.of_another_workspace().bench.workspace_id
+        listed = leads.by_website_hash(session, workspace_id, LISTED, prices=PRICES)
+        company = company_hashes.find(session, workspace_id, {"kind": "website", "hashes": LISTED["hashes"]})
+
+    assert listed is not None
+    assert [one["full_name"] for one in listed["leads"]] == ["Ada Lovelace"]
+    assert (listed["total"], listed["email_pattern"]) == (1, None)
+    assert company is not None
+    assert company["company"]["contacts_count"] == 1
+
+
+def test_an_equal_question_of_another_workspace_is_another_job(mallory: Desk) -> None:
+    other = mallory.of_another_workspace()
+    with mallory.bench.machines.database.transaction() as session:
+        jobs = [
+            questions.submit(
+                session,
+                a_question(desk.bench.workspace_id),
+                fresh=FRESH,
+                deadline=timedelta(hours=1),
+                now=NOW,
+            )
+            for desk in (mallory, other)
+        ]
+
+    assert [job.is_new for job in jobs] == [True, True]
+
+
+def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(mallory: Desk) -> None:
+    mallory.with_providers("one", one=tells(email()))
+    mallory.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
+
+    with mallory.bench.machines.database.transaction() as session:
+        kept = session.execute(select(CallerIdentifier.__table__)).all()
+        session.delete(session.scalars(select(Contact)).one())
+        session.flush()
+        left = session.execute(select(CallerIdentifier.__table__)).all()
+
+    assert {row.kind for row in kept} == {"words", "linkedin_url", "name"}
+    assert re.search("ada|acme", str([row.digest.hex() + row.kind for row in kept])) is None
+    assert left == []
+
+
+@pytest.mark.parametrize("page", ["docs/workspace-isolation.md"])
+def test_every_test_that_the_table_of_paths_names_exists(page: str) -> None:
+    named = re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / page).read_text())
+
+    missing = [name for file, name in named if f"def {name}(" not in (ROOT / file).read_text()]
+
+    assert named
+    assert missing == []

@@ -1,0 +1,255 @@
+"""A workspace pays for an address or a number once, under whichever identifier it names the person."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import threading
+from typing import Any
+
+import pytest
+from enriching_support import ADA, BOB, person, said_by, tells
+from finding_support import Desk, email, number
+from jobs_support import NOW, a_job, at_once, figures
+from sqlalchemy import select
+
+from app.core import audits, contacts, emails
+from app.core.jobs import Job
+from app.core.reveals import Reveal, RevealedValue
+from app.domain.ids import new_id
+from app.domain.kinds import Kind, Outcome
+from app.infra import clock
+from workers import base, finding
+from workers.jobs import reveal
+
+PROFILE = {"linkedin_url": ADA}
+NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
+MAIL = {"email": "ada@acme.com"}
+HOME = {"email": "ada@home.example"}
+PHONE = {"phone": "+12025550143"}
+TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
+
+
+def keep(desk: Desk, **values: Any) -> str:
+    with desk.bench.machines.database.transaction() as session:
+        found = dataclasses.replace(person(said_by("one", NOW)), **values)
+        return contacts.keep(session, found, now=NOW).id
+
+
+def rules_hold(desk: Desk) -> None:
+    with desk.bench.machines.database.reading() as session:
+        checked = audits.check(session, stuck_after=desk.bench.machines.settings.usual_age, now=clock.now())
+        assert [one for one in checked if one.faults] == []
+
+
+def spent(desk: Desk) -> int:
+    with desk.bench.machines.database.reading() as session:
+        available, held, spent = figures(session, desk.bench.workspace_id)
+    assert (held, available + spent) == (0, 10)
+    return spent
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, MAIL, HOME], 3)))
+def test_an_address_is_paid_once_under_whatever_names_the_person(
+    mallory: Desk, order: tuple[dict[str, str], ...]
+) -> None:
+    mallory.with_providers("one", one=tells(email()))
+
+    jobs = [mallory.reveal(subject) for subject in order]
+
+    assert [job.outcome for job in jobs] == [Outcome.FOUND] * 3
+    assert [(job.charged, job.already_owned) for job in jobs] == [(1, False), (0, True), (0, True)]
+    assert spent(mallory) == 1
+    rules_hold(mallory)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, MAIL, PHONE], 3)))
+def test_so_is_a_number(mallory: Desk, order: tuple[dict[str, str], ...]) -> None:
+    mallory.with_providers("one", one=number())
+
+    jobs = [mallory.reveal(subject, Kind.REVEAL_PHONE) for subject in order]
+
+    assert [(job.outcome, job.charged) for job in jobs] == [
+        (Outcome.FOUND, 1),
+        (Outcome.FOUND, 0),
+        (Outcome.FOUND, 0),
+    ]
+    assert spent(mallory) == 1
+    rules_hold(mallory)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, HOME])))
+@pytest.mark.parametrize("kind", [Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE])
+def test_nor_twice_where_the_jobs_run_at_once(
+    mallory: Desk, kind: Kind, order: tuple[dict[str, str], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mallory.with_providers("one", one=lambda ask: number() if ask.field.value == "phone" else tells(email()))
+    ids = [queued(mallory, subject, kind) for subject in order]
+    run_together(mallory, ids, kind, monkeypatch)
+
+    with mallory.bench.machines.database.reading() as session:
+        jobs = [session.get_one(Job, job_id) for job_id in ids]
+    assert [job.outcome for job in jobs] == [Outcome.FOUND] * 3
+    assert sorted(job.charged for job in jobs) == [0, 0, 1]
+    assert spent(mallory) == 1
+    rules_hold(mallory)
+
+
+@pytest.mark.parametrize("number_of_run", range(3))
+def test_two_stored_people_with_one_address_are_paid_once_at_once(
+    mallory: Desk, number_of_run: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ids = [keep(mallory, linkedin_url=url, emails=(email(),)) for url in (ADA, BOB)]
+    mallory.with_providers("one")
+    order = ids if number_of_run % 2 else ids[::-1]
+    jobs = [queued(mallory, {"contact_id": contact_id}, Kind.REVEAL_EMAIL) for contact_id in order]
+
+    run_together(mallory, jobs, Kind.REVEAL_EMAIL, monkeypatch)
+
+    assert (len(set(ids)), spent(mallory)) == (2, 1)
+    rules_hold(mallory)
+
+
+def test_what_is_owned_under_another_contact_looks_owned_and_costs_nothing(mallory: Desk) -> None:
+    keep(mallory, linkedin_url=ADA, emails=(email(),))
+    bob = keep(mallory, linkedin_url=BOB, emails=(email(),))
+    mallory.with_providers("one")
+    mallory.reveal(PROFILE)
+
+    shown = mallory.look_up(contact_id=bob)
+    free = mallory.reveal({"contact_id": bob}, max_age_days=1)
+
+    assert [(entry["owned"], entry["credits"]) for entry in shown["available"]] == [(True, 0)]
+    assert [one["email"] for one in shown["revealed"]["emails"]] == ["ada@acme.com"]
+    assert (free.charged, free.already_owned) == (0, True)
+    assert mallory.of_another_workspace().look_up(contact_id=bob)["revealed"]["emails"] == []
+
+
+def test_a_value_that_is_free_does_not_bring_the_others_of_its_contact(mallory: Desk) -> None:
+    private = dataclasses.replace(email("bob@home.example"), type="personal")
+    keep(mallory, linkedin_url=ADA, emails=(email(),))
+    bob = keep(mallory, linkedin_url=BOB, emails=(email(), private))
+    mallory.with_providers("one")
+    mallory.reveal(PROFILE)
+    mallory.reveal({"contact_id": bob})
+
+    job = mallory.reveal({"contact_id": bob}, types=["personal"])
+
+    assert (job.charged, job.already_owned) == (1, False)
+    rules_hold(mallory)
+
+
+def test_a_new_value_beside_an_owned_one_is_paid(mallory: Desk) -> None:
+    keep(mallory, linkedin_url=ADA, emails=(email(),))
+    bob = keep(mallory, linkedin_url=BOB, emails=(email(), email("bob@acme.com")))
+    mallory.with_providers("one")
+    mallory.reveal(PROFILE)
+
+    job = mallory.reveal({"contact_id": bob})
+
+    assert job.charged == 1
+    assert spent(mallory) == 2
+    rules_hold(mallory)
+
+
+def test_a_value_that_comes_to_an_owned_contact_later_is_owned_under_any(mallory: Desk) -> None:
+    ada = keep(mallory, linkedin_url=ADA, emails=(email(),))
+    bob = keep(mallory, linkedin_url=BOB, emails=(email("new@acme.com"),))
+    mallory.with_providers("one")
+    mallory.reveal(PROFILE)
+    with mallory.bench.machines.database.transaction() as session:
+        emails.keep(session, ada, email("new@acme.com"), now=NOW)
+
+    job = mallory.reveal({"contact_id": bob})
+
+    assert (job.charged, job.already_owned) == (0, True)
+    rules_hold(mallory)
+
+
+def test_a_job_that_holds_nothing_is_given_what_is_owned_and_nothing_that_came_meanwhile(
+    mallory: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep(mallory, linkedin_url=ADA, emails=(email(),))
+    bob = keep(mallory, linkedin_url=BOB, emails=(email(),))
+    mallory.with_providers("one")
+    mallory.reveal(PROFILE)
+    job_id = queued(mallory, {"contact_id": bob}, Kind.REVEAL_EMAIL, price=0)
+    settle = finding.keep
+
+    def late(session: Any, *args: Any, **more: Any) -> Any:
+        emails.keep(session, bob, email("bob@acme.com"), now=NOW)
+        return settle(session, *args, **more)
+
+    monkeypatch.setattr(finding, "keep", late)
+
+    job = mallory.run(job_id)
+
+    assert job.result is not None
+    assert [one["email"] for one in job.result["emails"]] == ["ada@acme.com"]
+    assert (job.charged, job.already_owned) == (0, True)
+    rules_hold(mallory)
+
+
+def test_items_of_an_enrichment_that_mean_one_person_are_paid_once(mallory: Desk) -> None:
+    mallory.with_providers("one", one=lambda ask: number() if ask.field.value == "phone" else tells(email()))
+    items = [{"subject": subject} for subject in (PROFILE, NAMED, HOME)]
+
+    done = mallory.bench.run(mallory.bench.submit(*items, fields=("email", "phone"), price=6))
+
+    assert [item["credits_charged"] for item in done["result"]["items"]] == [2, 0, 0]
+    assert spent(mallory) == 2
+    rules_hold(mallory)
+
+
+def test_another_workspace_pays_for_itself(mallory: Desk) -> None:
+    mallory.with_providers("one", one=tells(email()))
+    other = mallory.of_another_workspace()
+
+    jobs = [desk.reveal(PROFILE) for desk in (mallory, other)]
+
+    assert [job.charged for job in jobs] == [1, 1]
+
+
+def test_two_profiles_stay_two_people_whatever_address_they_share(mallory: Desk) -> None:
+    mallory.with_providers("one", one=tells(email()))
+
+    jobs = [mallory.reveal({"linkedin_url": url}) for url in (ADA, BOB)]
+
+    assert len({job.result["contact_id"] for job in jobs if job.result}) == 2
+    assert [job.charged for job in jobs] == [1, 0]
+
+
+def test_a_value_is_written_down_with_the_job_that_paid(mallory: Desk) -> None:
+    mallory.with_providers("one", one=tells(email()))
+
+    job = mallory.reveal(PROFILE)
+
+    with mallory.bench.machines.database.reading() as session:
+        [value], [owned] = session.scalars(select(RevealedValue)), session.scalars(select(Reveal))
+    assert (value.field, value.value, value.job_id, owned.job_id) == (
+        "email",
+        "ada@acme.com",
+        job.id,
+        job.id,
+    )
+
+
+def queued(desk: Desk, subject: dict[str, str], kind: Kind, *, price: int = 1) -> str:
+    request = {"subject": subject, "types": TYPES[kind], "min_status": "valid"}
+    with desk.bench.machines.database.transaction() as session:
+        about = new_id("job")
+        return a_job(session, desk.bench.workspace_id, about, kind=kind, request=request, price=price)
+
+
+def run_together(desk: Desk, ids: list[str], kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let as many workers as there are jobs settle them at once, after all have found their values."""
+    work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
+    everybody, find_out = threading.Barrier(len(ids)), finding.find_out
+
+    def wait(*args: Any, **more: Any) -> Any:
+        found = find_out(*args, **more)
+        everybody.wait(timeout=30)
+        return found
+
+    monkeypatch.setattr(finding, "find_out", wait)
+    at_once(len(ids), lambda number: base.run(ids[number], work, desk.bench.machines))
