@@ -4,9 +4,9 @@ import { ApiError, Client } from "./client/api.js";
 import { all, drive, showBadge } from "./questions.js";
 import { forgetSignedIn, keepPage, page, signedIn, updateSignedIn, whySignedOut } from "./store.js";
 import { activePage } from "./tab.js";
-import { credits, hostOf, sentence, t } from "./texts.js";
+import { credits, hostOf, t } from "./texts.js";
 import { historyView } from "./views/history.js";
-import { busy, empty, failure, h, iconButton, retryButton } from "./views/parts.js";
+import { busy, empty, h, iconButton, stopped } from "./views/parts.js";
 import { personView } from "./views/person.js";
 import { searchForm } from "./views/search.js";
 import { settingsView } from "./views/settings.js";
@@ -17,17 +17,20 @@ import { waiting } from "./views/waiting.js";
 /** @typedef {import("./store.js").Kept} Kept */
 /** @typedef {import("./store.js").Page} Page */
 /** @typedef {(app: App) => Node|Promise<Node>} View */
+/** The company that is shown, for a search by name alone. @typedef {{name: string|null, domain: string|null}} Employer */
 /**
  * What a view works with. `signal` ends with the view; `shows` are the names of the questions it shows itself.
- * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null,
+ * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null, company: Employer|null,
  *   shows: Set<string>, open: (view: View) => Promise<void>, restart: () => Promise<void>}} App
  */
 
+const ROUNDING = 8; // pixels by which a popup may be smaller than what it holds without a scroll bar
 const isSidePanel = location.search === "?side";
 const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
 const main = /** @type {HTMLElement} */ (document.getElementById("view"));
-const workspace = h("strong");
-const server = h("span", { class: "hint" });
+const back = iconButton("back", t("back"), () => (way.pop(), go()));
+const logo = h("img", { src: "icons/48.png", alt: "" });
+const workspace = h("strong", { class: "who" });
 const balance = h("span", { class: "credits", id: "credits" });
 
 /** @type {View[]} */
@@ -40,7 +43,19 @@ document.title = t("name");
 document.documentElement.lang = chrome.i18n.getUILanguage();
 document.documentElement.classList.toggle("side", isSidePanel);
 chrome.storage.onChanged.addListener(follow);
+if (!isSidePanel) keepWidth();
 await start();
+
+/** Keep the popup as wide with a scroll bar as without: Chrome makes it wider by the bar. */
+function keepWidth() {
+  const root = document.documentElement;
+  const probe = h("div", { class: "probe" });
+  document.body.append(probe);
+  root.style.setProperty("--scroll-bar", `${probe.offsetWidth - probe.clientWidth}px`);
+  probe.remove();
+  const follow = () => root.classList.toggle("scrolls", root.scrollHeight - root.clientHeight > ROUNDING);
+  new ResizeObserver(follow).observe(document.body);
+}
 
 /** Show what there is to show from the beginning. */
 async function start() {
@@ -92,18 +107,21 @@ async function render() {
   if (signal.aborted) return; // somebody went elsewhere meanwhile
   if (session === null) return start();
   showBar(session);
+  back.hidden = way.length === 1;
+  logo.hidden = !back.hidden;
   /** @type {App} */
   const app = {
     session,
     client: new Client(session.origin, session.token),
     signal,
     page: about,
+    company: about?.kind === "site" ? { name: null, domain: about.host } : null, // until more is known
     shows: new Set(),
     open: (view) => (way.push(view), go()),
     restart: start,
   };
   const top = [
-    ...(way.length > 1 ? [backButton()] : [searchForm(app)]),
+    ...(way.length > 1 ? [] : [searchForm(app)]),
     ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : []),
   ];
   const place = h("div", { class: "place" }, busy());
@@ -116,11 +134,6 @@ async function render() {
   }
 }
 
-function backButton() {
-  const back = iconButton("back", t("back"), () => (way.pop(), go()));
-  return h("nav", { class: "way" }, back);
-}
-
 /** Say what went wrong with a view. @param {unknown} error @param {Kept} session */
 async function stumble(error, session) {
   if (!(error instanceof ApiError)) throw error;
@@ -128,8 +141,7 @@ async function stumble(error, session) {
     await forgetSignedIn(session, error.code);
     return busy();
   }
-  const told = failure(sentence(error.problem, session.origin), retryButton(error.problem.retry_after ?? 0, go));
-  return h("div", {}, h("h1", { class: "unseen" }, t("name")), told);
+  return h("div", {}, h("h1", { class: "unseen" }, t("name")), stopped(error.problem, session.origin, go));
 }
 
 /** Bring credits, prices and settings of the server up to date. @param {Kept} session */
@@ -157,13 +169,15 @@ async function follow(changes) {
  *  @param {Kept} session */
 function showBar(session) {
   workspace.textContent = session.workspace.name;
-  server.textContent = hostOf(session.origin);
+  workspace.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
   balance.textContent = credits(session.credits.balance);
   if (bar.hasChildNodes()) return;
   const atHistory = () => ((way = [way[0], historyView]), go());
   const atSettings = () => ((way = [way[0], settingsView]), go());
   bar.append(
-    h("div", { class: "who" }, workspace, server),
+    back,
+    logo,
+    workspace,
     balance,
     iconButton("history", t("history"), atHistory),
     iconButton("settings", t("settings"), atSettings),

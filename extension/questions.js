@@ -192,6 +192,8 @@ async function stumble(question, error, session) {
     await update({ ...question, problem, failures, after: Date.now() + rest * 1000 });
     return;
   }
+  if (problem.code === "insufficient_credits" && problem.balance !== undefined)
+    await updateSignedIn(session, { credits: { ...session.credits, balance: problem.balance } });
   await update({ ...question, state: "refused", problem });
 }
 

@@ -58,6 +58,18 @@ export async function updateSignedIn(whose, change) {
   if (now?.token === whose.token) await keepSignedIn({ ...now, ...change });
 }
 
+/** Tell what the session says whenever that changes, until the signal.
+ *  @param {(session: Kept) => void} told @param {AbortSignal} signal */
+export function onSession(told, signal) {
+  /** @param {Record<string, chrome.storage.StorageChange>} changes */
+  const hear = async (changes) => {
+    const session = SIGNED_IN in changes && (await signedIn());
+    if (session && !signal.aborted) told(session);
+  };
+  chrome.storage.onChanged.addListener(hear);
+  signal.addEventListener("abort", () => chrome.storage.onChanged.removeListener(hear));
+}
+
 /** Forget a token that was refused, unless somebody signed out or in meanwhile.
  *  @param {Kept} whose @param {string} why the code of the sentence that the sign-in form shows */
 export async function forgetSignedIn(whose, why) {

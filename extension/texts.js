@@ -5,6 +5,7 @@
 const plurals = new Intl.PluralRules(chrome.i18n.getUILanguage());
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
 const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const times = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const SIGNED_OUT = ["missing_token", "invalid_token"];
 const LIMITED = ["rate_limited", "too_many_attempts"];
@@ -29,6 +30,9 @@ export const day = (time) => dates.format(new Date(time));
 /** @param {string} time RFC 3339 */
 export const moment = (time) => moments.format(new Date(time));
 
+/** @param {string} time RFC 3339 */
+export const clockTime = (time) => times.format(new Date(time));
+
 /** @param {number} milliseconds */
 export const seconds = (milliseconds) => t("seconds", numbers.format(milliseconds / 1000));
 
@@ -40,6 +44,9 @@ export const provider = (name) => capital(name);
 
 /** Give the text for a value that may be newer than this extension. @param {string} prefix @param {string} value */
 export const named = (prefix, value) => t(`${prefix}_${value}`) || value.replaceAll("_", " ");
+
+/** Give the name in a profile's address, for somebody who has no other. @param {string|null|undefined} url */
+export const slugOf = (url) => url?.split("/in/")[1];
 
 /** Give the host of the server's address. @param {string} server */
 export const hostOf = (server) => (URL.canParse(server) ? new URL(server).host : server);

@@ -61,6 +61,10 @@
  *   finished_at: string|null, progress: {done: number, total: number, asking?: string[]},
  *   client_reference?: string, error?: Problem}} Job
  */
+/**
+ * A job in the list; `subject` is null where nothing may be said of whom it was about.
+ * @typedef {Job & {asked_by: {id: string, name: string}|null, subject: Subject|null, charged: number}} ListedJob
+ */
 /** @typedef {{provider: string, field?: string, outcome: string, status?: string, latency_ms: number, cost: number}} TraceLine */
 /**
  * @typedef {{job: Job, result: any, trace: TraceLine[],
@@ -175,7 +179,7 @@ export class Client {
   }
 
   /** List the workspace's latest jobs. @param {{limit?: number, cursor?: string, status?: Status}} [query]
-   *  @returns {Promise<{jobs: Job[], next_cursor: string|null}>} */
+   *  @returns {Promise<{jobs: ListedJob[], next_cursor: string|null}>} */
   jobs(query = {}) {
     return this.#send("GET", `/api/ext/jobs?${new URLSearchParams(/** @type {any} */ (query))}`);
   }

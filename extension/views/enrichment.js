@@ -2,9 +2,8 @@
 
 import { ApiError } from "../client/api.js";
 import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
-import { credits, sentence, t } from "../texts.js";
-import { announce, button, failure, h, icon, retryButton } from "./parts.js";
-import { personView } from "./person.js";
+import { credits, t } from "../texts.js";
+import { announce, button, h, icon, priced, stopped } from "./parts.js";
 import { nothing, progress, receipt } from "./values.js";
 
 /** @typedef {import("../panel.js").App} App */
@@ -25,7 +24,7 @@ export async function enrichment(app, who) {
   if (earlier && !isOver(earlier)) drive(earlier);
   return h(
     "section",
-    { class: "card", "aria-label": t("kind_enrichment_request") },
+    { class: "card enrichment", "aria-label": t("kind_enrichment_request") },
     h("h2", {}, icon("enrichment"), t("kind_enrichment_request")),
     place,
   );
@@ -33,8 +32,8 @@ export async function enrichment(app, who) {
   /** Ask what it costs at most; whatever else is shown of the person does not wait for that, nor moves when it
    *  is known: nobody is to press what came under the pointer meanwhile. */
   async function offer() {
-    const submit = button(t("enrich", "…"), act, { class: "primary", disabled: true });
-    place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), submit);
+    const submit = button(t("enrich", "…"), act, { class: "spend", disabled: true });
+    place.replaceChildren(h("p", { class: "hint" }, t("enrich_hint")), ...priced(app, submit, 1));
     try {
       const { estimate } = await app.client.enrichmentRequest({ ...body, dry_run: true }, { signal: app.signal });
       if (await find(names)) return; // another window was faster
@@ -44,9 +43,7 @@ export async function enrichment(app, who) {
       if (app.signal.aborted) return;
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) return app.restart();
-      place.replaceChildren(
-        failure(sentence(error.problem, app.session.origin), retryButton(error.problem.retry_after ?? 0, offer)),
-      );
+      place.replaceChildren(stopped(error.problem, app.session.origin, offer));
     }
   }
 
@@ -64,16 +61,17 @@ export async function enrichment(app, who) {
     const { answer, problem } = question;
     forget(question); // it was seen
     const item = answer?.result?.items[0];
-    if (item?.contact) return app.open(personView({ contact_id: item.contact.id }));
-    if (answer === null || item?.error) {
-      const told = item?.error ?? problem ?? { code: "provider_failed", status: 0 };
-      return place.replaceChildren(
-        failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, act)),
-      );
+    if (item?.contact) return who.opens(item.contact.id);
+    if (item?.outcome === "suppressed") return who.suppressed();
+    const told = item?.error ?? problem;
+    if (told?.code === "insufficient_credits") return offer();
+    if (answer === null || told) {
+      const failed = told ?? { code: "provider_failed", status: 0, retryable: true };
+      return place.replaceChildren(stopped(failed, app.session.origin, act));
     }
-    const none = answer.job.status === "succeeded" && item?.outcome !== "suppressed";
+    const none = answer.job.status === "succeeded";
     if (none) announce(t("enrich_none"));
-    const told = none ? [h("p", {}, t("enrich_none"))] : nothing(app, answer, act);
-    place.replaceChildren(...told, receipt(answer, []));
+    const lines = none ? [h("p", {}, t("enrich_none"))] : nothing(app, answer, act);
+    place.replaceChildren(...lines, receipt(answer, []));
   }
 }

@@ -8,8 +8,9 @@ import { announce, failure, h, icon } from "./parts.js";
 /** @typedef {import("../panel.js").App} App */
 /** @typedef {import("../client/api.js").Card} Card */
 
-/** @param {App} app @param {string} url @param {Card} card @param {import("../tab.js").Profile} read @returns {Promise<HTMLElement>} */
-export async function saveForm(app, url, card, read) {
+/** @param {App} app @param {string} url @param {Card} card @param {import("../tab.js").Profile} read
+ *  @param {() => void} suppressed called if the person may not be saved @returns {Promise<HTMLElement>} */
+export async function saveForm(app, url, card, read, suppressed) {
   const { lists } = await settings();
   let saved = card.saved;
   const typed = (await draft(url)) ?? {
@@ -48,7 +49,7 @@ export async function saveForm(app, url, card, read) {
     title.replaceChildren(
       ...(saved
         ? [icon("check"), saved.list ? t("saved_in", saved.list) : t("saved_title", day(saved.updated_at))]
-        : [t("save_title")]),
+        : [icon("saved"), t("save_title")]),
     );
     submit.textContent = t(saved ? "save_again" : "save");
   }
@@ -75,6 +76,7 @@ export async function saveForm(app, url, card, read) {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) return app.restart();
+      if (error.code === "person_suppressed") return suppressed();
       if (error.status !== 0 && error.status < 500) await remember(null); // another try is another question
       problem.replaceChildren(failure(sentence(error.problem, app.session.origin)));
     } finally {

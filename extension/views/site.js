@@ -3,8 +3,8 @@
 import { ApiError } from "../client/api.js";
 import { sha256, websiteCandidates } from "../client/forms.js";
 import { settings } from "../store.js";
-import { capital, counted, named, sentence, t } from "../texts.js";
-import { busy, button, empty, failure, h, retryButton } from "./parts.js";
+import { capital, counted, named, slugOf, t } from "../texts.js";
+import { busy, button, empty, h, head, marksOf, row, stopped } from "./parts.js";
 import { personView } from "./person.js";
 
 /** @typedef {import("../panel.js").App} App */
@@ -20,6 +20,7 @@ export function siteView(page) {
   return async (/** @type {App} */ app) => {
     const byPrefix = page.kind === "site" && (await settings()).ask === "prefix";
     const company = byPrefix ? await companyByPrefix(app, page.host) : await companyByHash(app, page);
+    app.company = company ?? (page.host ? { name: null, domain: page.host } : null);
     if (company === null) return empty(t("site_unknown_title", page.host || page.url), t("site_unknown_text"));
     const people = h("section", { class: "people" });
     const show = () => leads(app, people, company);
@@ -67,14 +68,13 @@ export function companyCard(company) {
   const known =
     company.contacts_count === undefined ? null : t("people_known", counted("people", company.contacts_count));
   const facts = [company.industry, size, place, known].filter(Boolean).map((fact) => fact?.replaceAll(" ", "\u00a0"));
+  const pattern = company.email_pattern && t("pattern", `${company.email_pattern.pattern}@${company.domain}`);
   return h(
     "section",
     { class: "card company" },
-    h("h1", {}, company.name ?? company.domain ?? t("unnamed")),
-    h("p", { class: "hint" }, company.domain),
+    head(company.name ?? company.domain ?? t("unnamed"), true, h("p", { class: "hint" }, company.domain)),
     h("p", {}, facts.join(" · ")),
-    company.email_pattern &&
-      h("p", { class: "hint" }, t("pattern", `${company.email_pattern.pattern}@${company.domain}`)),
+    pattern && h("p", { class: "hint" }, pattern),
   );
 }
 
@@ -82,7 +82,7 @@ export function companyCard(company) {
 async function leads(app, place, company) {
   if (!company.domain) return place.replaceChildren();
   const hash = await sha256(company.domain);
-  const list = h("ul", { class: "leads" });
+  const list = h("ul", { class: "list" });
   const more = h("div");
   const chooser = h("select", { "aria-label": t("department"), onchange: () => page(null) });
   let latest = {};
@@ -101,8 +101,7 @@ async function leads(app, place, company) {
       if (app.signal.aborted || mine !== latest) return;
       if (!(error instanceof ApiError)) throw error;
       if (error.status === 401) return app.restart();
-      const again = retryButton(error.problem.retry_after ?? 0, () => page(cursor));
-      more.replaceChildren(failure(sentence(error.problem, app.session.origin), again));
+      more.replaceChildren(stopped(error.problem, app.session.origin, () => page(cursor)));
     }
   }
 
@@ -120,7 +119,7 @@ async function leads(app, place, company) {
   /** @param {any} result @param {string|null} cursor */
   function show(result, cursor) {
     if (chooser.options.length === 0) fill(result);
-    const rows = (result?.leads ?? []).map((/** @type {Lead} */ lead) => row(app, lead));
+    const rows = (result?.leads ?? []).map((/** @type {Lead} */ lead) => leadRow(app, lead));
     list.append(...rows);
     more.replaceChildren(...(result?.next_cursor ? [button(t("more"), () => page(result.next_cursor))] : []));
     if (list.children.length === 0) place.replaceChildren(h("p", { class: "hint" }, t("no_leads")));
@@ -142,21 +141,11 @@ async function leads(app, place, company) {
 }
 
 /** @param {App} app @param {Lead} lead */
-function row(app, lead) {
-  const has = (/** @type {string} */ field) => lead.available.some((one) => one.field === field);
-  const marks = [has("email") && t("has_email"), has("phone") && t("has_phone"), lead.saved && t("saved")].filter(
-    Boolean,
-  );
-  const open = () => app.open(personView({ contact_id: lead.contact_id }));
-  return h(
-    "li",
-    {},
-    h(
-      "button",
-      { type: "button", class: "lead", onclick: open },
-      h("strong", {}, lead.full_name ?? t("unnamed")),
-      h("span", {}, lead.title ?? ""),
-      h("span", { class: "hint" }, marks.join(" · ")),
-    ),
-  );
+function leadRow(app, lead) {
+  return row({
+    name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
+    second: lead.title ?? "",
+    open: () => app.open(personView({ contact_id: lead.contact_id })),
+    marks: marksOf(lead.available, lead.saved !== null),
+  });
 }

@@ -2,7 +2,7 @@
 
 import { ask, drive, find, forget, isOver, listen, namesOf } from "../questions.js";
 import { credits, day, named, provider, seconds, sentence, t } from "../texts.js";
-import { announce, button, copyButton, failure, h, icon, retryButton } from "./parts.js";
+import { announce, button, copyButton, failure, h, icon, priced, retryButton, stopped } from "./parts.js";
 
 /** @typedef {import("../panel.js").App} App */
 /** @typedef {import("../client/api.js").Answer} Answer */
@@ -26,7 +26,7 @@ export function values(app, field, who, card) {
   const place = h("div", { class: "place" });
   const section = h(
     "section",
-    { class: "card", "aria-label": t(`kind_${field}`) },
+    { class: `card ${field}`, "aria-label": t(`kind_${field}`) },
     h("h2", {}, icon(field), t(`kind_${field}`)),
     place,
   );
@@ -44,16 +44,16 @@ export function values(app, field, who, card) {
 
   function offer() {
     const key = hidden.length > 0 ? `reveal_${field}` : `find_${field}`;
-    const act = button(t(key, credits(price)), reveal, { class: "primary" });
+    const act = button(t(key, credits(price)), reveal, { class: "spend" });
     const known = hidden.map((one) =>
       h(
-        "p",
+        "div",
         { class: "value" },
         h("span", { class: "masked" }, one.masked),
-        badge(one.status, one.last_verified_at, "masked"),
+        h("p", { class: "facts" }, badge(one.status, one.last_verified_at, "masked"), typeOf(one)),
       ),
     );
-    return [...(known.length > 0 ? known : [h("p", { class: "hint" }, t("none_known"))]), act];
+    return [...(known.length > 0 ? known : [h("p", { class: "hint" }, t("none_known"))]), ...priced(app, act, price)];
   }
 
   async function reveal() {
@@ -74,10 +74,14 @@ export function values(app, field, who, card) {
 
   /** @param {Question} question @returns {Node[]} */
   function outcome({ state, problem, answer }) {
-    if (state === "refused" || answer === null) {
-      const told = problem ?? { code: "provider_failed", status: 0 };
-      return [failure(sentence(told, app.session.origin), retryButton(told.retry_after ?? 0, reveal))];
+    if (problem?.code === "insufficient_credits") {
+      announce(sentence(problem, app.session.origin));
+      return offer();
     }
+    if (state === "refused" || answer === null) {
+      return [stopped(problem ?? { code: "provider_failed", status: 0, retryable: true }, app.session.origin, reveal)];
+    }
+    if (answer.job.outcome === "suppressed") who.suppressed();
     const found = answer.result?.[field === "email" ? "emails" : "phones"] ?? [];
     if (found.length > 0) {
       who.found();
@@ -89,15 +93,16 @@ export function values(app, field, who, card) {
   }
 }
 
-/** Say why there is no value. @param {App} app @param {Answer} answer @param {() => unknown} again @returns {Node[]} */
+/** Say why there is no value. @param {App} app @param {Answer} answer @param {(() => unknown)|null} again @returns {Node[]} */
 export function nothing(app, answer, again) {
   const { job } = answer;
   if (job.outcome === "suppressed")
     return [h("p", {}, h("strong", {}, t("suppressed_title")), ". ", t("suppressed_text"))];
-  if (job.status === "failed") {
-    return [failure(job.error ? sentence(job.error, app.session.origin) : t("failed"), retryButton(0, again))];
+  if (job.error) return [stopped(job.error, app.session.origin, again)];
+  if (job.status !== "succeeded") {
+    const told = ["expired", "canceled"].includes(job.status) ? t(job.status) : t("failed");
+    return [failure(told, again && retryButton(0, again))];
   }
-  if (job.status === "expired" || job.status === "canceled") return [failure(t(job.status), retryButton(0, again))];
   announce(t("not_found"));
   return [h("p", {}, t("not_found"))];
 }
@@ -169,7 +174,9 @@ export function receipt(answer, sources) {
       h(
         "p",
         { class: "hint" },
-        t("receipt_source", one.kind === "provider" ? provider(one.provider) : one.provider, day(one.last_seen_at)),
+        one.kind === "import"
+          ? t("receipt_import", one.provider, day(one.last_seen_at))
+          : t("receipt_source", provider(one.provider), day(one.last_seen_at)),
       ),
     ),
     h("p", { class: "hint" }, t("receipt_job", job.id)),
@@ -180,17 +187,26 @@ export function receipt(answer, sources) {
 export function value(one) {
   const text = one.email ?? one.national;
   const href = one.email ? `mailto:${one.email}` : `tel:${one.e164}`;
-  const isImport =
-    one.verified_at === null && one.sources.some((/** @type {Source} */ source) => source.kind === "import");
+  const isImport = one.sources.some((/** @type {Source} */ source) => source.kind === "import");
+  const how = isImport && one.verified_at === null ? "import" : "found";
   return h(
-    "p",
+    "div",
     { class: "value" },
     h("a", { href, class: "plain" }, text, one.extension && ` x${one.extension}`),
     copyButton(one.email ?? one.e164),
-    badge(one.status, one.verified_at, isImport ? "import" : "found"),
-    one.do_not_call && h("span", { class: "badge bad" }, t("do_not_call")),
+    h(
+      "p",
+      { class: "facts" },
+      badge(one.status, one.verified_at, how),
+      one.do_not_call && h("span", { class: "badge bad" }, t("do_not_call")),
+      typeOf(one),
+      isImport && one.status !== "valid" && h("span", {}, t("status_valid_import")),
+    ),
   );
 }
+
+/** @param {{type: string}} one */
+const typeOf = ({ type }) => h("span", {}, named("type", type));
 
 /** @param {string} status @param {string|null} at when it was verified @param {"import"|"found"|"masked"} how */
 function badge(status, at, how) {

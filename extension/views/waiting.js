@@ -2,7 +2,7 @@
 
 import { all, isOver, listen } from "../questions.js";
 import { named, t } from "../texts.js";
-import { h } from "./parts.js";
+import { h, row } from "./parts.js";
 import { personView } from "./person.js";
 
 /** @typedef {import("../panel.js").App} App */
@@ -21,21 +21,14 @@ export function waiting(app) {
     const news = JSON.stringify(elsewhere.map((question) => [question.key, state(question)]));
     if (app.signal.aborted || news === shown) return; // a row that is replaced while it is pressed hears no click
     shown = news;
-    const rows = elsewhere.map((question) => h("li", {}, row(question)));
-    place.replaceChildren(
-      ...(rows.length > 0 ? [h("h2", {}, t("waiting")), h("ul", { class: "leads" }, ...rows)] : []),
+    const rows = elsewhere.map((question) =>
+      row({
+        name: question.about.label,
+        second: t("history_state", named("kind", question.name.split(" ")[0].replace(".", "_")), state(question)),
+        open: () => app.open(personView(question.about.subject)),
+      }),
     );
-  }
-
-  /** @param {Question} question */
-  function row({ name, about, ...question }) {
-    const kind = name.split(" ")[0].replace(".", "_");
-    return h(
-      "button",
-      { type: "button", class: "lead", onclick: () => app.open(personView(about.subject)) },
-      h("strong", {}, about.label),
-      h("span", {}, `${named("kind", kind)}: ${state(/** @type {Question} */ (question))}`),
-    );
+    place.replaceChildren(...(rows.length > 0 ? [h("h2", {}, t("waiting")), h("ul", { class: "list" }, ...rows)] : []));
   }
 }
 

@@ -180,18 +180,26 @@ def pressed(page: Page, button: Locator) -> Iterator[None]:
 
 @contextmanager
 def browser(
-    playwright: Playwright, folder: Path, network: Network, *, dark: bool = False
+    playwright: Playwright,
+    folder: Path,
+    network: Network,
+    *,
+    dark: bool = False,
+    on_screen: dict[str, str] | None = None,
 ) -> Iterator[tuple[BrowserContext, str]]:
     """Start Chromium with the extension and an empty profile; give it and the extension's id.
 
-    No page may have thrown an error when the test is over.
+    It is headless unless `on_screen` is the environment of a program on a screen. No page may have thrown
+    an error when the test is over.
     """
     extension = unpacked(folder) if not (folder / "extension").exists() else folder / "extension"
     context = playwright.chromium.launch_persistent_context(
         folder / "profile",
         executable_path=chromium(),
-        headless=True,
+        headless=on_screen is None,
+        env=dict(on_screen) if on_screen else None,
         no_viewport=True,
+        ignore_default_args=["--hide-scrollbars"],  # they take room, which a person's window has to have
         color_scheme="dark" if dark else "light",
         args=[
             "--no-sandbox",
@@ -200,6 +208,8 @@ def browser(
             "--disable-quic",
             "--disable-sync",
             "--no-first-run",
+            "--window-position=0,0",
+            "--window-size=1280,900",
             f"--proxy-server=http://127.0.0.1:{network.port}",
             "--proxy-bypass-list=<-loopback>",
             "--enable-unsafe-extension-debugging",

@@ -15,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from app.domain.errors import all_problems
+
 HOP_BY_HOP = {"connection", "proxy-connection", "keep-alive", "transfer-encoding", "content-length"}
 SITE = "<!doctype html><html lang=en><title>{host}</title><main><h1>{host}</h1><p>A website.</p></main>"
 
@@ -124,7 +126,9 @@ class Network:
 
 def problem(status: int, code: str, **more: Any) -> Reply:
     """Give a problem as the service writes it."""
-    told = {"title": code, "status": status, "detail": code, "code": code}
+    kind = all_problems().get(code)
+    told: dict[str, Any] = {"title": code, "status": status, "detail": code, "code": code}
+    told["retryable"] = kind is not None and kind.retryable
     body = {"type": f"/problems/{code}", **told, **more}
     headers = {"Retry-After": str(more["retry_after"])} if "retry_after" in more else {}
     return Reply(status, body, {"Content-Type": "application/problem+json", **headers})

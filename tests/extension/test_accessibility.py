@@ -203,9 +203,9 @@ def test_what_is_missing_or_fails_has_no_barrier(
         popup.close()
 
     popup = seer.look_at(profile)
-    expect(popup.get_by_role("button", name="Request enrichment")).to_be_visible()
+    expect(popup.get_by_role("button", name="Look up everything")).to_be_visible()
     _has_no_barrier(popup, "unknown person")
-    popup.get_by_role("button", name="Request enrichment").click()
+    popup.get_by_role("button", name="Look up everything").click()
     expect(popup.get_by_text("You can close this")).to_be_visible()
     _has_no_barrier(popup, "enrichment running")
 
@@ -240,10 +240,10 @@ def test_the_whole_way_goes_by_keyboard_with_the_focus_in_sight(person: Person, 
     expect(popup.get_by_role("heading", name=company.name)).to_be_focused()
     _tab_to(popup, "Settings")
     popup.keyboard.press("Space")
-    _tab_to(popup, "By its hash")
+    _tab_to(popup, "Standard")
     popup.keyboard.press("ArrowDown")
 
-    expect(popup.get_by_role("radio", name="By the first 4 digits of its hash")).to_be_checked()
+    expect(popup.get_by_role("radio", name="More private")).to_be_checked()
     until(lambda: person.stored("local")["settings"]["ask"] == "prefix")
 
 
@@ -334,7 +334,8 @@ def test_a_screen_reader_hears_how_far_it_is_and_what_came_of_it(
     with person.network.failing("/api/ext/linkedin-save", problem(422, "person_suppressed")):
         popup.get_by_text("Save this profile").click()
         popup.get_by_role("button", name="Save", exact=True).click()
-        expect(popup.get_by_role("alert")).to_contain_text("asked to be left alone")
+        expect(popup.get_by_role("heading", level=1)).to_have_text("This person asked to be left alone")
+    assert popup.evaluate("heard").pop() == "This person asked to be left alone"
 
 
 def test_who_wants_less_motion_gets_none_that_matters(

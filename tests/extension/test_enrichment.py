@@ -15,7 +15,7 @@ from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
 
 REQUEST = "/api/ext/enrichment-request"
-PRICE = "Request enrichment · at most 2 credits"
+PRICE = "Look up everything · at most 2 credits"
 
 
 @dataclass
@@ -44,7 +44,7 @@ def stranger(person: Person) -> str:
     return person.plays_profile(f"stranger-{secrets.token_hex(4)}", "Ada Lovelace", "Engineer at Northwind")
 
 
-def part(popup: Page, name: str = "Enrichment") -> Locator:
+def part(popup: Page, name: str = "Full profile") -> Locator:
     return popup.get_by_role("region", name=name, exact=True)
 
 

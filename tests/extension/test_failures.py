@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 
@@ -39,13 +40,12 @@ def test_whatever_stops_a_lookup_is_said_and_another_try_helps(
         (Reply(), away),
         (BAD_GATEWAY, away),
         (problem(503, "unavailable"), "The server cannot take this just now. Try again in a moment."),
-        (problem(403, "insufficient_scope"), "Your account may not do this. Ask your admin."),
         (problem(500, "internal_error", detail="Something broke."), "This did not work: Something broke."),
         (Reply(200, b"<html>", HTML), f"{net.api} is not a contact lookup server. Check the address."),
     )
     person.sign_in()
     popup = person.click_icon(person.visit(SITE))
-    find(popup, "nobody")  # the search's own complaint is no failure of the page below it
+    find(popup, "nobody@")  # the search's own complaint is no failure of the page below it
 
     for reply, told in stops:
         with net.failing(LOOKUP, reply):
@@ -55,6 +55,27 @@ def test_whatever_stops_a_lookup_is_said_and_another_try_helps(
         popup.get_by_role("button", name="Try again").click()
         expect(popup.get_by_role("heading", name="Ada Lovelace")).to_be_visible()
         expect(popup.get_by_role("alert").filter(has_text=told)).to_have_count(0)
+        popup.get_by_role("button", name="Back").click()
+
+
+def test_what_no_other_try_can_mend_has_no_button_to_try_again(
+    person: Person, net: Network, company: Company
+) -> None:
+    person.sign_in()
+    popup = person.click_icon(person.visit(SITE))
+
+    for reply, told in (
+        (problem(403, "insufficient_scope"), "Your account may not do this. Ask your admin."),
+        (problem(403, "account_disabled"), "Your account is disabled. Ask your admin to enable it."),
+        (
+            problem(404, "contact_not_found"),
+            "This person is not stored any more. Look them up again.",
+        ),
+    ):
+        with net.failing(LOOKUP, reply):
+            find(popup, company.profiles["Ada"])
+            expect(popup.locator(".failure")).to_have_text([told])
+            expect(popup.get_by_role("button", name="Try again")).to_have_count(0)
         popup.get_by_role("button", name="Back").click()
 
 
@@ -79,12 +100,12 @@ def test_a_person_nobody_can_be_asked_about_now_may_still_be_revealed_and_saved(
     with net.failing("/api/ext/enrichment-request", problem(429, "rate_limited", retry_after=1), times=1):
         popup = person.look_at(person.plays_profile(f"ada-{secrets.token_hex(4)}", "Ada Lovelace"))
 
-        enrichment = popup.get_by_role("region", name="Enrichment")
+        enrichment = popup.get_by_role("region", name="Full profile")
         expect(enrichment.get_by_role("alert")).to_contain_text("Too many requests.")
         expect(popup.get_by_role("button", name="Find e-mail")).to_be_enabled()
         expect(popup.get_by_text("Save this profile")).to_be_visible()
         enrichment.get_by_role("button", name="Try again", exact=True).click()
-    expect(enrichment.get_by_role("button", name="Request enrichment")).to_be_visible()
+    expect(enrichment.get_by_role("button", name="Look up everything")).to_be_visible()
 
 
 def test_a_limited_reveal_goes_on_by_itself_after_the_wait_with_the_same_key(
@@ -133,7 +154,7 @@ def test_a_reveal_says_that_the_server_is_away_and_goes_on_when_it_is_back(
     assert person.balance() == 99
 
 
-def test_a_refused_reveal_says_why_and_may_be_asked_again_under_a_new_key(
+def test_a_refused_reveal_says_why_and_is_asked_again_under_a_new_key_where_that_can_help(
     person: Person, net: Network, company: Company
 ) -> None:
     popup = ada_of(person, company)
@@ -143,37 +164,54 @@ def test_a_refused_reveal_says_why_and_may_be_asked_again_under_a_new_key(
 
     with net.failing(REVEAL, problem(403, "insufficient_scope")):
         reveal.click()
-        expect(alert).to_have_text("Your account may not do this. Ask your admin.Try again")
-    with net.failing(REVEAL, problem(403, "account_disabled")):
-        again.click()
-        expect(alert).to_have_text("Your account is disabled. Ask your admin to enable it.Try again")
+        expect(alert).to_have_text("Your account may not do this. Ask your admin.")
+        expect(again).to_have_count(0)
+    popup.get_by_role("button", name="Back").click()
+    popup.get_by_role("button", name="Ada Lovelace").click()
     with net.failing(REVEAL, Reply(202, open_job())), net.failing(POLL, problem(404, "job_not_found")):
-        again.click()
+        reveal.click()
         expect(alert).to_have_text("This question is not known any more. Ask again.Try again")
     again.click()
 
     expect(address(popup, company)).to_be_visible()
     expect(alert).to_have_count(0)
-    assert len(keys(net)) == 4
+    assert len(keys(net)) == 3
     assert person.balance() == 99
 
 
-def test_out_of_credits_says_what_it_takes_and_what_is_left_and_a_grant_helps(
+def test_without_credits_no_button_spends_any_and_it_says_what_to_do_until_there_are_some(
     person: Person, net: Network, stack: Stack, company: Company
 ) -> None:
     person.workspace, person.token = stack.workspace(grant=0)
     popup = ada_of(person, company)
-    expect(popup.get_by_text("0 credits", exact=True)).to_be_visible()
+    told = "Not enough credits: this costs 1 credit and your workspace has 0 credits. Ask your admin"
 
-    popup.get_by_role("button", name="Reveal e-mail").click()
-
-    expect(popup.get_by_role("alert")).to_contain_text(
-        "Out of credits: this needs 1 credit, with 0 credits left. Ask your admin for more."
-    )
+    expect(popup.get_by_role("region", name="E-mail")).to_contain_text(told)
+    expect(popup.get_by_role("region", name="Phone")).to_contain_text(told)
+    expect(popup.get_by_role("button", name=re.compile("Reveal|Find|everything"))).to_have_count(0)
+    assert not net.to_api(REVEAL)
     stack.grant(person.workspace, 3)
-    popup.get_by_role("button", name="Try again").click()
+    popup.close()
+    popup = person.look_at(company.website)
+    expect(popup.get_by_text("3 credits", exact=True)).to_be_visible()
+    popup.get_by_role("button", name="Ada Lovelace").click()
+    popup.get_by_role("button", name="Reveal e-mail").click()
     expect(address(popup, company)).to_be_visible()
     expect(popup.get_by_text("2 credits", exact=True)).to_be_visible()
+
+
+def test_credits_that_are_gone_meanwhile_take_the_buttons_along(
+    person: Person, net: Network, company: Company
+) -> None:
+    popup = ada_of(person, company)
+
+    with net.failing(REVEAL, problem(402, "insufficient_credits", required=1, balance=0)):
+        popup.get_by_role("button", name="Reveal e-mail").click()
+
+        expect(popup.get_by_role("region", name="E-mail")).to_contain_text("Not enough credits")
+    expect(popup.get_by_text("0 credits", exact=True)).to_be_visible()
+    expect(popup.get_by_text("Not enough credits")).to_have_count(2)
+    expect(popup.get_by_role("button", name=re.compile("Reveal|Try again"))).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +219,6 @@ def test_out_of_credits_says_what_it_takes_and_what_is_left_and_a_grant_helps(
     [
         ("not-found", "E-mail", "Nothing found. Nothing was charged."),
         ("failing", "Phone", "Nobody could answer just now. Nothing was charged. Try again later."),
-        ("suppressed", "E-mail", "This person asked to be left alone. Nothing is stored of them"),
     ],
 )
 def test_a_question_without_a_value_says_so_and_costs_nothing(
@@ -201,6 +238,19 @@ def test_a_question_without_a_value_says_so_and_costs_nothing(
     assert person.balance() == 100
 
 
+def test_of_a_person_a_provider_says_is_suppressed_no_button_is_left(person: Person) -> None:
+    person.sign_in()
+    popup = person.look_at(person.plays_profile("sandbox-suppressed", "Suppressed Sandbox"))
+
+    popup.get_by_role("button", name="Find e-mail").click()
+
+    expect(popup.get_by_role("heading", name="This person asked to be left alone")).to_be_visible()
+    expect(popup.get_by_role("region", name=re.compile("E-mail|Phone|Full profile"))).to_have_count(0)
+    expect(popup.locator("main .place button")).to_have_count(0)
+    expect(popup.get_by_text("Save this profile")).to_have_count(0)
+    assert person.balance() == 100
+
+
 def test_who_asked_to_be_left_alone_is_neither_shown_nor_saved(
     person: Person, stack: Stack, company: Company
 ) -> None:
@@ -212,10 +262,8 @@ def test_who_asked_to_be_left_alone_is_neither_shown_nor_saved(
         suppressions.suppress(session, ada, reason="asked", now=clock.now())
 
     popup.get_by_role("button", name="Save", exact=True).click()
-    expect(popup.get_by_role("alert")).to_have_text("This person asked to be left alone. Nothing was saved.")
-    expect(popup.get_by_label("Note")).to_have_value("Met at the fair")
-    popup.get_by_role("button", name="Reveal e-mail").click()
-    expect(popup.get_by_role("region", name="E-mail")).to_contain_text("This person asked to be left alone.")
+    expect(popup.get_by_role("heading", name="This person asked to be left alone")).to_be_visible()
+    expect(popup.locator("main button")).to_have_count(0)
     popup.get_by_role("button", name="Back").click()
     find(popup, company.profiles["Ada"])
 

@@ -65,7 +65,7 @@ def test_a_reveal_shows_the_address_its_receipt_and_one_credit_less(person: Pers
     email.get_by_text("Receipt").click()
     expect(receipt.get_by_text("Known already; nobody was asked")).to_be_visible()
     expect(receipt).to_contain_text("Charged: 1 credit")
-    expect(receipt).to_contain_text("From people.csv, last seen")
+    expect(receipt).to_contain_text("Imported from people.csv")
     expect(receipt).to_contain_text(re.compile(r"Job job_\w{24}"))
 
 
@@ -103,7 +103,7 @@ def test_a_number_is_revealed_like_an_address(person: Person) -> None:
     expect(phone.get_by_role("link")).to_have_text(NUMBER)
     expect(phone.get_by_role("link")).to_have_attribute("href", "tel:+442079460123")
     expect(phone.get_by_role("button", name="Copy +442079460123")).to_be_visible()
-    expect(phone).to_contain_text("From your own data")
+    expect(phone).to_contain_text("Imported")
     expect(popup.locator("header")).to_contain_text("99 credits")
     expect(part(popup, "E-mail").get_by_role("button")).to_have_text("Reveal e-mail · 1 credit")
 

@@ -181,7 +181,7 @@ def test_nothing_but_a_bearer_token_is_sent_with_what_is_asked(person: Person, c
     popup.get_by_role("button", name="Save", exact=True).click()
     expect(popup.get_by_text("Saved in Engineers")).to_be_visible()
     popup.get_by_role("button", name="History").click()
-    expect(popup.get_by_role("button", name=re.compile("E-mail: found"))).to_be_visible()
+    expect(popup.get_by_role("button", name=re.compile("E-mail found"))).to_be_visible()
     token = person.stored("session")["session"]["token"]
     popup.get_by_role("button", name="Settings").click()
     popup.get_by_role("button", name="Sign out").click()
@@ -315,7 +315,7 @@ def test_html_in_whatever_is_stored_or_read_is_shown_as_text(person: Person, sta
     expect(popup.get_by_text(f"Title {CODE}")).to_be_visible()
     popup.get_by_role("button", name="Reveal e-mail").click()
     popup.get_by_text("Receipt").click()
-    expect(popup.get_by_text(f"From file {CODE}")).to_be_visible()
+    expect(popup.get_by_text(f"Imported from file {CODE}")).to_be_visible()
     popup.get_by_text("Save this profile").click()
     popup.get_by_label("List").fill(f"List {CODE}")
     popup.get_by_label("Tags").fill(CODE)

@@ -123,7 +123,7 @@ def test_chrome_is_asked_for_this_one_server_and_a_refusal_is_said(person: Perso
     person.fill_in(panel)
 
     expect(panel.get_by_role("alert")).to_have_text(
-        f"Chrome was not allowed to talk to {net.api}. Sign in again and choose Allow."
+        f"Chrome was not allowed to connect to {net.api}. Sign in again and choose Allow."
     )
     expect(panel.get_by_role("button", name="Sign in")).to_be_enabled()
     assert panel.evaluate("() => window.asked") == {"origins": ["http://127.0.0.1/*"]}

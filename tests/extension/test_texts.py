@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from app.core.people import TYPES
 from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
@@ -40,6 +41,7 @@ FAMILIES = {
     "outcome": {outcome.value for outcome in TraceOutcome},
     "state": {outcome.value for outcome in Outcome} | {status.value for status in Status} - WORKING,
     "kind": {kind.value.replace(".", "_") for kind in ASKED_ABOUT} | {"email", "phone"},
+    "type": {kind for kinds in TYPES.values() for kind in kinds},
     "error": set(all_problems()) | CLIENTS_OWN,
 }
 PLURALS = ("one", "other")
@@ -64,7 +66,7 @@ def test_every_text_that_is_shown_exists() -> None:
 
 
 def test_every_value_that_the_service_names_has_its_word() -> None:
-    shown = {"status", "outcome", "state", "kind"}
+    shown = {"status", "outcome", "state", "kind", "type"}
 
     missing = {f"{family}_{value}" for family in shown for value in FAMILIES[family]} - set(TEXTS)
 

@@ -1,0 +1,138 @@
+"""A virtual screen with a window manager, for what a headless browser does not show: Chrome's own dialogs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from walks_support import until
+
+PROGRAMS = {"Xvfb": "xvfb", "xdotool": "xdotool", "openbox": "openbox"}
+SIZE = "1280x900x24"
+SPOT = (640, 700)  # in the page, below any dialog
+WHITE = 0xFF  # what the page is when no dialog dims it any more
+STILL = 10  # equal pictures, one each twentieth of a second
+SECONDS = 20
+SECONDS_BETWEEN_KEYS = 1.0  # a key that follows another within half a second confirms no permission
+
+
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """A running X server: its display, and the file that holds its picture (XWD format)."""
+
+    display: str
+    picture: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"DISPLAY": self.display}
+
+    def press(self, key: str) -> None:
+        command = ["xdotool", "key", key]
+        subprocess.run(command, env=self.environment, check=True)
+
+    def pixels(self) -> bytes:
+        return self.picture.read_bytes()
+
+    def shows_dialog(self) -> bool:
+        """Tell whether the page is dimmed, as it is behind a modal dialog."""
+        data = self.pixels()
+        header = struct.unpack(">25I", data[:100])
+        size, row_bytes, colours = header[0], header[12], header[19]
+        at = size + 12 * colours + SPOT[1] * row_bytes + 4 * SPOT[0]
+        return max(data[at : at + 3]) < WHITE
+
+    def allow(self) -> None:
+        """Press Allow: the button after the one that has the focus."""
+        until(self.shows_dialog, SECONDS)
+        self._wait_until_still()
+        before = self.pixels()
+        self._press_until("Tab", lambda: self.pixels() != before)
+        self._close_dialog()
+
+    def deny(self) -> None:
+        """Press Deny, which has the focus when the dialog opens."""
+        until(self.shows_dialog, SECONDS)
+        self._close_dialog()
+
+    def _close_dialog(self) -> None:
+        """Press Return until it is heard; a dialog that has just opened ignores it."""
+        self._press_until("Return", lambda: not self.shows_dialog())
+        self._wait_until_still()
+
+    def _wait_until_still(self) -> None:
+        """Wait until nothing moves: what fades in or out has done so, and the focus is where it stays."""
+        pictures: deque[bytes] = deque(maxlen=STILL)
+
+        def is_still() -> bool:
+            pictures.append(self.pixels())
+            return len(pictures) == STILL and len(set(pictures)) == 1
+
+        until(is_still, SECONDS)
+
+    def _press_until(self, key: str, condition: Callable[[], bool]) -> None:
+        """Press the key until it is heard, as slowly as Chrome demands of who confirms a permission."""
+        pressed_at = 0.0
+
+        def press_or_wait() -> bool:
+            nonlocal pressed_at
+            if condition():
+                return True
+            if time.monotonic() - pressed_at > SECONDS_BETWEEN_KEYS:
+                self.press(key)
+                pressed_at = time.monotonic()
+            return False
+
+        until(press_or_wait, SECONDS)
+
+
+@contextmanager
+def virtual_screen(folder: Path) -> Iterator[Screen]:
+    """Run an X server and a window manager; skip the test where they are missing, but not in CI."""
+    missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
+    if missing:
+        told = f"Chrome's permission dialog needs a screen: apt-get install {' '.join(missing)}"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(told)
+    folder.mkdir()
+    read_end, write_end = os.pipe()
+    with ExitStack() as stop:
+        server = stop.enter_context(
+            _running(
+                *("Xvfb", "-displayfd", str(write_end), "-screen", "0", SIZE, "-fbdir", str(folder)),
+                keep=write_end,
+            )
+        )
+        os.close(write_end)
+        with os.fdopen(read_end) as line:
+            display = f":{line.readline().strip()}"
+        assert server.poll() is None, "Xvfb did not start"
+        screen = Screen(display, folder / "Xvfb_screen0")
+        stop.enter_context(_running("openbox", environment=screen.environment))
+        yield screen
+
+
+@contextmanager
+def _running(
+    *command: str, environment: dict[str, str] | None = None, keep: int | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        pass_fds=() if keep is None else (keep,),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
