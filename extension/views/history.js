@@ -105,12 +105,7 @@ function jobView(job, name) {
           : [h("p", {}, t("state_open"))]),
       receipt(answer, found[0]?.sources ?? []),
       whom &&
-        h(
-          "button",
-          { type: "button", onclick: () => app.open(personView(whom)) },
-          t("open_profile"),
-          icon("chevron"),
-        ),
+        h("button", { type: "button", onclick: () => app.open(personView(whom)) }, t("open_profile"), icon("chevron")),
     );
   };
 }

@@ -50,7 +50,8 @@ const ICONS = {
   copy: "M7 7h9.500v9.500H7zM13 7V3.500H3.500V13H7",
   saved: "M5.500 3h9v14L10 13.500 5.500 17z",
   chevron: "M8 5l5 5-5 5",
-  place: "M10 17.500c-3.500-4-5-6.500-5-9a5 5 0 0 1 10 0c0 2.500-1.500 5-5 9zM10 10.200a1.700 1.700 0 1 0 0-3.400 1.700 1.700 0 0 0 0 3.400",
+  place:
+    "M10 17.500c-3.500-4-5-6.500-5-9a5 5 0 0 1 10 0c0 2.500-1.500 5-5 9zM10 10.200a1.700 1.700 0 1 0 0-3.400 1.700 1.700 0 0 0 0 3.400",
   shield: "M10 2.500l6 2.500v4.500c0 4-2.500 6.500-6 8-3.500-1.500-6-4-6-8V5z",
   blocked: "M10 3a7 7 0 1 1 0 14 7 7 0 0 1 0-14M5 5l10 10",
 };
@@ -86,7 +87,12 @@ export function row({ name, second, open, when, marks = [], aside }) {
  *  @param {string} name @param {string} text @param {boolean} owned */
 export function mark(name, text, owned) {
   const picture = owned ? [icon(name), icon("check")] : [icon(name)];
-  return h("span", { class: owned ? "mark owned" : "mark", title: text }, ...picture, h("span", { class: "unseen" }, text));
+  return h(
+    "span",
+    { class: owned ? "mark owned" : "mark", title: text },
+    ...picture,
+    h("span", { class: "unseen" }, text),
+  );
 }
 
 /** Which of somebody's fields are known, and which are owned.
