@@ -65,7 +65,8 @@ export function avatar(name, square = false) {
   const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
   const initials = chosen.map((word) => [...word][0].toUpperCase()).join("");
   const tone = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7) % TONES;
-  return h("span", { class: `avatar tone-${tone}${square ? " square" : ""}`, "aria-hidden": "true" }, initials || "?");
+  const look = `avatar tone-${tone}${square ? " square" : ""}`;
+  return h("span", { class: look, "data-initials": initials || "?", "aria-hidden": "true" });
 }
 
 /** What a card begins with: an avatar beside the name and what there is to say of it.

@@ -305,7 +305,7 @@ def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_i
         asked = popup.get_by_role("region", name="Asked elsewhere").get_by_role("button", name="Ada Lovelace")
         expect(asked).to_contain_text("under way")
         signal_workers(person, signal.SIGCONT)
-        expect(asked).to_contain_text(": found")
+        expect(asked).to_contain_text("E-mail found")
         asked.click()
 
         expect(address(popup, stranger.email)).to_be_visible()

@@ -45,7 +45,7 @@ def test_a_companys_website_shows_its_card_and_its_people_most_senior_first(pers
     )
     expect(leads(popup).nth(1)).to_contain_text(re.compile("Sales Manager.*E-mail known", re.DOTALL))
     expect(leads(popup).nth(2)).not_to_contain_text("known")
-    expect(popup.locator(".company")).to_contain_text(f"Addresses look like {{first}}@{company.domain}")
+    expect(popup.locator(".company")).to_contain_text(f"addresses look like {{first}}@{company.domain}")
     assert not [address for address in company.emails.values() if address in popup.content()]
 
 
@@ -190,7 +190,7 @@ def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(person
     popup = person.look_at(f"http://shop.{company.domain}/")
 
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
-    expect(popup.locator("main")).to_contain_text(f"This sends the whole hash of {company.domain}.")
+    expect(popup.locator("main")).to_contain_text(f"the whole fingerprint of {company.domain}.")
     asked = [sent.json for sent in person.network.to_api(CARD)]
     digests = [sha256(host.encode()).hexdigest() for host in (f"shop.{company.domain}", company.domain)]
     assert asked == [{"prefix": digest[:PREFIX_DIGITS]} for digest in digests]
