@@ -20,7 +20,6 @@ OWN_CLOCK = {
     "app/infra/clock.py": "defines it",
     "app/infra/database_clock.py": "measures how far it is off",
     "app/infra/limits.py": "writes a header from a time that the same process computed",
-    "app/cli/checks/database.py": "measures how far it is off",
     "app/cli/checks/redis.py": "measures how far it is off",
     "app/cli/importing.py": "the default date of an operator's file",
     "app/cli/listing.py": "checks a date that an operator typed",

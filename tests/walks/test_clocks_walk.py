@@ -7,9 +7,10 @@ SQLite's is the machine's own, from which Python's shifted clock differs just th
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -79,6 +80,13 @@ class Clocks:
         with self.stack.database.reading() as session:
             return set(session.scalars(select(Job.status).where(Job.id.in_(job_ids))))
 
+    def refused(self) -> float:
+        """Return how many messages the worker has refused as not due."""
+        text = self.stack.call("GET", "/metrics").body.decode()
+        return float(
+            re.findall(r'^ext_messages_refused_total\{.*reason="not_due"\} (.*)$', text, re.MULTILINE)[0]
+        )
+
     def until_swept(self) -> None:
         """Wait until the sweeper has found a job whose message was lost."""
         lost = self.open_jobs(1, due_in=timedelta(minutes=-1))
@@ -92,7 +100,14 @@ def _started(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterat
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"clocks_{worker_id}"))
         stack = stop.enter_context(
-            running(folder, url, PYTHONPATH=path, CLOCK_FOLDER=str(folder), SWEEP_SECONDS="0.5")
+            running(
+                folder,
+                url,
+                PYTHONPATH=path,
+                CLOCK_FOLDER=str(folder),
+                SWEEP_SECONDS="0.5",
+                REPUBLISH_SECONDS="30",
+            )
         )
         yield Clocks(stack, folder)
 
@@ -128,6 +143,7 @@ def test_reveals_are_done_by_their_first_message_while_a_clock_jumps(clocks: Clo
         jobs += clocks.reveal(1)[1]
 
     assert {(job.status, job.publishes) for job in jobs} == {("succeeded", 0)}
+    assert clocks.refused() == 0
 
 
 @pytest.mark.parametrize("seconds", [HOUR, -HOUR])
@@ -148,14 +164,42 @@ def test_after_all_processes_were_stopped_for_a_while_reveals_are_done_by_their_
     groups = [clocks.stack.web.pid, *(worker.pid for worker in clocks.stack.workers)]
 
     for _ in range(3):
-        for group in groups:
-            os.killpg(group, signal.SIGSTOP)
-        clocks.stack.contacts(200)  # takes a while
-        for group in groups:
-            os.killpg(group, signal.SIGCONT)
+        with _stopped(groups):
+            clocks.stack.contacts(20)  # takes a while
         _answers, jobs = clocks.reveal(2)
 
         assert {(job.status, job.publishes) for job in jobs} == {("succeeded", 0)}
+
+
+def test_jobs_are_listed_in_the_order_in_which_they_were_asked_while_the_clock_jumps(clocks: Clocks) -> None:
+    _workspace, token = clocks.stack.workspace()
+    asked = []
+    for contact_id, seconds in zip(clocks.stack.contacts(4), (0, HOUR, -HOUR, 1.0), strict=True):
+        clocks.set("web", seconds)
+        body = {"subject": {"contact_id": contact_id}}
+        answer = clocks.stack.call("POST", "/api/ext/reveal/email", body, Authorization=token)
+        asked.append(answer.body["job"]["id"])
+
+    listed, cursor = [], ""
+    while cursor is not None:
+        page = clocks.stack.call("GET", f"/api/ext/jobs?limit=1{cursor}", Authorization=token).body
+        listed += [job["id"] for job in page["jobs"]]
+        cursor = page["next_cursor"] and f"&cursor={page['next_cursor']}"
+
+    assert listed == asked[::-1]
+    assert sorted(asked) != asked  # the ids follow the clock of the API
+
+
+@pytest.mark.parametrize(("process", "seconds"), [("worker", -HOUR), ("web", HOUR)])
+def test_clocks_that_differ_are_reported_and_the_service_stays_ready(
+    clocks: Clocks, process: str, seconds: float
+) -> None:
+    clocks.set(process, seconds)
+
+    answer = until(lambda: _warned(clocks.stack))
+
+    assert (answer.status, answer.body["status"]) == (200, "ok")
+    assert "synchronize both with NTP" in answer.body["detail"]
 
 
 @pytest.mark.parametrize("process", PROCESSES)
@@ -168,3 +212,19 @@ def test_a_session_lasts_as_long_as_the_database_says(clocks: Clocks, process: s
     answer = clocks.stack.call("GET", "/api/ext/session", Authorization=token)
     listed = clocks.stack.call("GET", "/api/sessions", Authorization=token)
     assert (answer.status, listed.status, len(listed.body["sessions"])) == (200, 200, 1)
+
+
+@contextmanager
+def _stopped(groups: list[int]) -> Iterator[None]:
+    try:
+        for group in groups:
+            os.killpg(group, signal.SIGSTOP)
+        yield
+    finally:
+        for group in groups:
+            os.killpg(group, signal.SIGCONT)
+
+
+def _warned(stack: Stack) -> Answer | None:
+    answer = stack.call("GET", "/readyz")
+    return answer if answer.body["checks"]["clocks"] == "differ" else None

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 
 _FILE = Path(os.environ["CLOCK_FOLDER"]) / ("worker" if "celery" in sys.orig_argv else "web")
-_now, _time = datetime.now, time.time
+_now, _time, _time_ns = datetime.now, time.time, time.time_ns
 
 
 def _ahead() -> float:
@@ -31,3 +31,4 @@ def _shifted_now(_class: type[datetime], tz: tzinfo | None = None) -> datetime:
 _attributes["now"] = classmethod(_shifted_now)
 ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
 time.time = lambda: _time() + _ahead()
+time.time_ns = lambda: _time_ns() + round(_ahead() * 1e9)
