@@ -192,7 +192,9 @@ def test_the_probe_decides(outcome: TraceOutcome, state: State) -> None:
 
 
 def test_a_provider_without_a_breaker_is_asked_however_often_it_failed() -> None:
-    assert gates.admit(broken(), (), NOW, breaker=False)[1].refused is None
+    gate, admission = gates.admit(broken(), (), NOW, breaker=False)
+
+    assert (gate.state, admission.refused) == (State.OPEN, None)  # and the call is no probe
 
 
 @pytest.mark.parametrize(
