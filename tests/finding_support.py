@@ -18,7 +18,7 @@ from app.core.provider_calls import ProviderCall
 from app.core.suppressions import Identifier
 from app.domain.findings import EmailStatus, FoundEmail, FoundPhone
 from app.domain.ids import new_id
-from app.domain.kinds import Kind, TraceOutcome
+from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.domain.subjects import Subject
 from app.infra import clock
 from app.infra.db import Database
@@ -80,7 +80,9 @@ class Desk:
 
     def run(self, job_id: str, kind: Kind = Kind.REVEAL_EMAIL) -> Job:
         with self.bench.machines.database.transaction() as session:
-            session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
+            session.execute(
+                update(Job).where(Job.id == job_id).values(queue=Queue.PROVIDERS.value, run_after=clock.now())
+            )
         work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
         base.run(job_id, work, self.bench.machines)
         with self.bench.machines.database.reading() as session:

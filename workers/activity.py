@@ -13,6 +13,8 @@ from celery import bootsteps
 from celery.signals import task_received
 from celery.worker import state
 
+from workers.running import JOB_BY_TASK
+
 _JOB = re.compile(r"'(job_\w+)'")
 
 
@@ -67,7 +69,11 @@ class Activity:
         """List what runs now."""
         now = time.time()
         begun = ((request, request.time_start) for request in _requests())
-        return [Task(job_of(request), now - since) for request, since in begun if since is not None]
+        return [
+            Task(JOB_BY_TASK.get(request.id) or job_of(request), now - since)
+            for request, since in begun
+            if since is not None
+        ]
 
     def waiting(self) -> list[Any]:
         """List the requests that were taken from a queue and for which no thread was free yet."""
@@ -79,7 +85,7 @@ class Activity:
 
 
 def job_of(request: Any) -> str | None:  # noqa: ANN401 -- Celery's Request
-    """Read the job's id from what Celery shows of a task's arguments."""
+    """Read the id of the job that a message names from what Celery shows of its arguments."""
     found = _JOB.search(request.argsrepr or "")
     return found and found[1]
 

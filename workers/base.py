@@ -18,16 +18,17 @@ from typing import Any, TypeAlias, TypeVar
 import structlog
 from sqlalchemy.orm import Session
 
-from app.core import leases, provider_calls
+from app.core import leases, provider_calls, scheduling, sweeping
 from app.core.leases import Answer, Claim, LeaseLost
 from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
-from app.domain.kinds import Kind
+from app.domain.kinds import Kind, Queue
 from app.infra import database_clock, queue
 from app.infra.db import Database
 from app.infra.log import log
 from app.infra.queue import Sender
 from app.infra.ring import Bell
 from app.settings import Settings
+from workers.running import JOB_BY_TASK
 
 PAUSES = (0.2, 1.0, 3.0)
 """Seconds after which a database that was away is tried again, before the job is left to its lease."""
@@ -62,6 +63,15 @@ class RunLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
         super().__init__()
 
 
+class HandOver(Exception):  # noqa: N818 -- it is a wish, not a mistake
+    """The job goes on at once in another thread, that of `queue`; this spends none of its tries."""
+
+    def __init__(self, queue: Queue, trace: tuple[dict[str, Any], ...] = ()) -> None:
+        self.queue = queue
+        self.trace = trace
+        super().__init__()
+
+
 @dataclass(frozen=True, slots=True)
 class Machines:
     """What a worker process was put together from, and how many messages it refused, by reason."""
@@ -75,6 +85,8 @@ class Machines:
 
 Work: TypeAlias = Callable[[Claim, Machines], Resolution]
 JOBS: dict[Kind, Work] = {}
+_served: dict[Queue, str] = {}
+"""The workspace of each queue's last claim in this process."""
 _machines: list[Machines] = []
 _inherited: list[Machines] = []
 
@@ -114,15 +126,18 @@ def job(kind: Kind) -> Callable[[Work], Work]:
     def register(work: Work) -> Work:
         JOBS[kind] = work
 
-        def task(job_id: str) -> None:
+        def task(self: Any, job_id: str) -> None:  # noqa: ANN401 -- Celery's Task
+            request = self.request
             try:
-                run(job_id, work, machines())
+                run_next(Queue(request.delivery_info["routing_key"]), job_id, request.id, machines())
             except Exception as error:  # noqa: BLE001 -- the last net of the thread
                 # Celery would print the text of an exception, and texts quote values. The job's lease
                 # runs out, and the sweeper gives it to another worker.
-                log.error("job left behind", job=job_id, exc_info=error)
+                log.error("job left behind", job=JOB_BY_TASK.get(request.id, job_id), exc_info=error)
+            finally:
+                JOB_BY_TASK.pop(request.id, None)
 
-        queue.celery.task(task, name=kind.value)
+        queue.celery.task(task, name=kind.value, bind=True)
         return work
 
     return register
@@ -145,28 +160,47 @@ def persist(write: Callable[[], Written]) -> Written:
     return write()
 
 
-def run(job_id: str, work: Work, machines: Machines) -> None:
-    """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
-    claim = _claim(job_id, machines)
+def run_next(source: Queue, job_id: str, task_id: str, machines: Machines) -> None:
+    """Run the job whose turn it is in the queue that a message came from; `job_id` is the one it names."""
+    served = _served.get(source, "")
+    claim = _claim(
+        machines, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, served=served)
+    )
     if claim is None:
         return
+    _served[source] = claim.workspace_id
+    JOB_BY_TASK[task_id] = claim.job_id
+    _work_on(claim, JOBS[claim.kind], machines)
+
+
+def run(job_id: str, work: Work, machines: Machines) -> None:
+    """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
+    claim = _claim(machines, job_id, partial(leases.claim, job_id=job_id))
+    if claim is not None:
+        _work_on(claim, work, machines)
+
+
+def _work_on(claim: Claim, work: Work, machines: Machines) -> None:
     started = time.monotonic()
-    with structlog.contextvars.bound_contextvars(job=job_id, kind=claim.kind.value):
+    with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
         try:
             ended = _resolve_and_settle(claim, work, machines)
+        except HandOver as over:
+            _hand_over(claim, over, machines)
+            return
         except LeaseLost:
             log.warning("lease lost, work thrown away")
             return
         log.info("job handed in", outcome=ended, ms=round((time.monotonic() - started) * 1000))
-    machines.bell.ring(job_id)
+    machines.bell.ring(claim.job_id)
 
 
-def _claim(job_id: str, machines: Machines) -> Claim | None:
-    """Claim the job; where that fails, count why."""
+def _claim(machines: Machines, job_id: str, claim_one: Callable[..., Claim | None]) -> Claim | None:
+    """Claim a job; where that fails, count why the job that the message names could not be had."""
     settings, now = machines.settings, database_clock.now()
     lease = timedelta(seconds=settings.lease_seconds)
     with machines.database.transaction() as session:
-        claim = leases.claim(session, job_id, lease=lease, max_crashes=settings.max_crashes, now=now)
+        claim = claim_one(session, lease=lease, max_crashes=settings.max_crashes, now=now)
         refusal = None if claim else leases.refusal(session, job_id, now=now)
     if refusal is not None:
         machines.refused[refusal.value] += 1
@@ -180,7 +214,7 @@ def _resolve_and_settle(claim: Claim, work: Work, machines: Machines) -> str:
         answer = persist(partial(_settle, claim, resolution, machines))
     except RunLater as later:
         return persist(partial(_later, claim, later, machines))
-    except (LeaseLost, Unavailable):
+    except (HandOver, LeaseLost, Unavailable):
         raise
     except Problem as problem:
         return persist(partial(_fail, claim, problem, machines))
@@ -211,6 +245,24 @@ def _later(claim: Claim, later: RunLater, machines: Machines) -> str:
         run_after = database_clock.now() + timedelta(seconds=seconds)
         leases.put_back(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)
     return "later"
+
+
+def _hand_over(claim: Claim, over: HandOver, machines: Machines) -> None:
+    """Queue the job anew and send its message; without Redis the sweeper sends it as soon as it can."""
+
+    def queue_it() -> None:
+        with machines.database.transaction() as session:
+            leases.hand_over(session, claim, over.queue, trace=over.trace, now=database_clock.now())
+
+    try:
+        persist(queue_it)
+    except LeaseLost:
+        log.warning("lease lost, work thrown away")
+        return
+    log.debug("job handed over", queue=over.queue.value)
+    if not machines.sender.push(claim.kind.value, over.queue, [claim.job_id]):
+        with machines.database.transaction() as session:
+            sweeping.unsent(session, [claim.job_id])
 
 
 def _fail(

@@ -14,10 +14,12 @@ from app.core.people import Handed, Known, Wish
 from app.core.suppressions import Identifier
 from app.domain.errors import InsufficientCredits
 from app.domain.findings import FoundContact, FoundEmail, FoundPhone
+from app.domain.kinds import Queue
 from app.domain.subjects import Subject
 from app.infra import database_clock
+from app.settings import Settings
 from workers import ordering, storing, waterfall
-from workers.base import Machines, RunLater
+from workers.base import HandOver, Machines, RunLater
 from workers.desk import DatabaseDesk
 from workers.providers.base import Ask, Field
 from workers.providers.registry import in_order
@@ -60,6 +62,7 @@ def find_out(
     """Look at what is stored, and ask the providers if that does not do; `item` is an enrichment's.
 
     Raises:
+        HandOver: somebody must be asked, which is not done in the queue of the claim.
         RunLater: nobody could answer now, or somebody needs time.
         InsufficientCredits: the job does not hold what this would cost; nobody was asked.
 
@@ -86,11 +89,20 @@ def find_out(
         attempt=claim.attempts,
         max_age=wish.max_age,
     )
+    if claim.queue is Queue.INTERACTIVE and _needs_provider(machines.settings, ask, known):
+        raise HandOver(Queue.PROVIDERS)
     catch = _with_what_is_stored(claim, machines, ask, known, wish, item)
     with machines.database.reading() as session:
         if suppressions.suppressed(session, named_by(catch)):
             catch = replace(catch, suppressed=True)
     return Finding(wish=wish, known=known, catch=catch)
+
+
+def _needs_provider(settings: Settings, ask: Ask, known: Known) -> bool:
+    """Return whether anybody would be asked: a provider that takes the question, or a verifier."""
+    if known.unverified and in_order(settings, Field.VERIFICATION, ask.country):
+        return True
+    return any(provider.refusal(ask) is None for provider in in_order(settings, ask.field, ask.country))
 
 
 def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given

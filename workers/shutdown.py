@@ -19,7 +19,7 @@ from celery.worker import state
 
 from app.core import workers as presence
 from app.domain.errors import Unavailable
-from app.domain.kinds import Kind
+from app.domain.kinds import Kind, Queue
 from app.infra.log import log
 from workers import stopping
 from workers.activity import Activity, job_of
@@ -103,4 +103,5 @@ def _send_again(machines: Machines, request: Any) -> None:  # noqa: ANN401 -- Ce
     """Put a message back into its queue; what comes by itself again, as sweeping does, is left."""
     job_id = job_of(request)
     if job_id and request.name in set(Kind):
-        machines.sender.send(Kind(request.name), [job_id])
+        source = Queue(request.delivery_info["routing_key"])
+        machines.sender.push(request.name, source, [job_id])

@@ -15,7 +15,7 @@ from app.core.audits import Audit
 from app.core.progress import Count
 from app.core.readiness import Standing
 from app.core.workers import State, Worker
-from app.domain.kinds import Queue
+from app.domain.kinds import CLICKS, Queue
 from app.infra import database_clock, redis
 
 T = TypeVar("T")
@@ -36,11 +36,11 @@ ADVICE = {
     ("queue", "no_answer"): (
         "Redis does not answer in time: is it frozen? Jobs are taken in meanwhile, and done when it answers."
     ),
-    ("workers", "missing"): (
-        "No worker is there for the queue interactive: start worker_interactive of the Procfile."
-    ),
-    ("workers", "without_queue"): (
-        "The workers for the queue interactive do not consume: if Redis is there, they end themselves within "
+}
+WORKERS_ADVICE = {
+    "missing": "No worker is there for the queue {queue}: start worker_{queue} of the Procfile.",
+    "without_queue": (
+        "The workers for the queue {queue} do not consume: if Redis is there, they end themselves within "
         "seconds and must be started again."
     ),
 }
@@ -109,10 +109,10 @@ def readiness(parts: Readiness) -> tuple[dict[str, str], str]:
     if found is not None:
         stalled = [one for one in found.standings.values() if one.is_stalled(parts.limit)]
         wrong = {name: by for name, by in clocks(found).items() if abs(by) > CLOCK_TOLERANCE}
-        checks["workers"] = _workers(found.standings[Queue.INTERACTIVE])
+        checks["workers"], absent = _workers([found.standings[name] for name in CLICKS])
         checks["progress"] = "stalled" if stalled else READY
         checks["clocks"] = "differ" if wrong else READY
-        advice = [*_delays(stalled), *_differences(wrong)]
+        advice = [*absent, *_delays(stalled), *_differences(wrong)]
     advice = [*(ADVICE[check] for check in checks.items() if check in ADVICE), *advice]
     return checks, " ".join(advice) or "Everything answers, and jobs get done."
 
@@ -126,10 +126,13 @@ def _asked(probe: Callable[[], T]) -> tuple[str, T | None]:
         return "unreachable", None
 
 
-def _workers(interactive: Standing) -> str:
-    if interactive.consuming:
-        return READY
-    return "without_queue" if interactive.living else "missing"
+def _workers(standings: Iterable[Standing]) -> tuple[str, list[str]]:
+    """Return a word on the workers of these queues, the worst, and a sentence for each queue without."""
+    found = {
+        one.queue: "without_queue" if one.living else "missing" for one in standings if not one.consuming
+    }
+    advice = [WORKERS_ADVICE[word].format(queue=queue.value) for queue, word in found.items()]
+    return min(found.values(), default=READY), advice
 
 
 def clocks(found: Database) -> dict[str, float]:

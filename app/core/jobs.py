@@ -31,7 +31,7 @@ from app.core.idempotency import IdempotencyKey
 from app.core.workspaces import foreign_key
 from app.domain.errors import JobNotFound
 from app.domain.ids import time_of
-from app.domain.kinds import Kind
+from app.domain.kinds import Kind, Queue
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
@@ -47,7 +47,7 @@ class Job(Base):
     `question` is the 32-byte digest of kind, subject and options: one open job may ask it at a time.
     `held` are the credits set aside for it, `charged` those spent so far. `attempts` counts claims that
     ended in a provider's error, `crashes` those that ended with a lost worker. A running job belongs to
-    the holder of `lease_token` until `lease_until`.
+    the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
     """
 
     __tablename__ = "jobs"
@@ -63,6 +63,7 @@ class Job(Base):
         Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
         Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
         Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
         CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
         CheckConstraint("charged <= held", name="charged_within_held"),
     )
@@ -71,6 +72,7 @@ class Job(Base):
     workspace_id: Mapped[str] = mapped_column(foreign_key())
     account_id: Mapped[str | None]
     kind: Mapped[str]
+    queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
     question: Mapped[bytes]
     request: Mapped[dict[str, Any]]
     status: Mapped[str]

@@ -13,13 +13,14 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, and_, case, or_, select, update
+from sqlalchemy import BindParameter, Row, and_, case, or_, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.sql import ColumnElement
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from app.core import credits
 from app.core.jobs import Job, JobItem
-from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
+from app.domain.kinds import Kind, Outcome, Queue, Status, TraceOutcome
 from app.infra.database_clock import Moment
 
 
@@ -61,6 +62,7 @@ class Claim:
     job_id: str
     workspace_id: str
     kind: Kind
+    queue: Queue
     request: dict[str, Any]
     attempts: int
     held: int
@@ -84,21 +86,41 @@ class Answer:
     trace: Sequence[dict[str, Any]] = field(default=())
 
 
+def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnElement[bool]:
+    """Return the condition under which a job may be claimed: it is due, or its lease ran out."""
+    due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
+    abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
+    return and_(Job.deadline_at > now, or_(due, abandoned))
+
+
 def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: Moment) -> Claim | None:
-    """Take the job if it may run now; None if it is somebody else's, not due, or over.
+    """Take the job if it may run now; None if it is somebody else's, not due, or over."""
+    statement = claim_statement(
+        Job.id == job_id, token=secrets.token_hex(16), until=now + lease, max_crashes=max_crashes, now=now
+    )
+    return claimed(session.execute(statement).one_or_none())
+
+
+def claim_statement(
+    which: ColumnElement[bool],
+    *,
+    token: str | BindParameter[str],
+    until: Moment,
+    max_crashes: int | BindParameter[int],
+    now: Moment,
+) -> ReturningUpdate[Any]:
+    """Write the statement that claims a job if it may run; the values may be parameters.
 
     Taking over a job whose lease ran out counts as a crash of its last worker, anything else as an attempt.
     """
-    due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
-    abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
     crashed = Job.status == Status.RUNNING
-    row = session.execute(
+    return (
         update(Job)
-        .where(Job.id == job_id, Job.deadline_at > now, or_(due, abandoned))
+        .where(which, claimable(max_crashes=max_crashes, now=now))
         .values(
             status=Status.RUNNING.value,
-            lease_token=secrets.token_hex(16),
-            lease_until=now + lease,
+            lease_token=token,
+            lease_until=until,
             attempts=Job.attempts + case((crashed, 0), else_=1),
             crashes=Job.crashes + case((crashed, 1), else_=0),
         )
@@ -106,6 +128,7 @@ def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, 
             Job.id,
             Job.workspace_id,
             Job.kind,
+            Job.queue,
             Job.request,
             Job.attempts,
             Job.held,
@@ -113,13 +136,18 @@ def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, 
             Job.lease_token,
         )
         .execution_options(synchronize_session=False)
-    ).one_or_none()
+    )
+
+
+def claimed(row: Row[Any] | None) -> Claim | None:
+    """Return the claim that the statement's row describes, None if it claimed nothing."""
     if row is None:
         return None
     return Claim(
         job_id=row.id,
         workspace_id=row.workspace_id,
         kind=Kind(row.kind),
+        queue=Queue(row.queue),
         request=row.request,
         attempts=row.attempts,
         held=row.held,
@@ -220,6 +248,31 @@ def put_back(
         trace=joined(_so_far(session, claim).trace, trace),
         lease_token=None,
         lease_until=None,
+    )
+
+
+def hand_over(
+    session: Session, claim: Claim, queue: Queue, *, trace: Sequence[dict[str, Any]] = (), now: Moment
+) -> None:
+    """Queue the job to run at once, without spending a try; send its message after the commit.
+
+    Raises:
+        LeaseLost: the job is no longer this worker's.
+
+    """
+    more = {"trace": joined(_so_far(session, claim).trace, trace)} if trace else {}
+    _change(
+        session,
+        claim,
+        status=Status.QUEUED.value,
+        queue=queue.value,
+        run_after=now,
+        published_at=None,
+        publishes=0,
+        attempts=Job.attempts - 1,
+        lease_token=None,
+        lease_until=None,
+        **more,
     )
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import case, func, select, text
 from sqlalchemy.orm import Session
 
 from app.core.jobs import Job
-from app.domain.kinds import QUEUES, Kind, Queue, Status
+from app.domain.kinds import Kind, Queue, Status
 from app.infra.database_clock import Moment
 
 _LIVE = text("jobs.status IN ('queued', 'running')")  # written as in ix_jobs_live, so that it is used
@@ -32,15 +32,13 @@ def waits(session: Session, *, now: datetime) -> dict[Queue, timedelta]:
     """
     since = case((Job.status == Status.QUEUED.value, Job.run_after), else_=Job.lease_until)
     query = (
-        select(Job.kind, func.min(since))
+        select(Job.queue, func.min(since))
         .where(_LIVE, Job.run_after <= now, since <= now)
-        .group_by(Job.kind)
-        .order_by(Job.kind)
+        .group_by(Job.queue)
     )
     oldest = dict.fromkeys(Queue, timedelta(0))
-    for kind, moment in session.execute(query):
-        queue = QUEUES[Kind(kind)]
-        oldest[queue] = max(oldest[queue], now - moment)
+    for queue, moment in session.execute(query):
+        oldest[Queue(queue)] = now - moment
     return oldest
 
 

@@ -17,7 +17,7 @@ from app.core import credits, emails, imports, reports, suppressions, webhooks
 from app.core.jobs import WITHDRAWN, Job, JobItem
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
-from app.domain.kinds import OPEN, Kind, Outcome, Status
+from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.infra.database_clock import Moment, column
 from app.infra.db import insert
 from app.settings import load
@@ -164,6 +164,7 @@ def _add(session: Session, question: Question, *, deadline: timedelta, now: Mome
         "workspace_id": question.workspace_id,
         "account_id": question.account_id,
         "kind": question.kind.value,
+        "queue": QUEUES[question.kind].value,
         "question": question.digest,
         "request": question.request,
         "status": Status.QUEUED.value,

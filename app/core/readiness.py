@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.core import progress, workers
 from app.core.workers import State
-from app.domain.kinds import Queue
+from app.domain.kinds import CLICKS, Queue
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +25,12 @@ class Standing:
     def is_stalled(self, limit: timedelta) -> bool:
         """Tell whether jobs wait longer than this that should not.
 
-        Behind a click somebody waits. In the other queues a job may wait until those before it are done, but
-        not while no worker is there, or one has nothing to do.
+        A person waits for the queues of a click. In the others a job may wait until those before it are
+        done, but not while no worker is there, or one has nothing to do.
         """
         if self.wait <= limit:
             return False
-        return self.queue is Queue.INTERACTIVE or self.consuming == 0 or self.idle > 0
+        return self.queue in CLICKS or self.consuming == 0 or self.idle > 0
 
 
 def standings(session: Session, *, now: datetime) -> dict[Queue, Standing]:

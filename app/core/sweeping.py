@@ -14,7 +14,7 @@ from sqlalchemy.sql import ColumnElement
 from app.core import credits, provider_calls
 from app.core.jobs import Job
 from app.domain.errors import JobNotFound
-from app.domain.kinds import OPEN, Kind, Status
+from app.domain.kinds import OPEN, Kind, Queue, Status
 from app.infra.database_clock import Moment, column
 
 BATCH = 500
@@ -28,6 +28,7 @@ class Stale:
 
     job_id: str
     kind: Kind
+    queue: Queue
 
 
 def is_sweeper(session: Session) -> bool:
@@ -71,12 +72,12 @@ def end_lost(
 
 
 def resend(
-    session: Session, *, stale: timedelta, now: Moment, kinds: Collection[Kind] = tuple(Kind)
+    session: Session, *, stale: timedelta, now: Moment, queues: Collection[Queue] = tuple(Queue)
 ) -> list[Stale]:
-    """Pick the jobs of these kinds whose message was lost or never sent, and mark them as sent now."""
+    """Pick the jobs of these queues whose message was lost or never sent, and mark them as sent now."""
     query = (
         select(Job.id)
-        .where(Job.kind.in_(kinds), or_(_unsent(stale, now), _unclaimed(stale, now)))
+        .where(Job.queue.in_(queues), or_(_unsent(stale, now), _unclaimed(stale, now)))
         .order_by(Job.run_after)
         .limit(BATCH)
         .with_for_update(skip_locked=True)
@@ -85,10 +86,10 @@ def resend(
         update(Job)
         .where(Job.id.in_(query.scalar_subquery()))
         .values(published_at=now, publishes=Job.publishes + 1)
-        .returning(Job.id, Job.kind)
+        .returning(Job.id, Job.kind, Job.queue)
         .execution_options(synchronize_session=False)
     )
-    return [Stale(row.id, Kind(row.kind)) for row in rows]
+    return [Stale(row.id, Kind(row.kind), Queue(row.queue)) for row in rows]
 
 
 def unsent(session: Session, job_ids: Sequence[str]) -> None:

@@ -16,12 +16,16 @@ class Kind(StrEnum):
 
 
 class Queue(StrEnum):
-    """Apart, so that a bulk request never delays a click."""
+    """Apart, so that what needs no provider never waits for one, and a bulk request never delays a click."""
 
     INTERACTIVE = "interactive"
+    PROVIDERS = "providers"
     ENRICHMENT = "enrichment"
     UPKEEP = "upkeep"
 
+
+CLICKS = (Queue.INTERACTIVE, Queue.PROVIDERS)
+"""The queues that a waiting person's answer may need."""
 
 QUEUES: dict[Kind, Queue] = {
     Kind.REVEAL_EMAIL: Queue.INTERACTIVE,
@@ -30,6 +34,7 @@ QUEUES: dict[Kind, Queue] = {
     Kind.COMPANY_BY_HASH: Queue.INTERACTIVE,
     Kind.LEADS_BY_WEBSITE_HASH: Queue.INTERACTIVE,
 }
+"""Where a job of each kind starts; a reveal that needs a provider is handed over to `PROVIDERS`."""
 
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"

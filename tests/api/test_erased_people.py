@@ -14,7 +14,7 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 from members import Member, join
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from app.cli import contacts as commands
 from app.cli import erasing
@@ -29,7 +29,7 @@ from app.domain.findings import (
     Source,
     SourceKind,
 )
-from app.domain.kinds import Kind, TraceOutcome
+from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.infra import clock
 from app.infra.db import Base, Database
 from workers import base, desk
@@ -102,8 +102,9 @@ class Office:
         return member.client.post(f"/api/{path}", json=body, headers=headers)
 
     def work(self) -> None:
-        """Let the worker have every job that waits."""
-        with self.machines.database.reading() as session:
+        """Let the worker have every job that waits, one that may ask providers."""
+        with self.machines.database.transaction() as session:
+            session.execute(update(Job).values(queue=Queue.PROVIDERS.value))
             waiting = session.execute(select(Job.id, Job.kind).where(Job.status == "queued")).all()
         for job_id, kind in waiting:
             base.run(job_id, WORK[Kind(kind)], self.machines)

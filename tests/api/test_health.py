@@ -22,7 +22,7 @@ from app.api.readiness import SECONDS
 from app.core import workers
 from app.core.audits import Audit
 from app.core.workers import Presence, State
-from app.domain.kinds import Kind
+from app.domain.kinds import CLICKS, Kind, Queue
 from app.infra import clock
 from app.infra.db import Database
 
@@ -47,7 +47,12 @@ def test_a_process_that_answers_is_alive(client: FlaskClient) -> None:
 
 ALL_WELL = {"database": "ok", "queue": "ok", "workers": "ok", "progress": "ok", "clocks": "ok"}
 ONE = Presence(
-    name="one@host:1", queues=("interactive",), threads=10, busy=0, state=State.WORKING, up_seconds=60
+    name="one@host:1",
+    queues=("interactive", "providers"),
+    threads=10,
+    busy=0,
+    state=State.WORKING,
+    up_seconds=60,
 )
 
 
@@ -130,6 +135,16 @@ def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -
 
     assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
     assert detail.startswith("No worker is there for the queue interactive")
+
+
+@pytest.mark.parametrize("missing", CLICKS)
+def test_each_queue_of_a_click_needs_a_worker(app: APIFlask, missing: Queue) -> None:
+    say(app, queues=tuple(set(ONE.queues) - {missing.value}))
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
+    assert detail == f"No worker is there for the queue {missing}: start worker_{missing} of the Procfile."
 
 
 def test_workers_that_live_and_do_not_consume_are_told_from_missing_ones(app: APIFlask) -> None:

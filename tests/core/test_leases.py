@@ -27,7 +27,7 @@ from app.core import jobs, leases, suppressions, sweeping
 from app.core.jobs import Job, JobItem
 from app.core.leases import Answer, Claim, LeaseLost, Refusal
 from app.core.suppressions import Identifier, Suppression
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra.db import Database
 
 SECOND = timedelta(seconds=1)
@@ -365,3 +365,29 @@ def test_of_a_zombie_and_its_heir_exactly_one_is_paid(database: Database) -> Non
     assert (outcomes.count("won"), outcomes[0::2]) == (1, ["lost"] * 4)
     with database.reading() as session:
         assert figures(session, workspace_id) == (9, 0, 1)
+
+
+def test_a_job_that_is_handed_over_runs_at_once_in_the_other_queue_and_spent_no_try(
+    session: Session,
+) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+    line = {"provider": "one", "outcome": "hit", "at": "now"}
+
+    leases.hand_over(session, claim(session, job_id), Queue.PROVIDERS, trace=(line,), now=NOW)
+
+    job = read(session, job_id)
+    assert (job.status, job.queue, job.attempts, job.trace) == ("queued", "providers", 0, [line])
+    assert figures(session, workspace_id) == (9, 1, 0)
+    assert claim(session, job_id).queue is Queue.PROVIDERS
+
+
+def test_who_lost_the_lease_hands_nothing_over(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+    lost = claim(session, job_id)
+    claim(session, job_id, now=NOW + LEASE + timedelta(seconds=1))
+
+    with pytest.raises(LeaseLost):
+        leases.hand_over(session, lost, Queue.PROVIDERS, now=NOW)
+
+    assert read(session, job_id).queue == "interactive"

@@ -30,7 +30,7 @@ from app.core.leases import Answer
 from app.core.provider_calls import ProviderCall, Question
 from app.core.sweeping import Stale
 from app.domain.errors import JobNotFound
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra.db import Database
 
 SECOND = timedelta(seconds=1)
@@ -144,7 +144,9 @@ def test_a_new_job_is_sent_again_only_when_its_message_had_its_time(
     job_id = a_job(session, workspace_id)
 
     assert resent(session, NOW + STALE - SECOND) == []
-    assert sweeping.resend(session, stale=STALE, now=NOW + STALE) == [Stale(job_id, Kind.REVEAL_EMAIL)]
+    assert sweeping.resend(session, stale=STALE, now=NOW + STALE) == [
+        Stale(job_id, Kind.REVEAL_EMAIL, Queue.INTERACTIVE)
+    ]
 
 
 def test_a_job_that_is_sent_again_is_marked_as_sent(session: Session, workspace_id: str) -> None:

@@ -17,7 +17,7 @@ from app.core import audits, contacts, emails
 from app.core.jobs import Job
 from app.core.reveals import Reveal, RevealedValue
 from app.domain.ids import new_id
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import Kind, Outcome, Queue
 from app.infra import clock
 from workers import base, finding
 from workers.jobs import reveal
@@ -238,7 +238,9 @@ def queued(desk: Desk, subject: dict[str, str], kind: Kind, *, price: int = 1) -
     request = {"subject": subject, "types": TYPES[kind], "min_status": "valid"}
     with desk.bench.machines.database.transaction() as session:
         about = new_id("job")
-        return a_job(session, desk.bench.workspace_id, about, kind=kind, request=request, price=price)
+        job_id = a_job(session, desk.bench.workspace_id, about, kind=kind, request=request, price=price)
+        session.get_one(Job, job_id).queue = Queue.PROVIDERS.value
+        return job_id
 
 
 def run_together(desk: Desk, ids: list[str], kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:

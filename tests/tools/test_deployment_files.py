@@ -63,7 +63,9 @@ def test_every_queue_has_its_worker() -> None:
 
     workers = {name: found for name, found in queues.items() if name.startswith("worker_")}
 
-    assert workers == {f"worker_{queue}": [queue] for queue in ("interactive", "enrichment", "upkeep")}
+    assert workers == {
+        f"worker_{queue}": [queue] for queue in ("interactive", "providers", "enrichment", "upkeep")
+    }
 
 
 @pytest.mark.parametrize("name", compose()["services"])

@@ -468,7 +468,7 @@ def lose_a_worker_and_redis(scene: Scene, own: Path, servers: list[subprocess.Po
             "crashing",
             "worker",
             "-Q",
-            "interactive,enrichment,upkeep",
+            "interactive,providers,enrichment,upkeep",
             "-P",
             "threads",
             "-c",

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +25,7 @@ from support import free_port, start_redis
 from app.core import accounts, contacts, credits, workspaces
 from app.core.accounts import Role
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, SourceKind
+from app.domain.kinds import Queue
 from app.infra import clock, passwords
 from app.infra.db import Database
 
@@ -32,6 +33,7 @@ ROOT = Path(__file__).parents[2]
 PROCESSES = 2
 PASSWORD = "correct horse battery staple"
 PASSWORD_HASH = passwords.hash_password(PASSWORD)
+ALL_QUEUES = ",".join(Queue)
 
 
 @dataclass
@@ -131,7 +133,7 @@ class Stack:
                 ids.append(contacts.keep(session, found, now=now).id)
         return ids
 
-    def start_worker(self, queues: str = "interactive,enrichment,upkeep") -> subprocess.Popen[bytes]:
+    def start_worker(self, queues: str = ALL_QUEUES) -> subprocess.Popen[bytes]:
         name = f"walk{len(self.workers)}"
         worker = spawn(
             *("celery", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
@@ -200,9 +202,12 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
-    """Run the API on its production server, a worker and Redis over the database, which is migrated first.
+def running(
+    folder: Path, url: str, *, workers: Sequence[str] = (ALL_QUEUES,), **settings: str
+) -> Iterator[Stack]:
+    """Run the API on its production server, workers and Redis over the database, which is migrated first.
 
+    `workers` are the queues of each worker process; by default one consumes all of them.
     No provider but the sandbox and the patterns is asked unless the settings say so.
     """
     redis_port, web_port = free_port(), free_port()
@@ -247,7 +252,8 @@ def running(folder: Path, url: str, **settings: str) -> Iterator[Stack]:
         stack.web = web
         stop.callback(stack.stop_redis)
         stop.callback(lambda: [kill(worker) for worker in stack.workers])
-        stack.start_worker()
+        for queues in workers:
+            stack.start_worker(queues)
         until(lambda: is_ready(stack), 60)
         stack.openapi = stack.call("GET", "/openapi.json").body
         yield stack

@@ -31,7 +31,7 @@ from tools.processes import Keeper
 from tools.supervisor import Supervisor
 
 _HOUR = timedelta(hours=1)
-QUEUES = "interactive,enrichment,upkeep"
+QUEUES = "interactive,providers,enrichment,upkeep"
 
 
 @dataclass

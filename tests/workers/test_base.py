@@ -24,7 +24,7 @@ from app.domain.errors import (
     ProviderFailed,
     Unavailable,
 )
-from app.domain.kinds import Kind, Outcome, Status
+from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra import clock, queue
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -358,27 +358,38 @@ def unregistered() -> Iterator[None]:
         queue.celery.tasks.register(task)
 
 
+@pytest.fixture
+def phone_job_id(database: Database) -> str:
+    with database.transaction() as session:
+        return a_job(session, a_workspace(session), kind=Kind.REVEAL_PHONE)
+
+
+def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
+    """Run the task as a worker does that took its message from the queue."""
+    queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
+
+
 def test_a_registered_job_runs_as_the_task_of_its_name(
-    machines: Machines, job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+    machines: Machines, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base, "_machines", [machines])
     work = gives(FOUND)
 
     registered = base.job(Kind.REVEAL_PHONE)(work)
-    queue.celery.tasks[Kind.REVEAL_PHONE.value](job_id)
+    deliver(Kind.REVEAL_PHONE, phone_job_id)
 
     assert registered is work is base.JOBS[Kind.REVEAL_PHONE]
-    assert after(machines, job_id)[0].status == Status.SUCCEEDED
+    assert after(machines, phone_job_id)[0].status == Status.SUCCEEDED
 
 
 def test_whatever_happens_celery_hears_of_no_exception(
-    machines: Machines, job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+    machines: Machines, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(base, "_machines", [machines])
     base.job(Kind.REVEAL_PHONE)(raises(Unavailable("ada@acme.com")))
 
     with capture_logs() as events:
-        queue.celery.tasks[Kind.REVEAL_PHONE.value](job_id)
+        deliver(Kind.REVEAL_PHONE, phone_job_id)
 
-    assert [(event["event"], event["job"]) for event in events] == [("job left behind", job_id)]
+    assert [(event["event"], event["job"]) for event in events] == [("job left behind", phone_job_id)]
     assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])

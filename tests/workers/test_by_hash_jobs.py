@@ -9,7 +9,7 @@ from stored_support import a_company, a_contact
 
 from app.core.leases import Answer, Claim
 from app.domain.hashes import hex_hash, website_hash
-from app.domain.kinds import Kind, Outcome
+from app.domain.kinds import QUEUES, Kind, Outcome
 from app.infra.db import Database
 from app.infra.queue import Sender
 from app.infra.ring import Bell
@@ -33,6 +33,7 @@ def resolve(session: Session, machines: Machines, kind: Kind, request: dict[str,
         job_id="job_x",
         workspace_id=a_workspace(session),
         kind=kind,
+        queue=QUEUES[kind],
         request=request,
         attempts=0,
         held=0,

@@ -21,7 +21,7 @@ from support import free_port
 from app.core import leases, workers
 from app.core.workers import State
 from app.domain.errors import Unavailable
-from app.domain.kinds import Queue
+from app.domain.kinds import CLICKS, Queue
 from app.infra import clock, redis
 from app.infra.db import Database
 from app.infra.queue import Sender
@@ -31,14 +31,27 @@ from workers import shutdown, stopping, supervision
 from workers.activity import Activity, Task
 from workers.base import Machines
 from workers.jobs import upkeep
+from workers.running import JOB_BY_TASK
 from workers.shutdown import Shutdown
 from workers.supervision import Watchdog
 
 
-def a_request(name: str, job_id: str | None = None, *, since: float | None = None) -> Any:
+def a_request(
+    name: str,
+    job_id: str | None = None,
+    *,
+    since: float | None = None,
+    source: Queue = Queue.INTERACTIVE,
+) -> Any:
     """Make what Celery keeps of a message it took; `since` is when a thread began with it."""
     arguments = f"({job_id!r},)" if job_id else "()"
-    return SimpleNamespace(id=f"{name}{job_id}", name=name, argsrepr=arguments, time_start=since)
+    return SimpleNamespace(
+        id=f"{name}{job_id}",
+        name=name,
+        argsrepr=arguments,
+        time_start=since,
+        delivery_info={"routing_key": source.value},
+    )
 
 
 @pytest.fixture
@@ -113,6 +126,15 @@ def test_it_knows_what_runs_and_what_waits_for_a_thread(activity: Activity, requ
 
     assert running == [Task("job_a", 5), Task(None, 5)]
     assert (activity.waiting(), activity.is_idle) == ([waiting], False)
+
+
+def test_what_runs_is_the_job_that_was_claimed_for_a_message(
+    activity: Activity, requests: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+    monkeypatch.setitem(JOB_BY_TASK, requests["1"].id, "job_b")
+
+    assert [one.job_id for one in activity.running()] == ["job_b"]
 
 
 def test_it_counts_what_it_takes_and_what_ends(activity: Activity, requests: dict[str, Any]) -> None:
@@ -207,12 +229,13 @@ def test_what_was_taken_and_not_begun_is_sent_again(
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
     requests["1"] = a_request("reveal.email", "job_a")
-    requests["2"] = a_request("upkeep.sweep")
+    requests["2"] = a_request("reveal.email", "job_b", source=Queue.PROVIDERS)
+    requests["3"] = a_request("upkeep.sweep", source=Queue.UPKEEP)
 
     end.begin()
     end.join()
 
-    assert (client.llen(Queue.INTERACTIVE.value), client.llen(Queue.UPKEEP.value)) == (1, 0)
+    assert [client.llen(name.value) for name in (*CLICKS, Queue.UPKEEP)] == [1, 1, 0]
 
 
 def test_what_was_put_back_is_sent_to_the_others(

@@ -12,7 +12,7 @@ from jobs_support import a_question, a_workspace, figures, read, submit
 from app.core import provider_gates
 from app.core.provider_calls import ProviderCall
 from app.domain.findings import EmailStatus, FoundEmail
-from app.domain.kinds import Outcome, TraceOutcome
+from app.domain.kinds import Outcome, Queue, TraceOutcome
 from app.domain.rates import parse_rates
 from app.infra import clock
 from app.infra.db import Database
@@ -71,7 +71,9 @@ def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyP
 def a_reveal(database: Database) -> str:
     with database.transaction() as session:
         question = a_question(a_workspace(session), request=REQUEST)
-        return submit(session, question, now=clock.now()).job.id
+        job = submit(session, question, now=clock.now()).job
+        job.queue = Queue.PROVIDERS.value
+        return job.id
 
 
 def order(settings: Settings, **changes: Any) -> Settings:

@@ -158,7 +158,7 @@ def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
     machines: Machines, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
-    monkeypatch.setattr(Sender, "send", lambda *_words: False)
+    monkeypatch.setattr(Sender, "push", lambda *_words: False)
 
     upkeep.sweep_once(machines)
 

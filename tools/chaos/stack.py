@@ -102,9 +102,9 @@ class Stack:
         self.wait_until_ready()
 
     def commands(self) -> dict[str, str]:
-        """Give the shell command of each process: the Procfile's, with three interactive workers."""
+        """Give the shell command of each process: the Procfile's, with three workers for clicks."""
         lines = procfile.read(ROOT / "Procfile")
-        worker = lines["worker_interactive"]
+        worker = lines["worker_interactive"].replace("-Q interactive", "-Q interactive,providers")
         found = {WEB: lines["web"], UPKEEP: lines["worker_upkeep"], BEAT: lines["beat"]}
         for name in THREADS:
             found[name] = re.sub(r"-n \S+", f"-n {name}@%h", worker)

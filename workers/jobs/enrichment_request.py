@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from app.core import jobs, leases
+from app.core import jobs, leases, scheduling
 from app.core.jobs import JobItem
 from app.core.leases import Answer, Claim
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
 from workers import enriching, stopping
-from workers.base import Machines, Resolution, RunLater, job
+from workers.base import HandOver, Machines, Resolution, RunLater, job
 from workers.enriching import Found
+
+SLICE_SECONDS = 1.0
+"""For how long an enrichment holds its thread before it makes room for other workspaces' that wait."""
 
 
 @job(Kind.ENRICHMENT_REQUEST)
@@ -25,9 +29,14 @@ def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
         items = [item for item in jobs.items(session, claim.job_id) if not _is_done(item)]
     trace: list[dict[str, Any]] = []
     failed: list[RunLater] = []
-    for item in items:
+    slice_ends = time.monotonic() + SLICE_SECONDS
+    for number, item in enumerate(items):
         if stopping.has_begun():  # what is done is handed in; another worker goes on at once
             raise RunLater(tuple(trace), after=0, waiting=True)
+        if number and not failed and time.monotonic() > slice_ends:  # what failed would be asked again
+            if _must_yield(claim, machines):
+                raise HandOver(claim.queue, tuple(trace))
+            slice_ends = time.monotonic() + SLICE_SECONDS
         try:
             found, done = _find_out(claim, machines, item)
         except RunLater as later:
@@ -38,6 +47,11 @@ def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
     if failed:
         raise _together(failed, tuple(trace))
     return lambda session, _now: Answer(outcome=_outcome(jobs.items(session, claim.job_id)))
+
+
+def _must_yield(claim: Claim, machines: Machines) -> bool:
+    with machines.database.reading() as session:
+        return scheduling.must_yield(session, claim, now=database_clock.now())
 
 
 def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | None, JobItem]:

@@ -15,7 +15,7 @@ from app.core import idempotency, jobs, provider_calls, redaction, sessions, swe
 from app.core import workers as presence
 from app.core.sweeping import Stale
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
-from app.domain.kinds import FORGET, QUEUES, SWEEP, Kind
+from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.infra import database_clock, queue
 from app.infra.database_clock import Moment
 from app.infra.fuse import Blown
@@ -79,7 +79,7 @@ def _sweep_batch(machines: Machines) -> int:
     with machines.database.reading() as session:
         if not sweeping.needs_sweeping(session, stale=stale, now=now):
             return 0
-    kinds = _sendable(machines)
+    queues = _sendable(machines)
     with machines.database.transaction() as session:
         if not sweeping.is_sweeper(session):
             return 0
@@ -90,7 +90,7 @@ def _sweep_batch(machines: Machines) -> int:
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        waiting = sweeping.resend(session, stale=stale, now=now, kinds=kinds)
+        waiting = sweeping.resend(session, stale=stale, now=now, queues=queues)
     for job_id in ended:
         machines.bell.ring(job_id)
     _send(machines, waiting)
@@ -99,21 +99,20 @@ def _sweep_batch(machines: Machines) -> int:
     return len(ended)
 
 
-def _sendable(machines: Machines) -> list[Kind]:
-    """Give the kinds for which sending helps: Redis answers, and not too much waits in their queue."""
+def _sendable(machines: Machines) -> list[Queue]:
+    """Return the queues to which sending helps: Redis answers, and not too many messages wait there."""
     try:
-        full = {one for one in set(QUEUES.values()) if machines.sender.waiting(one) > FULL_QUEUE}
+        return [one for one in Queue if machines.sender.waiting(one) <= FULL_QUEUE]
     except (RedisError, OSError, Blown):
         return []
-    return [kind for kind in Kind if QUEUES[kind] not in full]
 
 
 def _send(machines: Machines, waiting: list[Stale]) -> None:
-    by_kind: defaultdict[Kind, list[str]] = defaultdict(list)
+    groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
     for job in waiting:
-        by_kind[job.kind].append(job.job_id)
-    for kind, job_ids in by_kind.items():
-        if not machines.sender.send(kind, job_ids):
+        groups[job.kind, job.queue].append(job.job_id)
+    for (kind, target), job_ids in groups.items():
+        if not machines.sender.push(kind.value, target, job_ids):
             with machines.database.transaction() as session:
                 sweeping.unsent(session, job_ids)
 

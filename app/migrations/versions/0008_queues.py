@@ -1,0 +1,35 @@
+"""The queue of each job, since a reveal may change it.
+
+Revision: 0008, after 0006
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+LIVE = sa.text("status IN ('queued', 'running')")
+
+
+def upgrade() -> None:
+    with op.batch_alter_table("jobs", schema=None) as batch_op:
+        batch_op.add_column(sa.Column("queue", sa.String(), server_default="interactive", nullable=False))
+        batch_op.create_index(
+            "ix_jobs_queue",
+            ["queue", "workspace_id"],
+            unique=False,
+            sqlite_where=LIVE,
+            postgresql_where=LIVE,
+        )
+    op.execute("UPDATE jobs SET queue = 'enrichment' WHERE kind = 'enrichment_request'")
+
+
+def downgrade() -> None:
+    with op.batch_alter_table("jobs", schema=None) as batch_op:
+        batch_op.drop_index("ix_jobs_queue")
+    op.drop_column("jobs", "queue")

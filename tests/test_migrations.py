@@ -1,0 +1,73 @@
+"""Upgrades of databases with data in them: what was there is there after it, and can be worked on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from alembic import command
+from apiflask import APIFlask
+from jobs_support import LEASE, MAX_CRASHES, NOW
+from sqlalchemy import Connection, text
+from sqlalchemy.orm import Session
+from support import empty_database
+
+from app.cli import database as commands
+from app.core import leases
+from app.domain.kinds import Queue
+from app.factory import create_app
+from app.settings import Settings
+
+JOB = text(
+    "INSERT INTO jobs (id, workspace_id, kind, question, request, status, trace, held, charged,"
+    " already_owned, progress_done,"
+    " progress_total, attempts, crashes, run_after, deadline_at, publishes, created_at)"
+    " VALUES (:id, 'wks_1', :kind, :question, '{}', 'queued', '[]', 0, 0, :no,"
+    " 0, 1, 0, 0, :now, :deadline, 0, :now)"
+)
+
+
+@pytest.fixture
+def old_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
+    """The application over an empty database of a version before the last migrations."""
+    with empty_database(tmp_path, "old_version") as url:
+        app = create_app(dataclasses.replace(settings, database_url=url))
+        yield app
+        app.extensions["database"].engine.dispose()
+
+
+def migrate(connection: Connection, revision: str) -> None:
+    command.upgrade(commands._config(connection), revision)  # noqa: SLF001 -- as upgrades do
+    connection.commit()
+
+
+def test_jobs_that_were_queued_before_queues_were_kept_are_in_the_queue_of_their_kind(
+    old_app: APIFlask,
+) -> None:
+    engine = old_app.extensions["database"].engine
+    with engine.connect() as connection:
+        migrate(connection, "0006")
+        connection.execute(
+            text(
+                "INSERT INTO workspaces (id, name, available, held, spent, created_at)"
+                " VALUES ('wks_1', 'Acme', 0, 0, 0, :now)"
+            ),
+            {"now": NOW.isoformat(" ")},
+        )
+        for kind in ("reveal.email", "company_by_hash", "enrichment_request"):
+            times = {"now": NOW.isoformat(" "), "deadline": (NOW + timedelta(hours=1)).isoformat(" ")}
+            values = {"id": kind, "kind": kind, "question": kind.encode(), "no": False, **times}
+            connection.execute(JOB, values)
+        connection.commit()
+
+        migrate(connection, "head")
+
+    with Session(engine) as session:
+        claimed = [
+            leases.claim(session, kind, lease=LEASE, max_crashes=MAX_CRASHES, now=NOW + LEASE)
+            for kind in ("reveal.email", "company_by_hash", "enrichment_request")
+        ]
+    assert [one and one.queue for one in claimed] == [Queue.INTERACTIVE, Queue.INTERACTIVE, Queue.ENRICHMENT]
