@@ -27,7 +27,7 @@ class Gauges(Collector):
         with suppress(NoAnswer, Unreachable):
             yield from _of_database(self._parts.database())
         with suppress(NoAnswer, Unreachable):
-            yield _of_queues(self._parts.queue())
+            yield _of_queues(self._parts.queue().lengths)
 
 
 def _of_database(found: Database) -> Iterator[Metric]:

@@ -39,9 +39,9 @@ class ReadinessOut(Schema):
         metadata={
             "description": (
                 "`database`, `queue`, `workers` and `progress`, each `ok`, or in a word what is wrong: "
-                "`unreachable`, `no_answer`, `missing`, `without_queue`, `stalled`, `unknown`. `clocks` is "
-                "`differ` where the clock of a process is more than a second off the database's; that is a "
-                "warning only, since jobs get done nevertheless."
+                "`unreachable`, `no_answer`, `refuses_writes`, `missing`, `without_queue`, `stalled`, "
+                "`unknown`. `clocks` is `differ` where the clock of a process is more than a second off the "
+                "database's; that is a warning only, since jobs get done nevertheless."
             )
         },
     )

@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 SECONDS = 0.8
 """How long a part may take to answer; there are two, and the caller is promised two seconds."""
+WRITTEN_KEY = "contact-lookup:readiness"
+WRITTEN_SECONDS = 10
 READY = "ok"
 WARNINGS = frozenset({"clocks"})
 """Parts that an operator should mend, but without which jobs get done: times are the database's."""
@@ -35,6 +37,10 @@ ADVICE = {
     ),
     ("queue", "no_answer"): (
         "Redis does not answer in time: is it frozen? Jobs are taken in meanwhile, and done when it answers."
+    ),
+    ("queue", "refuses_writes"): (
+        "Redis answers, but refuses to store anything: it is a read-only replica, has no memory left "
+        "(maxmemory), or cannot save to its disk (MISCONF); its log says which. Jobs are taken in meanwhile."
     ),
 }
 WORKERS_ADVICE = {
@@ -59,6 +65,14 @@ class Database:
     workers: list[Worker]
     clock_offset: float
     now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Messages:
+    """What Redis said: how many messages wait in each queue, and whether it takes new ones."""
+
+    lengths: dict[Queue, int]
+    is_writable: bool
 
 
 class Readiness:
@@ -86,18 +100,25 @@ class Readiness:
                 now,
             )
 
-    def _ask_queue(self) -> dict[Queue, int]:
-        """Count the messages in each queue."""
+    def _ask_queue(self) -> Messages:
+        """Write a key that expires, and count the messages in each queue."""
         with self._redis.pipeline(transaction=False) as pipeline:
+            pipeline.set(WRITTEN_KEY, 1, ex=WRITTEN_SECONDS)
             for queue in Queue:
                 pipeline.llen(queue.value)
-            return dict(zip(Queue, pipeline.execute(), strict=True))
+            written, *lengths = pipeline.execute(raise_on_error=False)
+        for length in lengths:
+            if isinstance(length, Exception):
+                raise length
+        return Messages(dict(zip(Queue, lengths, strict=True)), is_writable=written is True)
 
 
 def readiness(parts: Readiness) -> tuple[dict[str, str], str]:
     """Give a word on each part, and sentences on what to do."""
     database, found = _asked(parts.database)
-    queue, _lengths = _asked(parts.queue)
+    queue, messages = _asked(parts.queue)
+    if messages is not None and not messages.is_writable:
+        queue = "refuses_writes"
     checks = {
         "database": database,
         "queue": queue,
