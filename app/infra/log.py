@@ -5,9 +5,12 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from typing import TextIO, cast
 
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
+
+from app.infra.log_stream import LossyStream
 
 _TOLD_URLS = ("httpx2", "httpcore2")
 """Libraries that log the URLs they call, at whatever level: people are named in them."""
@@ -19,7 +22,11 @@ log: FilteringBoundLogger = structlog.get_logger()
 
 
 def configure(*, level: str, style: str) -> None:
-    """Write structlog's and the standard library's lines to stderr; `style` is logfmt or json."""
+    """Write structlog's and the standard library's lines to stderr; `style` is logfmt or json.
+
+    Lines that cannot be written are lost.
+    """
+    stream = cast("TextIO", LossyStream(sys.stderr))
     renderer: Processor = (
         structlog.processors.JSONRenderer()
         if style == "json"
@@ -33,10 +40,10 @@ def configure(*, level: str, style: str) -> None:
     structlog.configure(
         processors=[*shared, _exception_name, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(_number(level)),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
-    handler = logging.StreamHandler(sys.stderr)
+    handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,

@@ -11,3 +11,4 @@ SIGN_INS = Counter("ext_sign_ins_total", "Passwords checked, by how it ended.", 
 TOKENS_REFUSED = Counter("ext_tokens_refused_total", "Well-formed tokens refused, by why.", ["outcome"])
 CUT = Counter("ext_connections_cut_total", "Connections the service ended, by what for.", ["reason"])
 WAITS = Counter("ext_waits_total", "Waits for a job by how they ended.", ["outcome"])
+LOG_FAILURES = Counter("ext_log_failures_total", "Writes to the log that failed; their lines are lost.")

@@ -136,7 +136,7 @@ class Stack:
     def start_worker(self, queues: str = ALL_QUEUES) -> subprocess.Popen[bytes]:
         name = f"walk{len(self.workers)}"
         worker = spawn(
-            *("celery", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
+            *("celery", "-q", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
             *("--without-gossip", "--without-mingle", "-n", f"{name}@%h"),
             log=self.redis_folder / f"{name}.log",
             environment=self.environment,
