@@ -49,7 +49,7 @@ def test_jobs_that_were_queued_before_queues_were_kept_are_in_the_queue_of_their
 ) -> None:
     engine = old_app.extensions["database"].engine
     with engine.connect() as connection:
-        migrate(connection, "0006")
+        migrate(connection, "0008")
         connection.execute(
             text(
                 "INSERT INTO workspaces (id, name, available, held, spent, created_at)"

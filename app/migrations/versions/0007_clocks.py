@@ -1,6 +1,6 @@
 """Lists of jobs are ordered by the database's time; workers report their clock and the messages they refused.
 
-Revision: 0009, after 0007
+Revision: 0007, after 0006
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0009"
-down_revision = "0007"
+revision = "0007"
+down_revision = "0006"
 branch_labels = None
 depends_on = None
 

@@ -1,6 +1,6 @@
 """Provider opt-outs, callers' identifiers, revealed values.
 
-Revision: 0006, after 0009
+Revision: 0008, after 0007
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-revision = "0006"
-down_revision = "0009"
+revision = "0008"
+down_revision = "0007"
 branch_labels = None
 depends_on = None
 

@@ -1,6 +1,6 @@
 """Confirmed and refuted bounces.
 
-Revision: 0007, after 0005
+Revision: 0006, after 0005
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0007"
+revision = "0006"
 down_revision = "0005"
 branch_labels = None
 depends_on = None

@@ -1,6 +1,6 @@
 """The queue of each job, since a reveal may change it.
 
-Revision: 0008, after 0006
+Revision: 0009, after 0008
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0008"
-down_revision = "0006"
+revision = "0009"
+down_revision = "0008"
 branch_labels = None
 depends_on = None
 
