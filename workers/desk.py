@@ -20,13 +20,16 @@ from app.core import leases, provider_calls, provider_gates, provider_opt_outs
 from app.core.leases import Claim
 from app.core.provider_calls import PENDING, ProviderCall, Question
 from app.domain.kinds import TraceOutcome
-from app.infra import database_clock
-from workers.base import Machines, persist
+from app.infra import clock, database_clock
+from workers.base import PAUSES, Machines, persist
+from workers.database_times import in_database_time
 from workers.providers.base import Ask, Field, Pending, Provider, Reply, Terms
 from workers.providers.registry import load
 from workers.waterfall import SECONDS_TO_NEXT_POLL, Heard, Refused, Started
 
 _json = make_converter()
+_MAX_DELAY = timedelta(seconds=sum(PAUSES) + 1)
+"""For how long an answer may wait for a database that is away before it is written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class DatabaseDesk:
     def _end(self, provider: Provider, started: Started, reply: Reply, milliseconds: int) -> Heard:
         with self.machines.database.transaction() as session:
             now = database_clock.value(session)
+            reply = _in_database_time(reply, now, milliseconds)
             if started.ask.ticket is not None:  # it was asked by an earlier run of the job
                 milliseconds = _milliseconds(now - started.asked_at)
             call_id = started.call_id or self._start(session, provider, started)
@@ -244,6 +248,13 @@ def _unknown_cost(provider: Provider, started: Started, reply: Reply) -> float:
 
 def _status(reply: Reply) -> str | None:
     return reply.emails[0].status.value if reply.emails else None
+
+
+def _in_database_time(reply: Reply, now: datetime, milliseconds: int) -> Reply:
+    """Return the reply with the times of this process moved to the time of the database, which is `now`."""
+    here = clock.now()
+    since = here - timedelta(milliseconds=milliseconds) - _MAX_DELAY
+    return in_database_time(reply, since=since, ahead=here - now)
 
 
 def _milliseconds(span: timedelta) -> int:

@@ -24,6 +24,7 @@ OWN_CLOCK = {
     "app/cli/importing.py": "the default date of an operator's file",
     "app/cli/listing.py": "checks a date that an operator typed",
     "workers/activity.py": "compares with times that the same process noted",
+    "workers/desk.py": "puts the times of a vendor's answer into the database's time",
     "workers/http.py": "compares with a date that a vendor sent",
     "workers/providers/apollo.py": "the time of a vendor's answer",
     "workers/providers/dropcontact.py": "the time of a vendor's answer",

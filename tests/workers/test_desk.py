@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -121,15 +121,33 @@ def test_a_call_is_written_down_before_it_is_made(office: Office) -> None:
 
 
 def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(office: Office) -> None:
-    said = hit()
-    end(office, begin(office), said)
+    told = end(office, begin(office), hit())
 
     again = begin(office)
 
     (call,) = office.calls()
     assert (call.outcome, call.status, call.cost, call.latency_ms) == ("hit", "valid", 1.0, 12)
     assert isinstance(again, Heard)
-    assert (again.reply, again.milliseconds, again.call_id) == (said, 12, call.id)
+    assert (again.reply, again.milliseconds, again.call_id) == (told.reply, 12, call.id)
+
+
+@pytest.mark.parametrize("hours", [-1, 1])
+def test_an_answer_has_the_time_of_the_database_however_wrong_the_workers_clock_is(
+    office: Office, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=hours))
+    last_year = clock.now() - timedelta(days=365)
+    said = hit()
+    source = dataclasses.replace(said.emails[0].source, at=last_year)
+    dated = dataclasses.replace(said.emails[0], source=source)
+
+    told = end(office, begin(office), dataclasses.replace(said, emails=(*said.emails, dated)))
+
+    stamped, by_vendor = told.reply.emails
+    assert stamped.verified_at is not None
+    assert abs(stamped.verified_at - datetime.now(UTC)) < timedelta(seconds=10)
+    assert stamped.source.at == stamped.verified_at
+    assert by_vendor.source.at == last_year
 
 
 def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(office: Office) -> None:
