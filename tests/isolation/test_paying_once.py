@@ -13,8 +13,11 @@ from finding_support import Desk, email, number
 from jobs_support import NOW, a_job, at_once, figures
 from sqlalchemy import select
 
-from app.core import audits, contacts, emails
+from app.core import audits, contacts, emails, feedback
+from app.core.feedback import Said
 from app.core.jobs import Job
+from app.core.refunds import Allowance, Refund
+from app.core.reports import FeedbackKind
 from app.core.reveals import Reveal, RevealedValue
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue
@@ -123,6 +126,31 @@ def test_what_is_owned_under_another_contact_looks_owned_and_costs_nothing(mallo
     assert [one["email"] for one in shown["revealed"]["emails"]] == ["ada@acme.com"]
     assert (free.charged, free.already_owned) == (0, True)
     assert mallory.of_another_workspace().look_up(contact_id=bob)["revealed"]["emails"] == []
+
+
+@pytest.mark.parametrize("reported_under", [0, 1])
+def test_an_address_that_was_refunded_is_owned_under_no_contact(mallory: Desk, reported_under: int) -> None:
+    people = [keep(mallory, linkedin_url=url, emails=(email(),)) for url in (ADA, BOB)]
+    mallory.with_providers("one")
+    for contact_id in people:
+        mallory.reveal({"contact_id": contact_id}, max_age_days=1)
+    bounced = Said(
+        workspace_id=mallory.bench.workspace_id,
+        account_id=None,
+        contact_id=people[reported_under],
+        email="ada@acme.com",
+        kind=FeedbackKind.BOUNCE,
+    )
+
+    with mallory.bench.machines.database.transaction() as session:
+        refund = feedback.record(session, bounced, allowance=Allowance(1.0), now=NOW).refund
+
+    shown = [mallory.look_up(contact_id=contact_id) for contact_id in people]
+    assert refund is Refund.GIVEN
+    assert [one["revealed"]["emails"] for one in shown] == [[], []]
+    assert [[entry["owned"] for entry in one["available"]] for one in shown] == [[False], [False]]
+    assert spent(mallory) == 0
+    rules_hold(mallory)
 
 
 def test_a_value_that_is_free_does_not_bring_the_others_of_its_contact(mallory: Desk) -> None:
