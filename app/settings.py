@@ -20,7 +20,16 @@ from app import provider_settings
 from app.domain.kinds import Kind
 from app.provider_settings import Access, SettingsError
 
-__all__ = ["REQUIRED", "Access", "Settings", "SettingsError", "flower_login_fault", "load", "read"]
+__all__ = [
+    "REQUIRED",
+    "Access",
+    "Settings",
+    "SettingsError",
+    "flower_login_fault",
+    "load",
+    "read",
+    "suppression_key_fault",
+]
 
 REQUIRED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
 """What has no default. Docker Compose writes the first two itself, from passwords that it asks for."""
@@ -206,7 +215,7 @@ def _settings(env: _Environment) -> Settings:
         database_url=_required(env, "DATABASE_URL", "for example postgresql://user:password@host/database"),
         redis_url=_redis_url(env, "REDIS_URL", "redis://:password@127.0.0.1:6379/0"),
         secret_key=_secret(env, "SECRET_KEY"),
-        suppression_key=_secret(env, "SUPPRESSION_KEY"),
+        suppression_key=_secret(env, "SUPPRESSION_KEY", may_be_guessable=True),
         log_level=env.str("LOG_LEVEL", "info"),
         log_format=env.str("LOG_FORMAT", "logfmt"),
         metrics_token=env.str("METRICS_TOKEN", ""),
@@ -353,18 +362,31 @@ def _set(env: _Environment, name: str, example: str) -> str:
 
 
 @_collected
-def _secret(env: _Environment, name: str) -> str:
+def _secret(env: _Environment, name: str, *, may_be_guessable: bool = False) -> str:
     value: str = env.str(name, "")
     if not value:
         fault = "is not set"
     elif len(value) < MINIMUM_SECRET_LENGTH:
         fault = f"is shorter than {MINIMUM_SECRET_LENGTH} characters"
-    elif is_guessable(value):
+    elif is_guessable(value) and not may_be_guessable:
         fault = "can be guessed: it repeats itself, or is the example's text"
     else:
         return value
     message = f"{name} {fault}. Set it to a random one: {_MAKE_ONE}"
     raise SettingsError(message)
+
+
+def suppression_key_fault(key: str) -> str | None:
+    """Return what is wrong with a suppression key that the service starts with; None if nothing is.
+
+    A key in use is not refused: suppressed people cannot be found again under another one.
+    """
+    if len(key) < MINIMUM_SECRET_LENGTH or not is_guessable(key):
+        return None
+    return (
+        "SUPPRESSION_KEY can be guessed: it repeats itself, or is the example's text. While nobody is on the "
+        f"suppression list, set it to a random one: {_MAKE_ONE}; later the people on it must be added again."
+    )
 
 
 def is_guessable(secret: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from app.cli.checks.findings import Finding, error, note, ok
-from app.settings import REQUIRED, Settings, flower_login_fault
+from app.settings import REQUIRED, Settings, flower_login_fault, suppression_key_fault
 
 PLACEHOLDER = "change-me"
 
@@ -18,6 +18,9 @@ def findings(
     login = flower_login_fault(environment.get("FLOWER_BASIC_AUTH", ""))
     if login:
         wrong["FLOWER_BASIC_AUTH"] = login
+    weak_key = suppression_key_fault(environment.get("SUPPRESSION_KEY", ""))
+    if weak_key:
+        wrong.setdefault("SUPPRESSION_KEY", weak_key)
     for name in ("DATABASE_URL", "REDIS_URL"):
         if name not in wrong and PLACEHOLDER in environment.get(name, ""):
             wrong[name] = f"{name} has the example's password. Set one of your own, on the server and here."
