@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import and_, delete, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.core import caller_identifiers, emails, holdings, intake, phones, redaction
+from app.core import caller_identifiers, emails, holdings, intake, phones, redaction, reveals
 from app.core.accounts import Account
 from app.core.companies import Company
 from app.core.contacts import Contact
@@ -143,8 +143,9 @@ def erase(session: Session, trail: Trail, *, now: datetime) -> None:
     at the list before, goes, too.
     """
     intake.take_turn(session)
-    late = people(session, trail.listed, ())
-    session.execute(delete(Contact).where(Contact.id.in_({*trail.contact_ids, *(one.id for one in late)})))
+    erased = {*trail.contact_ids, *(contact.id for contact in people(session, trail.listed, ()))}
+    reveals.keep_shared(session, erased)
+    session.execute(delete(Contact).where(Contact.id.in_(erased)))
     own = or_(
         SavedProfile.id.in_(trail.profile_ids), SavedProfile.linkedin_url.in_(trail.named.linkedin_urls)
     )

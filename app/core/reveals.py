@@ -23,6 +23,7 @@ from sqlalchemy import (
     cast,
     column,
     delete,
+    func,
     literal,
     null,
     select,
@@ -176,6 +177,26 @@ def claim(
 def extend(session: Session, field: str, value_ids: Collection[str]) -> None:
     """Insert the values, which have just been added, for whoever owns the field of their contacts."""
     _own(session, field, _VALUES[field].c.id.in_(value_ids))
+
+
+def keep_shared(session: Session, contact_ids: Collection[str]) -> None:
+    """Move what was given under these contacts to others that have the same values, before these are deleted.
+
+    What a workspace paid for stays its own under whoever else has it.
+    """
+    for field, values in _VALUES.items():
+        shared = and_(_value(field) == RevealedValue.value, values.c.contact_id.not_in(contact_ids))
+        others = select(func.min(values.c.contact_id)).where(shared)
+        session.execute(
+            update(RevealedValue)
+            .where(
+                RevealedValue.field == field,
+                RevealedValue.contact_id.in_(contact_ids),
+                select(values.c.id).where(shared).exists(),
+            )
+            .values(contact_id=others.scalar_subquery())
+            .execution_options(synchronize_session=False)
+        )
 
 
 def given_under(session: Session, workspace_id: str, field: str, value: str) -> str | None:
