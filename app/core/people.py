@@ -79,8 +79,9 @@ class Wish:
 class Known:
     """What is stored of a person; `said` are the caller's words, `subject` is what providers are asked by.
 
-    The subject is what is stored of the contact, under its id, and nothing that the caller said beside it;
-    or, if no contact is stored, the caller's words, without an id.
+    The subject is what is stored of the contact, under its id, and nothing that the caller said beside it.
+    It has no id where its answers may not be about the contact: if no name is stored it has the caller's, and
+    if no contact is stored it is the caller's words.
 
     `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
     `country` is the ISO country where the person likely is, None if nothing tells. `unverified` are stored
@@ -313,7 +314,8 @@ def _stored_facts(subject: Subject, match: Match, held: Holdings) -> Subject:
     """Return what a provider may be asked by: what is stored of the contact, and nothing the caller said.
 
     The contact's e-mail or phone is among it if the caller named the contact by it, or if there is neither a
-    profile nor a name at a company. So what the provider says is about this contact, whoever asks.
+    profile nor a name at a company. So what the provider says is about this contact, whoever asks. Where no
+    name is stored, the caller's is sent, without the contact's id: the provider may go by that name alone.
     """
     contact, company = match.contact, match.company
     if contact is None:
@@ -324,9 +326,9 @@ def _stored_facts(subject: Subject, match: Match, held: Holdings) -> Subject:
         phones = sorted(held.phones.get(contact.id, ()), key=cards.best_first)
         exact = {"email": emails[0].email} if emails else {"phone": phones[0].e164} if phones else {}
     return Subject(
-        contact_id=contact.id,
+        contact_id=contact.id if contact.full_name or not subject.name else None,
         linkedin_url=contact.linkedin_url,
-        full_name=contact.full_name,
+        full_name=contact.full_name or subject.name,
         company_domain=company.domain if company else None,
         company_name=company.name if company else None,
         **exact,

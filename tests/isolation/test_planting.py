@@ -139,6 +139,32 @@ def test_a_contact_that_is_stored_is_asked_about_by_what_is_stored_only(mallory:
     assert said == {"linkedin_url": ADA, "company_name": "Acme"} | NAMED
 
 
+def test_the_callers_name_for_a_contact_without_one_is_sent_and_what_it_brings_is_not_the_contacts(
+    mallory: Desk,
+) -> None:
+    ada = keep(mallory, full_name=None, first_name=None, last_name=None, linkedin_url=ADA)
+    known = mallory.with_providers("one", one=tells(email("mallory@evil.example")))
+
+    job = mallory.reveal({"contact_id": ada, "full_name": "Mallory Evil"})
+
+    [ask] = known["one"].asked
+    shown = mallory.of_another_workspace().look_up(contact_id=ada)
+    assert (ask.subject.name, ask.subject.linkedin_url) == ("Mallory Evil", ADA)
+    assert (job.outcome, job.charged) == (Outcome.FOUND, 1)
+    assert (shown["available"], shown["contact"]["full_name"]) == ([], None)
+
+
+def test_it_is_the_contacts_where_the_provider_says_so(mallory: Desk) -> None:
+    ada = keep(mallory, full_name=None, first_name=None, last_name=None, linkedin_url=ADA)
+    answer = dataclasses.replace(tells(email()), contact=person(said_by("one", NOW), linkedin_url=ADA))
+    mallory.with_providers("one", one=answer)
+
+    mallory.reveal({"contact_id": ada, "full_name": "Ada Lovelace"})
+
+    shown = mallory.of_another_workspace().look_up(contact_id=ada)
+    assert [one["masked"][0] for one in shown["available"]] == ["a"]
+
+
 def test_a_contact_matched_by_name_does_not_get_what_belongs_to_the_callers_other_words(
     mallory: Desk,
 ) -> None:

@@ -56,11 +56,11 @@ def differences(printed: Any, found: Any, place: str = "") -> list[str]:
         more = set() if LEFT_OUT in printed else found.keys() - names
         wrong = [
             f"{place}/{name} is {'printed' if name in names else 'not printed'} only"
-            for name in names - found.keys() | more
+            for name in sorted(names - found.keys() | more)
         ]
         return wrong + [
             fault
-            for name in names & found.keys()
+            for name in sorted(names & found.keys())
             for fault in differences(printed[name], found[name], f"{place}/{name}")
         ]
     if isinstance(printed, list) and isinstance(found, list) and len(printed) == len(found):

@@ -81,6 +81,7 @@ KEPT = {
     "what the product is for: people and companies that were found or imported": {
         *("contacts.first_name", "contacts.last_name", "contacts.full_name", "contacts.linkedin_url"),
         *("contacts.name_key", "contacts.last_key", "emails.email", "emails.domain", "phones.e164"),
+        "revealed_values.value",
         *("companies.domain", "companies.name", "companies.linkedin_url"),
     },
     "what a workspace saved, its own words included": {

@@ -74,17 +74,20 @@ def vendors_on_loopback() -> Iterator[Vendors]:
 
 
 def prospeo_knows(email: str) -> Says:
-    """Let Prospeo know a person's address."""
-    return lambda _request: (
-        200,
-        {
+    """Let Prospeo know the address of whoever it is asked about, whom it names as it is asked."""
+
+    def say(request: Request) -> tuple[int, Any]:
+        asked = request.get_json()["data"]
+        return 200, {
             "error": False,
             "free_enrichment": False,
             "person": {
                 "person_id": "p1",
-                "full_name": "Ada Lovelace",
+                "full_name": asked.get("full_name", "Ada Lovelace"),
+                "linkedin_url": asked.get("linkedin_url"),
                 "email": {"status": "VERIFIED", "revealed": True, "email": email},
             },
-            "company": {"name": "Northwind", "domain": "northwind.dev"},
-        },
-    )
+            "company": {"name": None, "domain": asked.get("company_website", "northwind.dev")},
+        }
+
+    return say
