@@ -31,13 +31,16 @@ def blocks() -> list[Block]:
     return [_block(commands, answer, has_head=kind == "http") for commands, kind, answer in found]
 
 
-def without_balances(value: Any) -> Any:
-    """Leave the balances out: they depend on what was spent before."""
+def without_history(value: Any) -> Any:
+    """Replace what depends on earlier requests: balances, and which providers have answered before."""
     if isinstance(value, list):
-        return [without_balances(one) for one in value]
-    if isinstance(value, dict):
-        return {name: LEFT_OUT if name == "balance" else without_balances(one) for name, one in value.items()}
-    return value
+        return [without_history(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: LEFT_OUT if name in {"balance", "trace"} else without_history(one)
+        for name, one in value.items()
+    }
 
 
 def split(answer: str) -> tuple[str, dict[str, str], str]:

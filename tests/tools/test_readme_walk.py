@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from readme_support import Block, blocks, differences, split, without_balances
+from readme_support import Block, blocks, differences, split, without_history
 
 from tools.state import ROOT
 
@@ -100,7 +100,7 @@ def test_after_the_demo_the_walk_answers_the_same_but_for_the_balance(environmen
             block.commands,
             block.status,
             block.headers | ({"X-Credits-Balance": "…"} if "X-Credits-Balance" in block.headers else {}),
-            without_balances(block.body),
+            without_history(block.body),
         )
         for block in blocks()
     ]
