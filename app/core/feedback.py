@@ -143,10 +143,10 @@ def _owned_address(session: Session, said: Said) -> Email:
         )
         .execution_options(populate_existing=True)
     )
-    if not is_id(said.contact_id, "con") or session.scalar(query) is None:
+    if not is_id(said.contact_id, "con"):
         raise ContactNotFound
     owners.lock_name(session, said.contact_id)
-    address = session.scalars(query).one_or_none()
+    address = session.scalar(query)
     if address is None:
         raise ContactNotFound
     return address

@@ -113,7 +113,7 @@ def known(
     contact = _of_remembered(match, held, wish) if match.remembered else match.contact
     values = _values(held, contact.id, wish) if contact else []
     owned = contact is not None and _owns(held, contact.id, wish, values)
-    asked = subject if contact is None or match.remembered else _stored_facts(subject, match, held)
+    asked = subject if contact is None or match.remembered else _stored_facts(subject, contact, match, held)
     return Known(
         said=subject,
         subject=asked,
@@ -310,16 +310,14 @@ def _of_remembered(match: Match, held: Holdings, wish: Wish) -> Contact | None:
     return best if rank(best) else None
 
 
-def _stored_facts(subject: Subject, match: Match, held: Holdings) -> Subject:
+def _stored_facts(subject: Subject, contact: Contact, match: Match, held: Holdings) -> Subject:
     """Return what a provider may be asked by: what is stored of the contact, and nothing the caller said.
 
     The contact's e-mail or phone is among it if the caller named the contact by it, or if there is neither a
     profile nor a name at a company. So what the provider says is about this contact, whoever asks. Where no
     name is stored, the caller's is sent, without the contact's id: the provider may go by that name alone.
     """
-    contact, company = match.contact, match.company
-    if contact is None:
-        return subject
+    company = match.company
     exact = {key: getattr(subject, key) for key in ("email", "phone") if key in match.matched_on}
     if not (exact or contact.linkedin_url or (contact.full_name and company)):
         emails = sorted(held.emails.get(contact.id, ()), key=cards.best_first)

@@ -132,8 +132,6 @@ def _give_back(session: Session, feedback: Feedback, now: datetime) -> None:
         since=feedback.created_at - REFUND_WITHIN,
         now=now,
     )
-    if paid is None:
-        return
     feedback.refunded = paid.credits
     credits.refund(session, feedback.workspace_id, paid.job_id, paid.credits, reason=BOUNCED, now=now)
     addresses = set(session.scalars(select(Email.email).where(Email.contact_id == feedback.contact_id)))

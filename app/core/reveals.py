@@ -168,8 +168,6 @@ def claim(
     shared = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
     shared |= {"job_id": job_id}
     rows = [shared | {"value": value, "created_at": now} for value in sorted(set(values))]
-    if not rows:
-        return frozenset()
     added = insert(session, RevealedValue).values(rows).on_conflict_do_nothing()
     return frozenset(session.scalars(added.returning(RevealedValue.value)))
 
@@ -268,10 +266,10 @@ def lock(session: Session, contact_id: str, field: str, workspace_ids: Collectio
 
 def give_back(
     session: Session, *, workspace_id: str, contact_id: str, field: str, since: datetime, now: datetime
-) -> Paid | None:
-    """Mark the reveal as refunded; return what is to be paid back.
+) -> Paid:
+    """Mark the reveal, which cost something and was not refunded so far, as refunded; return what it cost.
 
-    None if nothing is: it cost nothing, is from before `since`, or was refunded already.
+    The caller has locked it (`lock`) and has seen that it is no older than `since`.
     """
     row = session.execute(
         update(Reveal)
@@ -286,9 +284,7 @@ def give_back(
         .values(refunded_at=now)
         .returning(Reveal.job_id, Reveal.credits)
         .execution_options(synchronize_session=False)
-    ).one_or_none()
-    if row is None:
-        return None
+    ).one()
     _disown(session, workspace_id, contact_id, field)
     return Paid(row.job_id, row.credits)
 

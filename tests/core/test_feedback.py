@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
-from jobs_support import NOW, a_question, a_workspace, at_once, claim, figures, submit
+from jobs_support import NOW, a_question, a_workspace, at_once, claim, figures, read, submit
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -489,6 +489,29 @@ def test_a_second_workspace_confirms_the_first_ones_bounce_for_everybody(
     assert feedback.get(session, workspace_id, first.feedback.id) == Recorded(first.feedback, 2, Refund.GIVEN)
     assert figures(session, workspace_id) == (10, 0, 0)
     assert (recorded.refund, recorded.feedback.confirmed_at) == (Refund.PENDING, None)
+
+
+def test_a_bounce_of_an_address_that_is_known_to_be_invalid_is_confirmed_at_once(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    address(session).status = EmailStatus.INVALID.value
+
+    recorded = report(session, workspace_id, contact_id, allowance=NOTHING)
+
+    assert (recorded.feedback.confirmed_at, recorded.refund) == (NOW, Refund.GIVEN)
+    assert figures(session, workspace_id) == (10, 0, 0)
+
+
+def test_a_refund_leaves_answers_alone_that_give_no_addresses(
+    session: Session, workspace_id: str, contact_id: str
+) -> None:
+    job_id = submit(session, a_question(workspace_id)).job.id
+    result = {"leads": [{"masked": "a•••••@acme.com"}]}
+    leases.settle(session, claim(session, job_id), Answer(outcome=Outcome.FOUND, result=result), now=NOW)
+
+    report(session, workspace_id, contact_id)
+
+    assert read(session, job_id).result == result
 
 
 def test_two_workspaces_that_report_everything_pay_for_it_once(session: Session) -> None:

@@ -9,7 +9,7 @@ from jobs_support import a_workspace
 from sqlalchemy.orm import Session
 from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
 
-from app.core import people, suppressions
+from app.core import people, reveals, suppressions
 from app.core.people import TYPES, Field, Known, MinStatus, Wish
 from app.core.suppressions import Identifier
 from app.domain.errors import ContactNotFound
@@ -192,6 +192,26 @@ def test_values_are_handed_over_best_first_and_charged_once(session: Session) ->
     assert (first.charge, first.already_owned) == (1, False)
     assert second is not None
     assert (second.charge, second.already_owned) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"), [("claim", frozenset()), ("record", False)], ids=["value", "field"]
+)
+def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
+    session: Session, monkeypatch: pytest.MonkeyPatch, verb: str, says: object
+) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session, a_company(session))
+    an_email(session, ada, "ada@acme.com")
+    monkeypatch.setattr(reveals, verb, lambda *_args, **_more: says)
+
+    handed = people.hand_over(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    assert handed is not None
+    assert ([one["email"] for one in handed.values], handed.charge) == (["ada@acme.com"], 0)
+    assert handed.already_owned
 
 
 def test_numbers_are_handed_over_in_full(session: Session) -> None:

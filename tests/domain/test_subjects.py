@@ -96,3 +96,29 @@ def test_a_companys_name_counts_without_case_too() -> None:
     loud, quiet = (Subject(full_name="Ada", company_name=name) for name in ("ACME", "Acme"))
 
     assert loud.question() == quiet.question()
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(linkedin_url="https://www.linkedin.com/in/ada"),
+        Subject(email="ada@acme.com"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com"),
+        Subject(full_name="Ada Lovelace", first_name="Ada", last_name="Lovelace", company_name="Acme"),
+    ],
+)
+def test_every_provider_recognizes_a_person_who_is_named_one_way_by_the_same_words(subject: Subject) -> None:
+    assert subject.names_one_way
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(linkedin_url="https://www.linkedin.com/in/ada", full_name="Mallory Evil"),
+        Subject(linkedin_url="https://www.linkedin.com/in/ada", email="mallory@evil.example"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Evil"),
+        Subject(full_name="Ada Lovelace", first_name="Mallory", last_name="Evil", company_name="Acme"),
+    ],
+)
+def test_of_several_ways_each_provider_may_go_by_another(subject: Subject) -> None:
+    assert not subject.names_one_way
