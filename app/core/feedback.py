@@ -63,6 +63,8 @@ def record(session: Session, said: Said, *, allowance: Allowance, now: datetime)
         ContactNotFound: the workspace does not own the e-mails of such a contact, or this is none of them.
 
     """
+    if not is_id(said.contact_id, "con"):
+        raise ContactNotFound
     said = _where_paid(session, said)
     address = _owned_address(session, said)
     feedback_id = _add(session, said, address, now)
@@ -143,8 +145,6 @@ def _owned_address(session: Session, said: Said) -> Email:
         )
         .execution_options(populate_existing=True)
     )
-    if not is_id(said.contact_id, "con"):
-        raise ContactNotFound
     owners.lock_name(session, said.contact_id)
     address = session.scalar(query)
     if address is None:
