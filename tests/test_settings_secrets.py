@@ -91,9 +91,16 @@ def test_a_suppression_key_that_can_be_guessed_is_a_fault_but_in_use_it_is_kept(
     assert app_settings.suppression_key_fault(secrets.token_urlsafe(48)) is None
 
 
-@pytest.mark.parametrize("make", [secrets.token_urlsafe, secrets.token_hex])
-def test_random_secrets_are_taken(make: Callable[[int], str]) -> None:
-    assert not any(app_settings.is_guessable(make(size)) for size in (16, 24, 48, 512) for _ in range(200))
+@pytest.mark.parametrize(
+    ("make", "sizes"), [(secrets.token_urlsafe, (24, 32, 48, 512)), (secrets.token_hex, (16, 24, 48, 512))]
+)
+def test_random_secrets_of_an_accepted_length_are_not_guessable(
+    make: Callable[[int], str], sizes: tuple[int, ...]
+) -> None:
+    made = [make(size) for size in sizes for _ in range(200)]
+
+    assert min(map(len, made)) == app_settings.MINIMUM_SECRET_LENGTH
+    assert not [secret for secret in made if app_settings.is_guessable(secret)]
 
 
 def test_the_two_secrets_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:
