@@ -8,11 +8,13 @@ import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
 import structlog
 from apiflask import APIFlask
+from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -28,13 +30,45 @@ from jobs_support import until
 
 from app import settings as app_settings
 from app.factory import create_app
+from app.infra import db, passwords
 from app.infra.db import Base, Database
 from app.settings import Settings
 
+PRODUCTION_HASHER = passwords._hasher  # noqa: SLF001 - replaced below
+PRODUCTION_SQLITE = db._configure_sqlite  # noqa: SLF001 - likewise
+PLAIN_LOG = [
+    *structlog.get_config()["processors"][:-1],
+    structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
+]
+"""structlog's defaults, but with Python's own tracebacks: rich takes seconds to render one."""
+
+
+def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
+    """Configure the connection as in production, but do not wait for the disk."""
+    PRODUCTION_SQLITE(connection, record)
+    connection.execute("PRAGMA synchronous=OFF")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_settings() -> Iterator[None]:
+    """Hash passwords at the lowest cost of Argon2, and write SQLite files without waiting for the disk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(db, "_configure_sqlite", _configure_volatile_sqlite)
+        yield
+
+
+@pytest.fixture
+def production_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hash passwords and write SQLite files as the service does."""
+    monkeypatch.setattr(passwords, "_hasher", PRODUCTION_HASHER)
+    monkeypatch.setattr(db, "_configure_sqlite", PRODUCTION_SQLITE)
+
 
 @pytest.fixture(autouse=True)
-def _log_as_it_was() -> Iterator[None]:
-    """Undo what an application of the test did to the process's log."""
+def _restore_logging() -> Iterator[None]:
+    """Undo what an application of the test did to the logging of the process."""
+    structlog.configure(processors=PLAIN_LOG)
     yield
     structlog.reset_defaults()
     structlog.contextvars.clear_contextvars()

@@ -91,6 +91,7 @@ def test_a_wrong_password_and_an_unknown_email_answer_the_same(member: Member) -
     assert wrong.get_json()["code"] == "invalid_credentials"
 
 
+@pytest.mark.usefixtures("production_settings")
 def test_an_unknown_email_costs_the_same_hash_as_a_known_one(member: Member, verified: list[str]) -> None:
     member.sign_in(password="not the password")
     member.sign_in(email="eve@acme.example")
@@ -98,6 +99,7 @@ def test_an_unknown_email_costs_the_same_hash_as_a_known_one(member: Member, ver
     assert verified == ["$argon2id$v=19$m=19456,t=2,p=1"] * 2
 
 
+@pytest.mark.usefixtures("production_settings")
 def test_a_hash_with_old_parameters_is_renewed_at_sign_in(member: Member) -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
     with member.database.transaction() as session:

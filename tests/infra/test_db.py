@@ -282,6 +282,7 @@ def test_each_database_has_its_own_insert(database: Database) -> None:
     assert isinstance(statement, module.Insert)
 
 
+@pytest.mark.usefixtures("production_settings")
 def test_sqlite_is_set_up_to_lose_nothing_and_to_forget_what_is_deleted(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
 

@@ -13,6 +13,8 @@ from argon2.low_level import Type
 from app.domain.errors import Unavailable
 from app.infra import passwords
 
+pytestmark = pytest.mark.usefixtures("production_settings")
+
 PASSWORD = "correct horse battery staple"
 UNDER_GEVENT = """
 from gevent import monkey; monkey.patch_all()
