@@ -23,6 +23,11 @@ EXTENSION = Path(__file__).parents[2] / "extension"
 LOOPBACK = "http://127.0.0.1/*"
 SECONDS = 15
 expect.set_options(timeout=SECONDS * 1000)  # a browser on a busy machine takes its time
+CLEAR_STORAGE = """async () => {
+  await Promise.all([chrome.storage.local.clear(), chrome.storage.session.clear(), chrome.alarms.clearAll()]);
+  await chrome.action.setBadgeText({ text: "" });
+}"""
+NO_LOCK_IS_HELD = "async () => (await navigator.locks.query()).held.length === 0"
 PROFILE = """<!doctype html><html lang=en><title>({n}) {name} | LinkedIn</title><main><h1> {name}
  </h1><div class="text-body-medium">{headline}</div></main>"""
 
@@ -47,16 +52,50 @@ def unpacked(folder: Path) -> Path:
     return copy
 
 
+@dataclass(frozen=True, slots=True)
+class Browser:
+    """A running Chromium with the extension in it, and the errors that its pages threw."""
+
+    context: BrowserContext
+    extension_id: str
+    errors: list[str]
+
+    def reset(self) -> None:
+        """Close every page and delete what the extension has stored; one empty tab is left.
+
+        A request that is still running when its page is closed ends before the storage is cleared a second
+        time: it holds a lock for as long as it may write.
+        """
+        pages = self.context.pages
+        tab = self.context.new_page()
+        for page in pages:
+            page.close()
+        self.context.unroute_all(behavior="ignoreErrors")
+        self.context.clear_cookies()
+        tab.goto(f"chrome-extension://{self.extension_id}/manifest.json")
+        tab.evaluate(CLEAR_STORAGE)
+        tab.wait_for_function(NO_LOCK_IS_HELD)
+        tab.evaluate(CLEAR_STORAGE)
+        tab.goto("about:blank")
+
+
 @dataclass
 class Person:
     """Somebody at the browser, with an account of a workspace of their own."""
 
-    context: BrowserContext
+    browser: Browser
     network: Network
     stack: Stack
-    id: str
     workspace: str
     token: str
+
+    @property
+    def context(self) -> BrowserContext:
+        return self.browser.context
+
+    @property
+    def id(self) -> str:
+        return self.browser.extension_id
 
     @property
     def email(self) -> str:
@@ -87,11 +126,12 @@ class Person:
     def click_icon(self, page: Page) -> Page:
         """Click the extension's icon, as the person does: it may see this tab now, and the popup opens."""
         page.bring_to_front()
-        cdp = self.cdp()
+        cdp = self._cdp()
         tabs = cdp.send("Target.getTargets", {"filter": [{"type": "tab"}]})["targetInfos"]
         target = next(tab["targetId"] for tab in tabs if tab["url"] == page.url)
         with self.context.expect_page() as opened:
             cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": target})
+        cdp.detach()
         popup = opened.value
         popup.wait_for_load_state()
         popup.set_default_timeout(SECONDS * 1000)
@@ -108,10 +148,10 @@ class Person:
         page.set_default_timeout(SECONDS * 1000)
         return page
 
-    def cdp(self) -> CDPSession:
-        browser = self.context.browser
-        assert browser is not None
-        return browser.new_browser_cdp_session()
+    def _cdp(self) -> CDPSession:
+        started = self.context.browser
+        assert started is not None
+        return started.new_browser_cdp_session()
 
     def sign_in(self, **settings: Any) -> None:
         """Be signed in, as if the form had been filled in some time ago."""
@@ -148,6 +188,7 @@ class Person:
         cdp = self.context.new_cdp_session(page)
         cdp.send("ServiceWorker.enable")
         cdp.send("ServiceWorker.stopAllWorkers")
+        cdp.detach()
 
     def ring_alarm(self, seconds: float = 0.001) -> None:
         """Let the half-minute alarm ring now, or in so many seconds."""
@@ -186,11 +227,11 @@ def browser(
     *,
     dark: bool = False,
     on_screen: dict[str, str] | None = None,
-) -> Iterator[tuple[BrowserContext, str]]:
-    """Start Chromium with the extension and an empty profile; give it and the extension's id.
+) -> Iterator[Browser]:
+    """Start Chromium with the extension and the profile in the folder, which is made if it is missing.
 
     It is headless unless `on_screen` is the environment of a program on a screen. No page may have thrown
-    an error when the test is over.
+    an error when it is ended.
     """
     extension = unpacked(folder) if not (folder / "extension").exists() else folder / "extension"
     context = playwright.chromium.launch_persistent_context(
@@ -223,7 +264,7 @@ def browser(
     try:
         if not context.service_workers:
             context.wait_for_event("serviceworker")
-        yield context, context.service_workers[0].url.split("/")[2]
+        yield Browser(context, context.service_workers[0].url.split("/")[2], errors)
     finally:
         with suppress(Exception):
             context.close()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
-from chromium_support import Person, browser, chromium
+from chromium_support import Browser, Person, browser, chromium
 from playwright.sync_api import Playwright, sync_playwright
 from proxy_support import Network, network
 from support import empty_database
@@ -44,20 +45,75 @@ def playwright() -> Iterator[Playwright]:
         yield playwright
 
 
-@pytest.fixture
-def net(stack: Stack) -> Iterator[Network]:
+@pytest.fixture(scope="session")
+def _network(stack: Stack) -> Iterator[Network]:
     with network(stack.base_url.removeprefix("http://")) as world:
         yield world
 
 
 @pytest.fixture
-def person(playwright: Playwright, net: Network, stack: Stack, tmp_path: Path) -> Iterator[Person]:
-    """Somebody with a browser of their own, not signed in yet."""
+def net(_network: Network) -> Network:
+    """The network of all browsers, with nothing sent yet and nothing going wrong."""
+    _network.reset()
+    return _network
+
+
+@pytest.fixture(scope="session")
+def _shared_browser(
+    playwright: Playwright, _network: Network, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[bool], Browser]]:
+    """Start one light and one dark browser when first asked for: starting one takes seconds."""
+    with ExitStack() as stop:
+
+        @cache
+        def start(dark: bool) -> Browser:  # noqa: FBT001 -- the cache's key
+            folder = tmp_path_factory.mktemp("browser")
+            return stop.enter_context(browser(playwright, folder, _network, dark=dark))
+
+        yield start
+
+
+@pytest.fixture
+def dark() -> bool:
+    """Whether the browser is dark; tests override it."""
+    return False
+
+
+@pytest.fixture
+def _clean_browser(
+    _shared_browser: Callable[[bool], Browser], net: Network, *, dark: bool
+) -> Iterator[Browser]:
+    """The shared browser without pages, cookies and stored data."""
+    shared = _shared_browser(dark)
+    yield shared
+    errors = list(shared.errors)
+    shared.errors.clear()
+    shared.reset()
+    assert errors == [], "a page threw"
+
+
+@pytest.fixture
+def _new_browser(playwright: Playwright, net: Network, tmp_path: Path) -> Iterator[Browser]:
+    """A browser with a new profile in the test's folder, which the test may end or read."""
+    with browser(playwright, tmp_path, net) as started:
+        yield started
+
+
+@pytest.fixture
+def person(request: pytest.FixtureRequest, net: Network, stack: Stack, *, dark: bool) -> Person:
+    """Somebody with an account and an extension of their own, not signed in yet."""
     workspace, token = stack.workspace()
-    with browser(playwright, tmp_path, net) as (context, extension):
-        yield Person(context, net, stack, extension, workspace, token)
+    needs_profile = request.node.get_closest_marker("new_profile")
+    started: Browser = request.getfixturevalue("_new_browser" if needs_profile else "_clean_browser")
+    return Person(started, net, stack, workspace, token)
 
 
 @pytest.fixture(autouse=True)
 def _vendors_as_new(vendors: Vendors) -> None:
     vendors.start_anew()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers", "new_profile: start a browser with a profile of its own, for what is on disk or restarts"
+    )

@@ -63,6 +63,11 @@ class Network:
     faults: list[Fault] = field(default_factory=list)
     losses: list[Fault] = field(default_factory=list)
 
+    def reset(self) -> None:
+        """Forget what was sent and what goes wrong."""
+        for each in (self.sent, self.faults, self.losses):
+            each.clear()
+
     def to_api(self, path: str = "") -> list[Sent]:
         """Give what was sent to the API, to that path if one is given."""
         return [one for one in self.sent if one.host == self.api and one.path.startswith(path)]

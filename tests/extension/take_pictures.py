@@ -55,8 +55,8 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
     workspace, token = stack.workspace(grant=250)
     with stack.database.transaction() as session:
         session.get_one(Workspace, workspace).name = "Acme Sales"
-    with browser(playwright, tmp_path, net, dark=theme == "dark") as (context, extension):
-        person = Person(context, net, stack, extension, workspace, token)
+    with browser(playwright, tmp_path, net, dark=theme == "dark") as started:
+        person = Person(started, net, stack, workspace, token)
         popup = person.look_at("http://www.northlight-optics.example/")
         popup.get_by_label("Server").fill("https://contacts.acme.example")
         popup.get_by_label("E-mail").fill("you@acme.example")

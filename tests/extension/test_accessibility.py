@@ -5,15 +5,14 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium_support import Person, browser, until
+from chromium_support import Person, until
 from people_support import Company, company_of_three
-from playwright.sync_api import Page, Playwright, expect
-from proxy_support import Network, problem
+from playwright.sync_api import Page, expect
+from proxy_support import problem
 from vendors_support import Says, Vendors, prospeo_knows
 from walks_support import Stack
 from werkzeug import Request
@@ -22,6 +21,7 @@ NARROWEST = 190  # CSS pixels: a side panel of 380 at 200 %
 HALF_A_POPUP = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, at 200 %
 SMALLEST_TARGET = 24
 MOST_STEPS = 60
+LIGHT_AND_DARK = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 STRUCTURE = """() => {
   const seen = (one) => one.checkVisibility() && !one.closest(".unseen");
   const target = (one) => (one.matches("[type=checkbox], [type=radio]") ? one.closest("label") : one);
@@ -78,16 +78,6 @@ LISTEN = """() => {
 }"""
 
 
-@pytest.fixture(params=["light", "dark"])
-def seer(
-    playwright: Playwright, net: Network, stack: Stack, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[Person]:
-    """Somebody whose browser is light, and then somebody whose browser is dark."""
-    workspace, token = stack.workspace()
-    with browser(playwright, tmp_path, net, dark=request.param == "dark") as (context, extension):
-        yield Person(context, net, stack, extension, workspace, token)
-
-
 @pytest.fixture
 def company(stack: Stack) -> Company:
     return company_of_three(stack)
@@ -117,28 +107,28 @@ def _gate(vendors: Vendors, name: str, says: Says) -> Iterator[threading.Event]:
     event.set()
 
 
-def test_signing_in_has_no_barrier(seer: Person, request: pytest.FixtureRequest) -> None:
-    is_dark = "dark" in request.node.name
-
-    popup = seer.look_at("http://quiet.test/")
+@LIGHT_AND_DARK
+def test_signing_in_has_no_barrier(person: Person, *, dark: bool) -> None:
+    popup = person.look_at("http://quiet.test/")
     expect(popup.get_by_label("Password")).to_be_visible()
 
-    assert popup.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") is is_dark
-    assert (_brightness(popup) < 60) is is_dark
+    assert popup.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") is dark
+    assert (_brightness(popup) < 60) is dark
     _has_no_barrier(popup, "sign-in")
-    seer.fill_in(popup, server="ftp://nowhere")
+    person.fill_in(popup, server="ftp://nowhere")
     expect(popup.get_by_role("alert")).to_be_visible()
     _has_no_barrier(popup, "sign-in with a wrong server")
-    seer.fill_in(popup, password="wrong")
+    person.fill_in(popup, password="wrong")
     expect(popup.get_by_role("alert")).to_have_text("Wrong e-mail or password.")
     _has_no_barrier(popup, "sign-in with a wrong password")
 
 
+@LIGHT_AND_DARK
 def test_a_company_and_a_reveal_have_no_barrier(
-    seer: Person, company: Company, prospeo_may_answer: threading.Event
+    person: Person, company: Company, prospeo_may_answer: threading.Event
 ) -> None:
-    seer.sign_in()
-    popup = seer.look_at(company.website)
+    person.sign_in()
+    popup = person.look_at(company.website)
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
     _has_no_barrier(popup, "company and leads")
 
@@ -174,13 +164,16 @@ def test_a_company_and_a_reveal_have_no_barrier(
     _has_no_barrier(popup, "settings")
 
 
+@LIGHT_AND_DARK
 def test_what_is_missing_or_fails_has_no_barrier(
-    seer: Person, company: Company, prospeo_may_answer: threading.Event
+    person: Person, company: Company, prospeo_may_answer: threading.Event
 ) -> None:
-    seer.sign_in()
-    profile = seer.plays_profile(f"stranger-{secrets.token_hex(4)}", "Ada Stranger", "Engineer at Northwind")
+    person.sign_in()
+    profile = person.plays_profile(
+        f"stranger-{secrets.token_hex(4)}", "Ada Stranger", "Engineer at Northwind"
+    )
 
-    popup = seer.look_at("about:blank")
+    popup = person.look_at("about:blank")
     expect(popup.get_by_text("Nothing to look up here")).to_be_visible()
     _has_no_barrier(popup, "nothing to look up")
     popup.get_by_role("searchbox").fill("nobody")
@@ -191,18 +184,18 @@ def test_what_is_missing_or_fails_has_no_barrier(
     _has_no_barrier(popup, "history, empty")
     popup.close()
 
-    popup = seer.look_at(f"http://unknown-{secrets.token_hex(4)}.test/")
+    popup = person.look_at(f"http://unknown-{secrets.token_hex(4)}.test/")
     expect(popup.get_by_text("No company is known")).to_be_visible()
     _has_no_barrier(popup, "unknown company")
     popup.close()
 
-    with seer.network.failing("/api/ext/lookup", problem(429, "rate_limited", retry_after=30)):
-        popup = seer.look_at(profile)
+    with person.network.failing("/api/ext/lookup", problem(429, "rate_limited", retry_after=30)):
+        popup = person.look_at(profile)
         expect(popup.get_by_role("alert")).to_contain_text("Too many requests")
         _has_no_barrier(popup, "a failure with a countdown")
         popup.close()
 
-    popup = seer.look_at(profile)
+    popup = person.look_at(profile)
     expect(popup.get_by_role("button", name="Look up everything")).to_be_visible()
     _has_no_barrier(popup, "unknown person")
     popup.get_by_role("button", name="Look up everything").click()

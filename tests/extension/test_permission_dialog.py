@@ -30,8 +30,8 @@ def newcomer(
     """Somebody at a screen, whose extension is as the store gives it: no host is granted."""
     shutil.copytree(EXTENSION, tmp_path / "extension")
     workspace, token = stack.workspace()
-    with browser(playwright, tmp_path, net, on_screen=screen.environment) as (context, extension):
-        yield Person(context, net, stack, extension, workspace, token)
+    with browser(playwright, tmp_path, net, on_screen=screen.environment) as started:
+        yield Person(started, net, stack, workspace, token)
 
 
 def sign_in_until_the_dialog_closes_the_popup(person: Person, popup: Page, password: str = PASSWORD) -> None:

@@ -274,8 +274,8 @@ def test_two_browsers_of_one_account_that_ask_at_once_pay_once(
     person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
     person.sign_in()
-    with browser(playwright, tmp_path / "other", net) as (context, extension):
-        other = replace(person, context=context, id=extension)
+    with browser(playwright, tmp_path / "other", net) as started:
+        other = replace(person, browser=started)
         other.sign_in()
         other.plays_profile(stranger.page.split("/")[-2], "Ada Lovelace")
         popups = [person.look_at(stranger.page), other.look_at(stranger.page)]
@@ -293,6 +293,7 @@ def test_two_browsers_of_one_account_that_ask_at_once_pay_once(
     assert person.balance() == CREDITS - 1
 
 
+@pytest.mark.new_profile
 def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(
     person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -314,6 +315,7 @@ def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_i
     assert person.balance() == CREDITS - 1
 
 
+@pytest.mark.new_profile
 def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(
     person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -427,5 +429,5 @@ def rung_until(person: Person, condition: Callable[[], bool]) -> None:
 def restarted(person: Person, playwright: Playwright, folder: Path) -> Iterator[Person]:
     """End the browser and start it again, with what it has on disk."""
     person.context.close()
-    with browser(playwright, folder, person.network) as (context, extension):
-        yield replace(person, context=context, id=extension)
+    with browser(playwright, folder, person.network) as started:
+        yield replace(person, browser=started)

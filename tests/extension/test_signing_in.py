@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from chromium_support import Person, browser, until
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import Network, Reply, problem
@@ -155,6 +156,7 @@ def test_the_keyboard_alone_signs_in_and_out(person: Person) -> None:
     expect(popup.get_by_label("Password")).to_be_visible()
 
 
+@pytest.mark.new_profile
 def test_who_does_not_stay_signed_in_leaves_no_token_and_no_password_on_disk(
     person: Person, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -176,6 +178,7 @@ def test_who_does_not_stay_signed_in_leaves_no_token_and_no_password_on_disk(
     assert files_with(tmp_path / "profile", PASSWORD) == []
 
 
+@pytest.mark.new_profile
 def test_who_stays_signed_in_still_is_when_the_browser_starts_again_until_it_is_turned_off(
     person: Person, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -256,8 +259,8 @@ def test_signing_in_and_out_shows_in_the_side_panel_at_once(person: Person) -> N
 def restarted(person: Person, playwright: Playwright, folder: Path) -> Iterator[Person]:
     """End the browser and start it again, with what it has on disk."""
     person.context.close()
-    with browser(playwright, folder, person.network) as (context, extension):
-        yield replace(person, context=context, id=extension)
+    with browser(playwright, folder, person.network) as started:
+        yield replace(person, browser=started)
 
 
 def files_with(folder: Path, text: str) -> list[Path]:
