@@ -21,13 +21,14 @@ from tools import bootstrap  # noqa: E402 - only after the version is known to d
 
 RUNTIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / "requirements-dev.lock"
-WITH_TOOLS = {"test", "check", "chaos", "fuzz"}  # what needs more than the service itself
+TOP_LEVEL = {"chaos", "fuzz"}  # packages of their own; the other subcommands are modules of tools
+WITH_TOOLS = {"test", "check", *TOP_LEVEL}  # what needs more than the service itself
 
 
 def main(argv: list[str]) -> int:
     """Make the environment that the subcommand needs, and hand over to it; return the exit code."""
     known, rest = _parser().parse_known_args(argv)
-    if rest and known.subcommand not in {"test", "run", "chaos", "fuzz"}:
+    if rest and known.subcommand not in {"test", "run", *TOP_LEVEL}:
         _parser().error("unrecognized arguments: " + " ".join(rest))
     if sys.platform == "win32":
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
@@ -46,7 +47,7 @@ def main(argv: list[str]) -> int:
 
 
 def _hand_over(python: Path, subcommand: str, arguments: list[str]) -> None:
-    """Become `python -m tools.<subcommand>`: one process, so that signals need no passing on."""
+    """Become `python -m <module of the subcommand>`: one process, so that signals need no passing on."""
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([str(python.parent), env.get("PATH", os.defpath)])
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
@@ -56,7 +57,8 @@ def _hand_over(python: Path, subcommand: str, arguments: list[str]) -> None:
         os.chdir(ROOT)
     sys.stdout.flush()
     sys.stderr.flush()
-    command = [str(python), "-m", f"tools.{subcommand}", *arguments]
+    module = subcommand if subcommand in TOP_LEVEL else f"tools.{subcommand}"
+    command = [str(python), "-m", module, *arguments]
     os.execve(command[0], command, env)  # noqa: S606 - no shell wanted: the words are passed on as they are
 
 

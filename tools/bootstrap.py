@@ -10,7 +10,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from tools.console import say, step
+from tools.console import echo, step
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def environment(root: Path, locks: Sequence[Path]) -> Path:
         raise BootstrapError(
             f"{locks[0].name} is missing. Take it from the repository, or write it: dev.py lock"
         )
-    say(f"Preparing {venv.name} from {locks[0].name} (first start or changed lock; needs the network once)")
+    echo(f"Preparing {venv.name} from {locks[0].name} (first start or changed lock; needs the network once)")
     log = root / ".data" / "logs" / "environment.log"
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     log.write_text("")

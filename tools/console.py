@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PATIENCE = 1.0  # seconds that a step may take before it shows that it is alive
+PROGRESS_AFTER = 1.0  # seconds that a step may take before it shows that it is alive
 
 
-def say(text: str) -> None:
+def echo(text: str) -> None:
     """Print one line for the person at the terminal; stdout stays free for answers."""
     _write(text + "\n")
 
@@ -24,7 +24,7 @@ def say(text: str) -> None:
 def step(title: str) -> Iterator[None]:
     """Show a step while it runs: a spinner on a terminal, a line and dots elsewhere, then its seconds."""
     started, over = time.monotonic(), threading.Event()
-    ticker = threading.Thread(target=_tick, args=(title, started, over), daemon=True)
+    ticker = threading.Thread(target=_show_progress, args=(title, started, over), daemon=True)
     ticker.start()
     verdict = "failed"
     try:
@@ -34,22 +34,22 @@ def step(title: str) -> Iterator[None]:
         over.set()
         ticker.join()
         clear = "\r\033[K" if sys.stderr.isatty() else ""
-        say(f"{clear}  {title} … {verdict} in {time.monotonic() - started:.1f} s")
+        echo(f"{clear}  {title} … {verdict} in {time.monotonic() - started:.1f} s")
 
 
-def _tick(title: str, started: float, over: threading.Event) -> None:
+def _show_progress(title: str, started: float, over: threading.Event) -> None:
     if sys.stderr.isatty():
         frames = itertools.cycle("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
         _write(f"  {title} …")
-        if over.wait(PATIENCE):
+        if over.wait(PROGRESS_AFTER):
             return
         while not over.wait(0.1):
             seconds = time.monotonic() - started
             _write(f"\r\033[K{next(frames)} {title} … {seconds:.0f} s")
         return
-    wait = PATIENCE
+    wait = PROGRESS_AFTER
     while not over.wait(wait):
-        say(f"  {title} … {time.monotonic() - started:.0f} s")
+        echo(f"  {title} … {time.monotonic() - started:.0f} s")
         wait = min(wait * 2, 30.0)
 
 

@@ -23,9 +23,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from tools import ports, processes, services
-from tools.console import say
-from tools.redis_server import ServiceError
+from tools.console import echo
+from tools.services import ports, processes, stack
+from tools.services.processes import ServiceError
 from tools.state import ROOT, State
 
 SOURCE = ROOT / "extension"
@@ -50,10 +50,10 @@ def main(argv: list[str]) -> int:
         try:
             return _show()
         except ServiceError as problem:
-            say(str(problem))
+            echo(str(problem))
             return 1
         except KeyboardInterrupt:
-            say("Stopped.")
+            echo("Stopped.")
             return 0
 
 
@@ -61,9 +61,9 @@ def _zip(target: Path) -> int:
     try:
         pack(target)
     except OSError as problem:
-        say(f"{target} cannot be written: {problem.strerror}.")
+        echo(f"{target} cannot be written: {problem.strerror}.")
         return 1
-    say(f"{target}: {target.stat().st_size:,} bytes. What the store asks is in extension/store.")
+    echo(f"{target}: {target.stat().st_size:,} bytes. What the store asks is in extension/store.")
     return 0
 
 
@@ -88,22 +88,22 @@ def _show() -> int:
     browser = _browser()
     with ExitStack() as stop:
         running = None
-        known = services.already_up(state)
+        known = stack.find_running(state)
         if known is None:
-            running = stop.enter_context(services.Services(state))
-            known = {**(running.answer or {})}
+            running = stop.enter_context(stack.LocalStack(state))
+            known = {**(running.access or {})}
         port = stop.enter_context(_websites())
-        say(_told(known, port, opened=browser is not None))
+        echo(_told(known, port, opened=browser is not None))
         log = state.logs / "chromium.log"
         opened = None if browser is None else stop.enter_context(_opened(browser, port, log))
         while opened is None or opened.poll() is None:
             if running:
-                running.tend()
+                running.tick()
             else:
-                threading.Event().wait(services.ROUND)
+                threading.Event().wait(stack.POLL_SECONDS)
         if opened.returncode:
             raise ServiceError(f"{browser} ended with code {opened.returncode}:\n{processes.tail(log)}")
-        say("The browser was closed.")
+        echo("The browser was closed.")
     return 0
 
 

@@ -8,31 +8,31 @@ import signal
 import subprocess
 import sys
 
-from tools import environment, processes, procfile, redis_server, supervisor
-from tools.console import say, step
-from tools.redis_server import ServiceError
+from tools.console import echo, step
+from tools.services import embedded_redis, environment, processes, procfile, supervisor
+from tools.services.processes import ServiceError
 from tools.state import ROOT, State
 
-NOT_FOUND = 127  # the shell's exit code for it
+COMMAND_NOT_FOUND = 127  # the shell's exit code for it
 
 
 def main(argv: list[str]) -> int:
     """Return the exit code of the command, as a shell would give it."""
     if not argv:
-        say("Say what to run, such as: python3 dev.py run flask accounts list")
+        echo("Say what to run, such as: python3 dev.py run flask accounts list")
         return 2
     if shutil.which(argv[0]) is None:
-        say(f"{argv[0]}: there is no such command in the environment or on the PATH")
-        return NOT_FOUND
+        echo(f"{argv[0]}: there is no such command in the environment or on the PATH")
+        return COMMAND_NOT_FOUND
     state = State.open()
     with processes.interruptible():
         try:
-            with redis_server.running(state, os.environ) as redis_url:
+            with embedded_redis.running(state, os.environ) as redis_url:
                 env = environment.for_children(state, os.environ, redis_url=redis_url)
                 _migrate_if_new(state, env)
-                return _call(argv, env)
+                return _run_in_foreground(argv, env)
         except ServiceError as problem:
-            say(str(problem))
+            echo(str(problem))
             return 1
         except KeyboardInterrupt:
             return 128 + signal.SIGINT
@@ -43,10 +43,10 @@ def _migrate_if_new(state: State, env: dict[str, str]) -> None:
     embedded = env["DATABASE_URL"] == f"sqlite:///{state.database}"
     if release and embedded and not state.database.exists():
         with step("migrate the new database"):
-            supervisor.run_to_end(release, state, env, procfile.RELEASE)
+            supervisor.run_to_completion(release, state, env, procfile.RELEASE)
 
 
-def _call(command: list[str], env: dict[str, str]) -> int:
+def _run_in_foreground(command: list[str], env: dict[str, str]) -> int:
     """Run in the foreground: the command gets the terminal, its Ctrl-C included."""
     process = subprocess.Popen(command, env=env)  # noqa: S603 - what the person asked for
     while True:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-KEPT_BY_FRESH = {"logs"}
+PRESERVED = {"logs"}
 DEMO_EMAIL = "demo@contact-lookup.example"
 
 
@@ -72,8 +72,8 @@ class State:
         """Return the secrets of this installation; make the ones that are not there yet."""
         kept = self.read("secrets.json")
         made = {
-            "SECRET_KEY": _key(),
-            "SUPPRESSION_KEY": _key(),
+            "SECRET_KEY": _new_key(),
+            "SUPPRESSION_KEY": _new_key(),
             "REDIS_PASSWORD": secrets.token_urlsafe(24),
             "FLOWER_BASIC_AUTH": f"admin:{secrets.token_urlsafe(12)}",
             "DEMO_PASSWORD": secrets.token_urlsafe(12),
@@ -83,7 +83,7 @@ class State:
             self.write("secrets.json", kept)
         return {name: str(value) for name, value in kept.items()}
 
-    def forget_samples_of(self, database_url: str) -> None:
+    def forget_seeding(self, database_url: str) -> None:
         """Forget that the samples are in this database, which is gone."""
         seeded = self.read("seeded.json")
         if seeded.pop(fingerprint(database_url), None) is not None:
@@ -92,7 +92,7 @@ class State:
     def clear(self) -> None:
         """Forget everything but the logs."""
         for entry in self.directory.iterdir():
-            if entry.name in KEPT_BY_FRESH or entry.suffix == ".lock":
+            if entry.name in PRESERVED or entry.suffix == ".lock":
                 continue
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
 
@@ -103,7 +103,7 @@ class Lock:
     def __init__(self, path: Path) -> None:
         self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Take it if nobody holds it, without waiting."""
         try:
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -112,7 +112,7 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Close it; it stays held while a keeper that was given the descriptor lives."""
+        """Close it; it stays held while a reaper that was given the descriptor lives."""
         os.close(self.descriptor)
 
 
@@ -121,5 +121,5 @@ def fingerprint(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _key() -> str:
+def _new_key() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(32)).decode()

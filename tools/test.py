@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tools import postgres
+from tools.services import postgres
 
 ON_POSTGRES = "--postgres"
 

@@ -6,12 +6,12 @@ import argparse
 import json
 import sys
 
-from tools import processes, services
-from tools.console import say
-from tools.redis_server import ServiceError
+from tools.console import echo
+from tools.services import processes, stack
+from tools.services.processes import ServiceError
 from tools.state import State
 
-LAST_PORT = 65535
+MAX_PORT = 65535
 
 
 def main(argv: list[str]) -> int:
@@ -24,22 +24,22 @@ def main(argv: list[str]) -> int:
     state = State.open()
     with processes.interruptible():
         try:
-            with services.Services(state, chosen.port, chosen.fresh) as running:
-                sys.stdout.write(json.dumps(running.answer) + "\n" if chosen.json else banner(state))
+            with stack.LocalStack(state, chosen.port, chosen.fresh) as running:
+                sys.stdout.write(json.dumps(running.access) + "\n" if chosen.json else banner(state))
                 sys.stdout.flush()
                 while True:
-                    running.tend()
+                    running.tick()
         except ServiceError as problem:
-            say(str(problem))
+            echo(str(problem))
             return 1
         except KeyboardInterrupt:
-            say("Stopped.")
+            echo("Stopped.")
             return 0
 
 
 def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= LAST_PORT):
-        raise argparse.ArgumentTypeError(f"{text} is not a port: choose one from 1 to {LAST_PORT}")
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_PORT):
+        raise argparse.ArgumentTypeError(f"{text} is not a port: choose one from 1 to {MAX_PORT}")
     return int(text)
 
 

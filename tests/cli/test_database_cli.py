@@ -19,7 +19,7 @@ from app.cli import database as commands
 from app.factory import create_app
 from app.infra.db import Base
 from app.settings import Settings
-from tools.chaos.proxy import Mode, Proxy
+from chaos.proxy import Mode, Proxy
 
 Upgrade = Callable[..., Result]
 needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; see TEST_DATABASE_URL")

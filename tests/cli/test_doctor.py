@@ -24,7 +24,7 @@ from app.cli.checks import clocks
 from app.cli.checks.findings import Level
 from app.cli.doctor import doctor
 from app.infra import clock
-from tools import postgres
+from tools.services import postgres
 from tools.state import ROOT
 
 PASSWORD = "canary-" + secrets.token_urlsafe(12)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tools.processes import Keeper
+from tools.services.processes import Reaper
+from tools.services.supervisor import Supervisor
 from tools.state import ROOT, State
-from tools.supervisor import Supervisor
 
 Eventually = Callable[[Callable[[], object]], None]
 
@@ -49,7 +49,7 @@ def supervise(state: State) -> Iterator[Callable[..., Supervisor]]:
     made: list[Supervisor] = []
 
     def start(commands: Mapping[str, str], env: Mapping[str, str] | None = None) -> Supervisor:
-        supervisor = Supervisor(commands, env or dict(os.environ), state.logs, Keeper(grace=0.5), grace=0.5)
+        supervisor = Supervisor(commands, env or dict(os.environ), state.logs, Reaper(grace=0.5), grace=0.5)
         made.append(supervisor)
         supervisor.start()
         return supervisor
@@ -57,7 +57,7 @@ def supervise(state: State) -> Iterator[Callable[..., Supervisor]]:
     yield start
     for supervisor in made:
         supervisor.stop()
-        supervisor.keeper.close()
+        supervisor.reaper.close()
 
 
 @pytest.fixture

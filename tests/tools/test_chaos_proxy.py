@@ -8,8 +8,8 @@ from contextlib import suppress
 
 import pytest
 
-from tools import ports
-from tools.chaos.proxy import Mode, Proxy
+from chaos.proxy import Mode, Proxy
+from tools.services import ports
 
 Connect = Callable[[], socket.socket]
 

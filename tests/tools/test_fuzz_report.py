@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tools.fuzz.report import OTHERS, Claim, Tally, curl, show
+from fuzz.report import UNKNOWN_METHODS, Criterion, RequestStats, curl, print_report
 
 REVEAL = "POST /reveal"
 
@@ -33,11 +33,11 @@ def exchange(method: str, status: int | None, **failed: str) -> dict[str, Any]:
     }
 
 
-def counted(folder: Path, *recorders: dict[str, Any]) -> Tally:
+def counted(folder: Path, *recorders: dict[str, Any]) -> RequestStats:
     events = folder / "events.ndjson"
     lines = [{"ScenarioFinished": {"phase": "fuzzing", "recorder": recorder}} for recorder in recorders]
     events.write_text("\n".join(json.dumps(line) for line in [{"EngineStarted": {}}, *lines]))
-    tally = Tally(frozenset({REVEAL}))
+    tally = RequestStats(frozenset({REVEAL}))
     tally.add(events)
     return tally
 
@@ -45,8 +45,8 @@ def counted(folder: Path, *recorders: dict[str, Any]) -> Tally:
 def test_requests_answers_and_checks_are_counted(tmp_path: Path) -> None:
     tally = counted(tmp_path, exchange("POST", 200), exchange("POST", 422), exchange("BREW", 405))
 
-    assert tally.requests == {(REVEAL, "fuzzing"): 2, (OTHERS, "fuzzing"): 1}
-    assert tally.answers == {(REVEAL, 200): 1, (REVEAL, 422): 1, (OTHERS, 405): 1}
+    assert tally.requests == {(REVEAL, "fuzzing"): 2, (UNKNOWN_METHODS, "fuzzing"): 1}
+    assert tally.answers == {(REVEAL, 200): 1, (REVEAL, 422): 1, (UNKNOWN_METHODS, 405): 1}
     assert (tally.total, tally.checks["always"], tally.failures) == (3, 3, {})
 
 
@@ -71,7 +71,7 @@ def test_a_request_without_an_answer_is_counted_apart(tmp_path: Path) -> None:
 def test_an_error_of_the_run_is_kept(tmp_path: Path) -> None:
     events = tmp_path / "events.ndjson"
     events.write_text(json.dumps({"NonFatalError": {"info": "it cannot sign in"}}))
-    tally = Tally(frozenset())
+    tally = RequestStats(frozenset())
 
     tally.add(events)
 
@@ -95,7 +95,7 @@ def test_the_report_shows_every_operation_and_every_verdict(tmp_path: Path) -> N
     tally = counted(tmp_path, exchange("POST", 500, not_a_server_error="Server error"))
     written = io.StringIO()
 
-    show(tally, [Claim("answers of 5xx", "1", holds=False)], Console(file=written, width=120))
+    print_report(tally, [Criterion("answers of 5xx", "1", holds=False)], Console(file=written, width=120))
 
     assert REVEAL in written.getvalue()
     assert "Server error" in written.getvalue()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import secret_scan
+from tools.check import secret_scan
 
 AWS_KEY = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, so that this file is not found
 

@@ -45,9 +45,9 @@ def test_a_demo_account_that_outlived_our_state_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:
     first, second = State.open(tmp_path / "first"), State.open(tmp_path / "second")
-    run("-m", "tools.seed", url=url, env=bare, folder=first.directory)
+    run("-m", "tools.demo.seed", url=url, env=bare, folder=first.directory)
 
-    run("-m", "tools.seed", url=url, env=bare, folder=second.directory)
+    run("-m", "tools.demo.seed", url=url, env=bare, folder=second.directory)
 
     status, answer = sign_in(settings, url, second.secrets()["DEMO_PASSWORD"])
     assert (status, answer["credits"]["balance"]) == (200, 250)
@@ -60,6 +60,6 @@ def test_a_demo_account_that_outlived_our_state_is_taken_over(
 def test_the_samples_of_a_database_that_is_gone_are_forgotten(state: State) -> None:
     state.write("seeded.json", {fingerprint("sqlite:///gone"): {"complete": True}, "other": {}})
 
-    state.forget_samples_of("sqlite:///gone")
+    state.forget_seeding("sqlite:///gone")
 
     assert state.read("seeded.json") == {"other": {}}

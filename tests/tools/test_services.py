@@ -11,10 +11,11 @@ from contextlib import suppress
 import pytest
 from jobs_support import until
 
-from tools import ports, processes, run, services, up
-from tools.redis_server import ServiceError
+from tools import run, up
+from tools.services import ports, processes, stack
+from tools.services.processes import ServiceError
+from tools.services.supervisor import Supervisor
 from tools.state import ROOT, Lock, State
-from tools.supervisor import Supervisor
 
 LISTENER = f"exec {sys.executable} -m http.server -b 127.0.0.1 $FLOWER_PORT"
 
@@ -30,7 +31,7 @@ def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> Non
         port = taken.getsockname()[1]
 
         with processes.interruptible(), pytest.raises(ServiceError, match=f"Port {port} is taken"):
-            services.Services(state, port=port).__enter__()
+            stack.LocalStack(state, port=port).__enter__()
 
         assert ports.next_free(port) != port
 
@@ -61,29 +62,29 @@ def test_flowers_port_that_is_taken_before_it_starts_is_chosen_again(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        stack = services.Services(state)
-        stack.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
-        stack.supervisor = supervise({"flower": LISTENER}, stack.env)
-        stack._announce()  # noqa: SLF001 -- it was up when Flower died
+        local = stack.LocalStack(state)
+        local.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
+        local.supervisor = supervise({"flower": LISTENER}, local.env)
+        local._publish_access()  # noqa: SLF001 -- it was up when Flower died
 
-        until(lambda: stack.tend() or stack.env["FLOWER_PORT"] != port)
-        until(lambda: stack.tend() or _accepts(stack.env["FLOWER_PORT"]))
+        until(lambda: local.tick() or local.env["FLOWER_PORT"] != port)
+        until(lambda: local.tick() or _accepts(local.env["FLOWER_PORT"]))
 
-    assert state.read("up.json")["flower_url"].endswith(f":{stack.env['FLOWER_PORT']}")
+    assert state.read("up.json")["flower_url"].endswith(f":{local.env['FLOWER_PORT']}")
 
 
 def test_a_second_start_says_where_the_first_one_is(state: State) -> None:
     lock = Lock(state.path("up.lock"))
-    lock.take()
+    lock.acquire()
     state.write("up.json", {"pid": os.getpid(), "base_url": "http://127.0.0.1:8000"})
 
     message = r"already up at http://127\.0\.0\.1:8000"
     with processes.interruptible(), pytest.raises(ServiceError, match=message):
-        services.Services(state).__enter__()
+        stack.LocalStack(state).__enter__()
 
-    assert services.already_up(state) == state.read("up.json")
+    assert stack.find_running(state) == state.read("up.json")
     lock.release()
-    assert services.already_up(state) is None
+    assert stack.find_running(state) is None
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import environment, procfile
+from tools.services import environment, procfile
 from tools.state import Lock, State
 
 
@@ -34,10 +34,10 @@ def test_starting_afresh_forgets_all_but_the_logs(state: State) -> None:
 def test_a_lock_is_held_once_and_free_again_after_its_release(state: State) -> None:
     first, second = Lock(state.path("up.lock")), Lock(state.path("up.lock"))
 
-    assert first.take()
-    assert not second.take()
+    assert first.acquire()
+    assert not second.acquire()
     first.release()
-    assert second.take()
+    assert second.acquire()
     second.release()
 
 

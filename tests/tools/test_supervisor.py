@@ -11,10 +11,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-import tools.supervisor
-from tools import ports, processes
+import tools.services.supervisor
+from tools.services import ports, processes
+from tools.services.supervisor import Supervisor
 from tools.state import State
-from tools.supervisor import Supervisor
 
 Eventually = Callable[[Callable[[], object]], None]
 Supervise = Callable[[Mapping[str, str]], Supervisor]
@@ -22,23 +22,23 @@ Supervise = Callable[[Mapping[str, str]], Supervisor]
 OWNER = """
 import os, sys
 from pathlib import Path
-from tools import processes
-from tools.supervisor import Supervisor
+from tools.services import processes
+from tools.services.supervisor import Supervisor
 logs = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(os.environ["DEV_DATA_DIR"])
 logs.mkdir(parents=True, exist_ok=True)
-keeper = processes.Keeper(grace=0.5)
+reaper = processes.Reaper(grace=0.5)
 with processes.interruptible():
-    supervisor = Supervisor({"toy": %r}, dict(os.environ), logs, keeper, grace=0.5)
+    supervisor = Supervisor({"toy": %r}, dict(os.environ), logs, reaper, grace=0.5)
     supervisor.start()
     try:
         print(supervisor.children[0].process.pid, flush=True)
         import time
         while True:
-            supervisor.tend()
+            supervisor.restart_exited()
             time.sleep(0.02)
     except KeyboardInterrupt:
         supervisor.stop()
-        keeper.close()
+        reaper.close()
 """
 FAMILY = "sleep 1000 & sleep 1000"
 STUBBORN = "trap '' TERM; sleep 1000 & sleep 1000"
@@ -59,24 +59,24 @@ def test_a_process_that_dies_is_started_again(
     supervisor = supervise({"toy": "echo life; exit 3"})
 
     def lived_twice() -> bool:
-        supervisor.tend()
+        supervisor.restart_exited()
         return (state.logs / "toy.log").read_text().count("life") >= 2
 
     eventually(lived_twice)
 
-    assert supervisor.children[0].deaths >= 1
+    assert supervisor.children[0].exits >= 1
 
 
 def test_a_process_that_keeps_dying_is_named(supervise: Supervise, eventually: Eventually) -> None:
     supervisor = supervise({"steady": "sleep 1000", "flapping": "exit 1"})
 
     def named() -> bool:
-        supervisor.tend()
-        return supervisor.unstable(2) == "flapping"
+        supervisor.restart_exited()
+        return supervisor.find_unstable(2) == "flapping"
 
     eventually(named)
 
-    assert supervisor.unstable(1000) is None
+    assert supervisor.find_unstable(1000) is None
 
 
 def test_a_process_that_had_started_is_started_again_at_once_and_one_that_had_not_later_each_time(
@@ -86,15 +86,15 @@ def test_a_process_that_had_started_is_started_again_at_once_and_one_that_had_no
     child = supervisor.children[0]
 
     def died(times: int) -> bool:
-        supervisor.tend()
-        return child.deaths >= times
+        supervisor.restart_exited()
+        return child.exits >= times
 
     eventually(lambda: died(2))
-    after_false_starts = child.false_starts
-    monkeypatch.setattr(tools.supervisor, "STARTED_AFTER", -1.0)
+    after_false_starts = child.early_exits
+    monkeypatch.setattr(tools.services.supervisor, "EARLY_EXIT_SECONDS", -1.0)
     eventually(lambda: died(3))
 
-    assert (after_false_starts, child.false_starts) == (2, 0)
+    assert (after_false_starts, child.early_exits) == (2, 0)
     assert child.process is not None
 
 
@@ -109,7 +109,7 @@ def test_what_a_dead_process_leaves_behind_is_cleared_away(
     os.kill(process.pid, signal.SIGKILL)
 
     def gone() -> bool:
-        supervisor.tend()
+        supervisor.restart_exited()
         return group_of(process.pid) == []
 
     eventually(gone)

@@ -7,7 +7,7 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from tools import vulnerabilities
+from tools.check import vulnerabilities
 
 HASH = "--hash=sha256:" + "0" * 64
 
@@ -66,8 +66,8 @@ def test_a_service_that_knows_of_nothing_was_not_asked(
 
     code = vulnerabilities.main(lock)
 
-    assert code == vulnerabilities.NOT_ASKED
-    assert capsys.readouterr().out.startswith("Not asked: ")
+    assert code == vulnerabilities.UNAVAILABLE
+    assert capsys.readouterr().out.startswith("Not audited: ")
 
 
 def test_where_the_audit_is_required_not_to_be_answered_is_a_failure(

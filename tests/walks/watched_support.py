@@ -27,8 +27,8 @@ from app.domain.kinds import Kind
 from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.queue import Sender
-from tools.processes import Keeper
-from tools.supervisor import Supervisor
+from tools.services.processes import Reaper
+from tools.services.supervisor import Supervisor
 
 _HOUR = timedelta(hours=1)
 QUEUES = "interactive,providers,enrichment,upkeep"
@@ -47,14 +47,14 @@ class Crew:
         self.redis = start_redis(self.port, self.folder)
         with self.database.transaction() as session:
             self.workspace_id = a_workspace(session, grant=1000)
-        self.keeper = Keeper(grace=1)
+        self.reaper = Reaper(grace=1)
         self.over = threading.Event()
         self.tending = threading.Thread(target=self._tend)
 
     def start(self, names: Sequence[str], pool: str) -> None:
         celery = f"exec {sys.executable} -m celery -A watched_entry worker -Q {QUEUES} -P {pool} -c 4"
         commands = {name: f"{celery} -n {name}@%h --without-gossip --without-mingle" for name in names}
-        self.supervisor = Supervisor(commands, self.environment, self.folder, self.keeper, grace=12)
+        self.supervisor = Supervisor(commands, self.environment, self.folder, self.reaper, grace=12)
         self.supervisor.start()
         self.tending.start()
         self.until_working(len(names))
@@ -63,7 +63,7 @@ class Crew:
         self.over.set()
         self.tending.join()
         self.supervisor.stop()
-        self.keeper.close()
+        self.reaper.close()
 
     def stop_redis(self) -> None:
         self.redis.kill()
@@ -159,7 +159,7 @@ class Crew:
 
     def _tend(self) -> None:
         while not self.over.wait(0.05):
-            self.supervisor.tend()
+            self.supervisor.restart_exited()
 
 
 @contextmanager

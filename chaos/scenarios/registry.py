@@ -1,0 +1,33 @@
+"""Every scenario there is, in the order they run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from chaos.context import ScenarioContext
+from chaos.scenarios import deploy, expiry, kills, poison, provider_faults, redis_away
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What is done and measured; `short` if it belongs to the short run, `sqlite` if it makes sense there."""
+
+    id: str
+    title: str
+    run: Callable[[ScenarioContext], None]
+    short: bool = False
+    sqlite: bool = True
+
+
+SCENARIOS = (
+    Scenario("R1", "workers killed every 3 s, pool children every 1 s", kills.workers_killed),
+    Scenario("R2", "Redis killed every 5 s, without persistence", kills.redis_killed),
+    Scenario("R3", "PostgreSQL crashed every 8 s", kills.postgres_killed, sqlite=False),
+    Scenario("R4", "all of it at once, the API killed, the network bad", kills.all_together, short=True),
+    Scenario("R5", "Redis down, then frozen, 20 reveals a second", redis_away.redis_away),
+    Scenario("R9", "a reveal that kills the worker which asks about it", poison.poison),
+    Scenario("R10", "a provider that fails, hangs, refuses and is down", provider_faults.provider_faults),
+    Scenario("R12", "deploy under load: SIGTERM to everybody", deploy.deploy, short=True),
+    Scenario("R13", "expiry: a deadline of 2 s, no worker", expiry.expiry, short=True),
+)

@@ -1,0 +1,1 @@
+"""Generated requests against the real service, made by Schemathesis from its OpenAPI document."""

@@ -1,0 +1,1 @@
+"""The checks that CI runs on every change."""

@@ -1,0 +1,1 @@
+"""The demo: sample data, and a client that calls every endpoint once."""
