@@ -70,7 +70,6 @@ class Browser:
         tab = self.context.new_page()
         for page in pages:
             page.close()
-        self.context.unroute_all(behavior="ignoreErrors")
         self.context.clear_cookies()
         tab.goto(f"chrome-extension://{self.extension_id}/manifest.json")
         tab.evaluate(CLEAR_STORAGE)
@@ -201,10 +200,10 @@ class Person:
         return credits_left
 
     def plays_profile(self, slug: str, name: str, headline: str = "") -> str:
-        """Let the network have that profile; give its address."""
+        """Let the first tab find that profile; give its address. Its route ends with the tab."""
         url = f"https://www.linkedin.com/in/{slug}/"
         html = PROFILE.format(n=3, name=name, headline=headline)
-        self.context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
+        self.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
         return url
 
 

@@ -93,7 +93,7 @@ def _clean_browser(
 
 
 @pytest.fixture
-def _new_browser(playwright: Playwright, net: Network, tmp_path: Path) -> Iterator[Browser]:
+def _own_browser(playwright: Playwright, net: Network, tmp_path: Path) -> Iterator[Browser]:
     """A browser with a new profile in the test's folder, which the test may end or read."""
     with browser(playwright, tmp_path, net) as started:
         yield started
@@ -103,8 +103,8 @@ def _new_browser(playwright: Playwright, net: Network, tmp_path: Path) -> Iterat
 def person(request: pytest.FixtureRequest, net: Network, stack: Stack, *, dark: bool) -> Person:
     """Somebody with an account and an extension of their own, not signed in yet."""
     workspace, token = stack.workspace()
-    needs_profile = request.node.get_closest_marker("new_profile")
-    started: Browser = request.getfixturevalue("_new_browser" if needs_profile else "_clean_browser")
+    is_marked = request.node.get_closest_marker("own_browser")
+    started: Browser = request.getfixturevalue("_own_browser" if is_marked else "_clean_browser")
     return Person(started, net, stack, workspace, token)
 
 
@@ -115,5 +115,6 @@ def _vendors_as_new(vendors: Vendors) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
-        "markers", "new_profile: start a browser with a profile of its own, for what is on disk or restarts"
+        "markers",
+        "own_browser: start a browser for a test that reads its profile, restarts it or stops its worker",
     )

@@ -124,6 +124,7 @@ def test_an_enrichment_that_is_waited_for_ends_at_the_person(person: Person, pro
     assert person.badge() == ""
 
 
+@pytest.mark.own_browser
 def test_an_enrichment_under_way_is_found_again_and_not_asked_twice(
     person: Person, vendors: Vendors, prospeo: Prospeo
 ) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium_support import EXTENSION, Person, until
+from chromium_support import EXTENSION, PROFILE, Person, until
 from people_support import Company, company_of_three
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 from proxy_support import Reply, Sent
@@ -71,14 +71,15 @@ def company(stack: Stack) -> Company:
     return company_of_three(stack)
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 def test_a_walk_over_twenty_websites_without_a_click_sends_nothing_and_one_click_sends_hashes(
     person: Person, company: Company
 ) -> None:
     person.sign_in()
     sites = [f"http://shop-{number}.test/" for number in range(1, SITES)] + [company.website]
-    profiles = [person.plays_profile(f"walker-{number}", f"Walker {number}") for number in (1, 2)]
-    profiles.append(_plays(person.context, f"https://www.linkedin.com/company/engines-{company.domain}/"))
+    network = "https://www.linkedin.com"
+    paths = ("in/walker-1", "in/walker-2", f"company/engines-{company.domain}")
+    profiles = [_plays(person.context, f"{network}/{path}/") for path in paths]
 
     _walk(person, [*sites, *profiles])
 
@@ -225,7 +226,7 @@ def test_the_token_goes_to_nobody_whom_the_server_points_to(person: Person, comp
     assert not [one for one in person.network.sent if "evil.test" in one.host]
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 @pytest.mark.parametrize("stay", [False, True], ids=["until the browser ends", "staying signed in"])
 def test_the_token_can_be_read_by_no_page_and_no_content_script(
     person: Person, company: Company, tmp_path: Path, *, stay: bool
@@ -365,7 +366,7 @@ def _walk(person: Person, addresses: list[str]) -> None:
 
 
 def _plays(context: BrowserContext, url: str) -> str:
-    html = "<title>A company | LinkedIn</title>"
+    html = PROFILE.format(n=3, name="Walker", headline="Baker")
     context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
     return url
 

@@ -77,6 +77,7 @@ def test_a_click_is_on_disk_with_a_key_of_its_own_before_it_is_sent(
     expect(address(popup, company.emails["Ada"])).to_be_visible()
 
 
+@pytest.mark.own_browser
 def test_the_worker_goes_on_after_the_popup_and_is_itself_ended_and_the_answer_is_shown_once(
     person: Person, net: Network, stranger: Stranger
 ) -> None:
@@ -293,7 +294,7 @@ def test_two_browsers_of_one_account_that_ask_at_once_pay_once(
     assert person.balance() == CREDITS - 1
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_in(
     person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -315,7 +316,7 @@ def test_a_job_is_found_again_when_its_browser_was_killed_and_the_person_signs_i
     assert person.balance() == CREDITS - 1
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 def test_who_stays_signed_in_finds_the_badge_after_the_browser_was_killed(
     person: Person, net: Network, stranger: Stranger, playwright: Playwright, tmp_path: Path
 ) -> None:

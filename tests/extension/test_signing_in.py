@@ -156,7 +156,7 @@ def test_the_keyboard_alone_signs_in_and_out(person: Person) -> None:
     expect(popup.get_by_label("Password")).to_be_visible()
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 def test_who_does_not_stay_signed_in_leaves_no_token_and_no_password_on_disk(
     person: Person, playwright: Playwright, tmp_path: Path
 ) -> None:
@@ -178,7 +178,7 @@ def test_who_does_not_stay_signed_in_leaves_no_token_and_no_password_on_disk(
     assert files_with(tmp_path / "profile", PASSWORD) == []
 
 
-@pytest.mark.new_profile
+@pytest.mark.own_browser
 def test_who_stays_signed_in_still_is_when_the_browser_starts_again_until_it_is_turned_off(
     person: Person, playwright: Playwright, tmp_path: Path
 ) -> None:

@@ -25,7 +25,7 @@ def page_of(person: Person, company: Company) -> str:
     """Let the network have the company's page; give its address."""
     url = f"https://www.linkedin.com/company/{company.domain.removesuffix('.test')}/about/"
     html = "<!doctype html><html lang=en><title>About</title>"
-    person.context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
+    person.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
     return url
 
 
@@ -178,7 +178,7 @@ def test_a_page_that_is_no_website_is_not_asked_about(person: Person) -> None:
 def look_at_once(person: Person, url: str) -> Page:
     """Click the icon on a page that may be none that loads."""
     tab = person.tabs()[0]
-    person.context.route(url, lambda route: route.fulfill(body="<p>here", content_type="text/html"))
+    tab.route(url, lambda route: route.fulfill(body="<p>here", content_type="text/html"))
     tab.goto(url)
     return person.click_icon(tab)
 
