@@ -1,13 +1,13 @@
-"""Everything a fresh clone needs: `python3 dev.py demo`, or `up`, `test`, `check`, `run`, `lock`."""
+"""The command line of a fresh clone: `python3 dev.py demo`, or `up`, `test`, `check`, `run`, `lock`."""
 
 from __future__ import annotations
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - on an older Python this sentence is all that runs
+if sys.version_info < (3, 11):  # noqa: UP036 - on an older Python, this check is all that runs
     sys.exit(
-        "This needs Python 3.11 or newer, and this is Python {}.{}. ".format(*sys.version_info[:2])
-        + "Start it with a newer one, such as python3.12."
+        "This needs Python 3.11 or newer; this is Python {}.{}. ".format(*sys.version_info[:2])
+        + "Run it with a newer one, such as python3.12."
     )
 
 import argparse
@@ -17,16 +17,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from tools import bootstrap  # noqa: E402 - only after the version is known to do
+from tools import bootstrap  # noqa: E402 - after the version check
 
 RUNTIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / "requirements-dev.lock"
-TOP_LEVEL = {"chaos", "fuzz"}  # packages of their own; the other subcommands are modules of tools
-WITH_TOOLS = {"test", "check", *TOP_LEVEL}  # what needs more than the service itself
+TOP_LEVEL = {"chaos", "fuzz"}  # the other subcommands are modules of tools
+DEVELOPING = {"test", "check", *TOP_LEVEL}  # these need the development packages
 
 
 def main(argv: list[str]) -> int:
-    """Make the environment that the subcommand needs, and hand over to it; return the exit code."""
+    """Install what the subcommand needs, then run it; return the exit code."""
     known, rest = _parser().parse_known_args(argv)
     if rest and known.subcommand not in {"test", "run", *TOP_LEVEL}:
         _parser().error("unrecognized arguments: " + " ".join(rest))
@@ -34,20 +34,21 @@ def main(argv: list[str]) -> int:
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
     try:
         if known.subcommand == "lock":
-            return bootstrap.write_locks(ROOT, {RUNTIME: ["embedded"], DEVELOPMENT: ["embedded", "dev"]})
-        locks = [DEVELOPMENT] if known.subcommand in WITH_TOOLS else [RUNTIME, DEVELOPMENT]
+            bootstrap.write_locks(ROOT, {RUNTIME: ["embedded"], DEVELOPMENT: ["embedded", "dev"]})
+            return 0
+        locks = [DEVELOPMENT] if known.subcommand in DEVELOPING else [RUNTIME, DEVELOPMENT]
         python = bootstrap.environment(ROOT, locks)
-    except bootstrap.BootstrapError as problem:
-        sys.stderr.write(f"\n{problem}\n")
+    except bootstrap.BootstrapError as error:
+        sys.stderr.write(f"\n{error}\n")
         return 1
     except KeyboardInterrupt:
         return 130
-    _hand_over(python, known.subcommand, argv[argv.index(known.subcommand) + 1 :])
+    _exec(python, known.subcommand, argv[argv.index(known.subcommand) + 1 :])
     return 0
 
 
-def _hand_over(python: Path, subcommand: str, arguments: list[str]) -> None:
-    """Become `python -m <module of the subcommand>`: one process, so that signals need no passing on."""
+def _exec(python: Path, subcommand: str, arguments: list[str]) -> None:
+    """Replace this process with `python -m <module>`, so that signals need no forwarding."""
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([str(python.parent), env.get("PATH", os.defpath)])
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
@@ -59,52 +60,56 @@ def _hand_over(python: Path, subcommand: str, arguments: list[str]) -> None:
     sys.stderr.flush()
     module = subcommand if subcommand in TOP_LEVEL else f"tools.{subcommand}"
     command = [str(python), "-m", module, *arguments]
-    os.execve(command[0], command, env)  # noqa: S606 - no shell wanted: the words are passed on as they are
+    os.execve(command[0], command, env)  # noqa: S606 - without a shell: the arguments are passed unchanged
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dev.py", description=__doc__)
     commands = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
     demo = commands.add_parser(
-        "demo", help="start everything, walk through all endpoints, stay up until Ctrl-C"
+        "demo", help="start everything, call every endpoint once, stay up until Ctrl-C"
     )
     demo.add_argument(
-        "--once", action="store_true", help="stop after the walk; the exit code says if it went well"
+        "--once", action="store_true", help="stop after the calls; the exit code is 0 if all succeeded"
     )
-    demo.add_argument("--verbose", action="store_true", help="print every request and answer in full")
+    demo.add_argument("--verbose", action="store_true", help="print every request and response in full")
     up = commands.add_parser("up", help="start everything and stay up until Ctrl-C")
-    up.add_argument("--port", help="of the API (default: 8000, or the next one that is free)")
-    up.add_argument("--json", action="store_true", help="one line of JSON on stdout when ready")
+    up.add_argument("--port", help="of the API (default: 8000, or the next free port)")
+    up.add_argument("--json", action="store_true", help="print one line of JSON to stdout when ready")
     for command in (demo, up):
         command.add_argument(
-            "--fresh", action="store_true", help="forget the local database, queue and secrets first"
+            "--fresh", action="store_true", help="delete the local database, queue and secrets first"
         )
     commands.add_parser(
-        "test", help="run the tests; further words go to pytest, --postgres runs them on PostgreSQL"
+        "test", help="run the tests; other arguments go to pytest, --postgres runs them on PostgreSQL"
     )
     check = commands.add_parser(
-        "check", help="format, lint, types, supply chain, tests with coverage: what CI runs"
+        "check", help="run what CI runs: format, lint, types, supply chain, tests with coverage"
     )
     check.add_argument(
-        "--tested", action="store_true", help="the tests have just run, with --cov=app --cov-branch"
+        "--tested",
+        action="store_true",
+        help="skip the tests: they have just run, with --cov=app --cov-branch",
     )
     commands.add_parser(
         "chaos",
-        help="kill everything around the service under load, and see whether its promises hold",
-        add_help=False,  # it has options of its own, and says which
+        help="inject faults into the service under load, and check that its guarantees hold",
+        add_help=False,  # it parses its own options
     )
     commands.add_parser(
         "fuzz",
-        help="send thousands of requests made from /openapi.json, good and bad; none may break a promise",
+        help="send thousands of valid and invalid requests, generated from /openapi.json",
         add_help=False,  # as above
     )
     extension = commands.add_parser(
-        "extension", help="the Chrome extension in a browser, over the running demo, with websites to visit"
+        "extension", help="open a browser with the Chrome extension and the sample websites, over the demo"
     )
-    extension.add_argument("--zip", type=Path, metavar="FILE", help="write the zip for the store instead")
-    run = commands.add_parser("run", help="run a command in the environment, with the services there")
+    extension.add_argument(
+        "--zip", type=Path, metavar="FILE", help="write the zip for the Chrome Web Store instead"
+    )
+    run = commands.add_parser("run", help="run a command in the environment, with the services it needs")
     run.add_argument("command", nargs=argparse.REMAINDER, help="such as: flask accounts list")
-    commands.add_parser("lock", help="write the two lock files anew (needs uv)")
+    commands.add_parser("lock", help="rewrite both lock files (needs uv)")
     return parser
 
 

@@ -1,10 +1,9 @@
-"""The stage: what every scenario is given, and the steps that most of them share."""
+"""The context of a scenario: the service, what is reported, and the steps that most scenarios share."""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -13,21 +12,23 @@ from dataclasses import dataclass, field
 from chaos import checker
 from chaos.checker import Findings
 from chaos.generator import generate
-from chaos.load import EXPECTED_STATUSES, NO_RESPONSE, Client, History, Load
-from chaos.report import LiveTable, ReportLine, milliseconds, percentile
-from chaos.service import SeedData, ServiceUnderTest
+from chaos.history import EXPECTED_STATUSES, NO_RESPONSE, UNAVAILABLE, History
+from chaos.live_table import LiveTable
+from chaos.load import Client, Load
+from chaos.report import ReportLine, milliseconds, percentile
+from chaos.service import FLASK, SeedData, ServiceUnderTest
 
 WORKSPACES = 4
 DRAIN_SECONDS = 60.0
-LOAD_SECONDS = 600.0
+MAX_LOAD_SECONDS = 600.0
 SHOW_SECONDS = 5.0
 REPLAYS = 100
-_SENT_AGAIN = re.compile(r"sent_again=(\d+)")
+_REPUBLISHED = re.compile(r"sent_again=(\d+)")  # as the sweeper logs it
 
 
 @dataclass(slots=True)
 class ScenarioContext:
-    """The service, how much is asked of it, and where to say what happens."""
+    """What a scenario works with; `reveals` is how many a long scenario requests."""
 
     service: ServiceUnderTest
     table: LiveTable
@@ -35,42 +36,43 @@ class ScenarioContext:
     short: bool
     seed: int
     id: str = ""
-    republished: int = 0
+    republished_before: int = 0
     lines: list[ReportLine] = field(default_factory=list)
 
     def show(self, state: str, figures: Callable[[], str] = str) -> None:
-        """Say what happens now."""
+        """Show the scenario's state and figures in the live table."""
         self.table.update(self.id, state, figures)
 
     def start(self, *, contacts: int, **settings: str) -> SeedData:
-        """Have the service up with these settings, and somebody to ask about somebody."""
+        """Start the service with these settings, and create workspaces and contacts."""
         self.show("starting")
         self.service.up(**settings)
-        self.show("setting up")
-        cast = self.service.seed(workspaces=WORKSPACES, contacts=contacts)
-        self.republished = self._count_republished()
-        return cast
+        self.show("seeding")
+        data = self.service.seed(workspaces=WORKSPACES, contacts=contacts)
+        self.republished_before = self._count_republished()
+        return data
 
-    def make_load(self, cast: SeedData, *, reveals: int, seconds: float) -> Load:
-        """Make a load that takes about so many seconds if nothing disturbs it."""
-        questions = generate(cast, self.seed)
-        return Load(self.service.base_url, questions, pace=1.15 * reveals / seconds, target=reveals)
+    def make_load(self, data: SeedData, *, reveals: int, seconds: float) -> Load:
+        """Return a load that takes about this many seconds without any fault."""
+        return Load(
+            self.service.base_url, generate(data, self.seed), pace=1.15 * reveals / seconds, target=reveals
+        )
 
-    def run_load(self, load: Load, tally: Mapping[str, int], state: str) -> None:
-        """Return when the load is through; one that takes far too long is cut short."""
-        deadline = time.monotonic() + LOAD_SECONDS
+    def wait_for(self, load: Load, injected: Mapping[str, int], state: str) -> None:
+        """Return when the load has finished; stop it if it takes far too long."""
+        deadline = time.monotonic() + MAX_LOAD_SECONDS
         while not load.is_done():
-            self.show(state, lambda: _progress(load.book, tally))
+            self.show(state, lambda: _progress(load.history, injected))
             load.wait(SHOW_SECONDS)
             if time.monotonic() > deadline:
                 load.stop()
 
-    def drain(self, cast: SeedData, book: History, seconds: float = DRAIN_SECONDS) -> float:
-        """Wait until everything is over, but not longer; give the seconds that it took."""
-        workspaces = [member.workspace for member in cast.tenants]
-        self.show("draining", lambda: f"{len(book.accepted):,} accepted")
+    def drain(self, data: SeedData, history: History, limit: float = DRAIN_SECONDS) -> float:
+        """Wait until all jobs have finished, at most `limit` seconds; return how long that took."""
+        workspaces = [tenant.workspace for tenant in data.tenants]
+        self.show("draining", lambda: f"{len(history.accepted):,} accepted")
         started = time.monotonic()
-        while time.monotonic() - started < seconds:
+        while time.monotonic() - started < limit:
             with self.service.engine.connect() as connection:
                 if not checker.count_open_jobs(connection, workspaces):
                     break
@@ -78,85 +80,85 @@ class ScenarioContext:
         return time.monotonic() - started
 
     def check(
-        self, cast: SeedData, book: History, drained: float, *, limit: float = DRAIN_SECONDS
+        self, data: SeedData, history: History, drained: float, *, limit: float = DRAIN_SECONDS
     ) -> Findings:
-        """Ask the same keys again, read the database, and add what every scenario promises."""
-        self.show("judging")
-        again = Client(self.service.base_url)
-        for asked in list(book.operations.values())[:: max(1, len(book.operations) // REPLAYS)]:
-            status, answer = again.send(asked)
+        """Replay some of the keys, read the database, and report what every scenario guarantees."""
+        self.show("checking")
+        client = Client(self.service.base_url)
+        operations = list(history.operations.values())
+        for operation in operations[:: max(1, len(operations) // REPLAYS)]:
+            status, body = client.send(operation)
             if status in {200, 202}:
-                book.accept(asked, str(answer["job"]["id"]))
-        again.close()
-        workspaces = [member.workspace for member in cast.tenants]
+                history.accept(operation, str(body["job"]["id"]))
+        client.close()
+        workspaces = [tenant.workspace for tenant in data.tenants]
         with self.service.engine.connect() as connection:
-            found = checker.check(connection, workspaces, book.accepted, book.must_succeed())
+            findings = checker.check(connection, workspaces, history.accepted, history.must_succeed())
         self._expect_none(
-            "accepted reveals lost, or keys that stand for two jobs", [*found.lost, *book.conflicts]
+            "accepted reveals lost, or keys with two jobs", [*findings.lost, *history.conflicts]
         )
-        what = f"left unfinished {limit:.0f} s after it was over (drained in {drained:.1f} s)"
-        self._expect_none(what, found.unfinished)
-        self._expect_none("charged twice", found.charged_twice)
-        self._expect_none("ledger mismatches", found.mismatches)
-        self._expect_none("innocent reveals failed", found.unexpected_failures)
+        title = f"jobs unfinished {limit:.0f} s after the load (drained in {drained:.1f} s)"
+        self._expect_none(title, findings.unfinished)
+        self._expect_none("charged twice", findings.charged_twice)
+        self._expect_none("ledger mismatches", findings.mismatches)
+        self._expect_none("reveals failed through a fault of the service", findings.unexpected_failures)
         self._audit()
-        ended = ", ".join(f"{count:,} {status}" for status, count in sorted(found.statuses.items()))
-        self.record("how the accepted reveals ended", ended)
-        return found
+        statuses = ", ".join(f"{count:,} {status}" for status, count in sorted(findings.statuses.items()))
+        self.record("final status of the accepted reveals", statuses)
+        return findings
 
-    def report_responses(self, book: History, found: Findings, tally: Mapping[str, int]) -> None:
-        """Add what callers saw, and the honest figures beside it."""
-        strange = {
-            status: count for status, count in book.statuses.items() if status not in EXPECTED_STATUSES
-        }
-        seen = ", ".join(f"{count:,} x {status}" for status, count in sorted(book.statuses.items(), key=str))
-        self.expect("answers seen", seen, "200, 202, 503, none", holds=not strange)
-        self.expect("questions never taken in", f"{book.abandoned}", "0", holds=book.abandoned == 0)
-        shares = [milliseconds(percentile(book.latencies, share)) for share in (0.5, 0.99)]
-        longest = milliseconds(max(book.latencies, default=0.0))
-        self.record("time to be taken in: p50, p99, longest", ", ".join([*shares, longest]))
-        self.record("requests sent again with the same key", f"{book.retries:,}")
-        self.record("struck", ", ".join(f"{count} x {what}" for what, count in sorted(tally.items())) or "-")
-        self.record(
-            "messages that the sweeper sent again", f"{self._count_republished() - self.republished:,}"
-        )
-        self.record("questions a provider was asked more than once", f"{found.repeated_calls:,}")
-        ended = {name: Counter(codes) for name, codes in self.service.processes.unexpected_exits().items()}
-        said = ", ".join(f"{name} {dict(codes)}" for name, codes in sorted(ended.items()))
-        self.record("processes that ended by themselves so far: exit codes", said or "none")
+    def report_responses(self, history: History, findings: Findings, injected: Mapping[str, int]) -> None:
+        """Report what the clients observed, and figures without a target."""
+        unexpected = history.statuses.keys() - EXPECTED_STATUSES
+        observed = ", ".join(f"{n:,} x {status}" for status, n in sorted(history.statuses.items(), key=str))
+        self.expect("responses", observed, "200, 202, 503, none", holds=not unexpected)
+        self.expect("requests abandoned", f"{history.abandoned}", "0", holds=history.abandoned == 0)
+        shares = [milliseconds(percentile(history.latencies, share)) for share in (0.5, 0.99)]
+        longest = milliseconds(max(history.latencies, default=0.0))
+        self.record("time until accepted: p50, p99, longest", ", ".join([*shares, longest]))
+        self.record("requests retried with the same key", f"{history.retries:,}")
+        faults = ", ".join(f"{count} x {fault}" for fault, count in sorted(injected.items()))
+        self.record("faults injected", faults or "-")
+        republished = self._count_republished() - self.republished_before
+        self.record("messages republished by the sweeper", f"{republished:,}")
+        self.record("provider calls repeated for the same question", f"{findings.repeated_calls:,}")
+        exits = {name: Counter(codes) for name, codes in self.service.processes.unexpected_exits().items()}
+        codes = ", ".join(f"{name} {dict(counts)}" for name, counts in sorted(exits.items()))
+        self.record("unexpected exits of processes so far: exit codes", codes or "none")
 
-    def expect(self, what: str, measured: str, target: str, *, holds: bool) -> None:
-        """Add a line that can be broken."""
-        self.lines.append(ReportLine(what, measured, target, holds))
+    def expect(self, title: str, measured: str, target: str, *, holds: bool) -> None:
+        """Add a measurement with a target to the report."""
+        self.lines.append(ReportLine(title, measured, target, holds))
 
-    def record(self, what: str, measured: str) -> None:
-        """Add a line that promises nothing."""
-        self.lines.append(ReportLine(what, measured))
+    def record(self, title: str, measured: str) -> None:
+        """Add a measurement without a target to the report."""
+        self.lines.append(ReportLine(title, measured))
 
-    def _expect_none(self, what: str, faults: list[str]) -> None:
-        self.lines.append(ReportLine(what, f"{len(faults)}", "0", not faults, tuple(faults)))
+    def _expect_none(self, title: str, violations: list[str]) -> None:
+        line = ReportLine(title, f"{len(violations)}", "0", not violations, tuple(violations))
+        self.lines.append(line)
 
     def _audit(self) -> None:
-        """Have the service's own auditor look, too."""
-        flask = [sys.executable, "-m", "flask", "--app", "app.factory:create_app"]
-        done = self.service.run([*flask, "audit", "ledger", "--json"])
+        """Report what the service's own audit of the ledger finds."""
+        title = "faults that `flask audit ledger` finds"
+        done = self.service.run([*FLASK, "audit", "ledger", "--json"])
         try:
             faults = json.loads(done.stdout.strip().splitlines()[-1])["faults"]
         except (ValueError, KeyError, IndexError):
-            self.expect(
-                "faults that `flask audit ledger` finds", done.stderr.strip()[-200:], "0", holds=False
-            )
+            self.expect(title, done.stderr.strip()[-200:], "0", holds=False)
             return
-        self._expect_none("faults that `flask audit ledger` finds", [str(fault) for fault in faults])
+        self._expect_none(title, [str(fault) for fault in faults])
 
     def _count_republished(self) -> int:
-        logs = self.service.folder.glob("*.log")
+        """Return how many messages the sweeper has republished, according to the logs."""
         return sum(
-            int(count) for log in logs for count in _SENT_AGAIN.findall(log.read_text(errors="replace"))
+            int(count)
+            for log in self.service.folder.glob("*.log")
+            for count in _REPUBLISHED.findall(log.read_text(errors="replace"))
         )
 
 
-def _progress(book: History, tally: Mapping[str, int]) -> str:
-    unavailable, silent = book.statuses[503], book.statuses[NO_RESPONSE]
-    answered = f"{len(book.accepted):,} accepted, {unavailable:,} x 503, {silent:,} without answer"
-    return f"{answered}, {sum(tally.values())} struck"
+def _progress(history: History, injected: Mapping[str, int]) -> str:
+    unavailable, unanswered = history.statuses[UNAVAILABLE], history.statuses[NO_RESPONSE]
+    responses = f"{len(history.accepted):,} accepted, {unavailable:,} x 503, {unanswered:,} without response"
+    return f"{responses}, {sum(injected.values())} faults"

@@ -1,7 +1,8 @@
-"""The nemeses: what is done to the running service, each at its own pace, until the load is through.
+"""The nemeses: faults that are injected into the running service at intervals, until the load has finished.
 
-A process that is killed while it starts proves nothing, and if all are, nothing runs. So a process lives at
-least as long as the start took, and on a slow or busy machine all strike less often.
+Killing a process that is still starting shows nothing, and killing all of them at once leaves nothing to
+test. So a process is killed only once it has run as long as the service took to start, and on a slow or busy
+machine all intervals are longer.
 """
 
 from __future__ import annotations
@@ -20,45 +21,46 @@ from chaos.proxy import Mode
 from chaos.service import INTERACTIVE, PREFORK_WORKER, WEB, ServiceUnderTest
 
 Fault: TypeAlias = Callable[[], str | None]
-"""Strikes once; says what was struck, None if there was nothing to strike just then."""
+"""Injects a fault; returns its name, or None if there was nothing to break at the time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Nemesis:
-    """A blow and the seconds from one to the next."""
+    """A fault, and the seconds between two injections."""
 
     fault: Fault
     interval: float
 
 
-def workers(stack: ServiceUnderTest) -> list[Nemesis]:
-    """Kill a whole worker every three seconds, in turn, and a child of the forking one every second."""
-    turns = itertools.cycle(INTERACTIVE)
+def workers(service: ServiceUnderTest) -> list[Nemesis]:
+    """Kill a whole worker every three seconds, in turn, and a child of the prefork worker every second."""
+    names = itertools.cycle(INTERACTIVE)
 
-    def tree() -> str | None:
-        return "worker" if stack.processes.kill(next(turns), older=stack.boot_seconds) else None
+    def worker() -> str | None:
+        killed = service.processes.kill(next(names), min_age=service.boot_seconds)
+        return "worker" if killed else None
 
     def child() -> str | None:
-        return "pool child" if stack.processes.kill_child(PREFORK_WORKER) else None
+        return "pool child" if service.processes.kill_child(PREFORK_WORKER) else None
 
-    return [Nemesis(tree, 3.0), Nemesis(child, 1.0)]
+    return [Nemesis(worker, 3.0), Nemesis(child, 1.0)]
 
 
-def redis(stack: ServiceUnderTest) -> list[Nemesis]:
-    """Kill Redis every five seconds; it comes back empty."""
+def redis(service: ServiceUnderTest) -> list[Nemesis]:
+    """Kill Redis every five seconds; it restarts empty."""
 
     def crash() -> str:
-        stack.redis.kill()
+        service.redis.kill()
         time.sleep(0.3)
-        stack.redis.start()
+        service.redis.start()
         return "Redis"
 
     return [Nemesis(crash, 5.0)]
 
 
-def postgres(stack: ServiceUnderTest) -> list[Nemesis]:
-    """Crash PostgreSQL every eight seconds; it replays its log and goes on."""
-    database = stack.database
+def postgres(service: ServiceUnderTest) -> list[Nemesis]:
+    """Crash PostgreSQL every eight seconds; it replays its write-ahead log."""
+    database = service.database
     if database is None:
         return []
 
@@ -70,32 +72,29 @@ def postgres(stack: ServiceUnderTest) -> list[Nemesis]:
     return [Nemesis(crash, 8.0)]
 
 
-def web(stack: ServiceUnderTest) -> list[Nemesis]:
-    """Kill a process of the API every eight seconds, and all of them, with their arbiter, every thirty."""
-    turns = itertools.count()
+def web(service: ServiceUnderTest) -> list[Nemesis]:
+    """Kill an API process every eight seconds, and all of them with their arbiter every thirty."""
+    indexes = itertools.count()
 
     def child() -> str | None:
-        return (
-            "API process"
-            if stack.processes.kill_child(WEB, which=next(turns), older=stack.boot_seconds)
-            else None
-        )
+        killed = service.processes.kill_child(WEB, index=next(indexes), min_age=service.boot_seconds)
+        return "API process" if killed else None
 
     def arbiter() -> str | None:
-        return "API" if stack.processes.kill(WEB, older=stack.boot_seconds) else None
+        return "API" if service.processes.kill(WEB, min_age=service.boot_seconds) else None
 
     return [Nemesis(child, 8.0), Nemesis(arbiter, 30.0)]
 
 
-def network(stack: ServiceUnderTest, seed: int) -> list[Nemesis]:
-    """Make the network to one of the servers slow, deaf or broken for up to four seconds."""
-    dice = random.Random(seed)  # noqa: S311 - a run can be repeated
+def network(service: ServiceUnderTest, seed: int) -> list[Nemesis]:
+    """Delay, reset or block connections to a server for up to four seconds, every seven seconds."""
+    rng = random.Random(seed)  # noqa: S311 - so that a run can be repeated
 
     def disturb() -> str:
-        proxy = dice.choice(stack.proxies)
-        mode = dice.choice((Mode.LATENCY, Mode.RESET, Mode.BLACKHOLE))
-        proxy.set(mode, seconds=0.2)
-        time.sleep(1.0 if mode is Mode.RESET else dice.uniform(2.0, 4.0))
+        proxy = rng.choice(service.proxies)
+        mode = rng.choice((Mode.LATENCY, Mode.RESET, Mode.BLACKHOLE))
+        proxy.set(mode, latency=0.2)
+        time.sleep(1.0 if mode is Mode.RESET else rng.uniform(2.0, 4.0))
         proxy.set(Mode.PASS)
         return f"network {mode.value}"
 
@@ -104,28 +103,30 @@ def network(stack: ServiceUnderTest, seed: int) -> list[Nemesis]:
 
 @contextmanager
 def running(nemeses: Sequence[Nemesis], *, slowness: float) -> Iterator[Counter[str]]:
-    """Let the nemeses strike while the block runs; the counter says what was struck, how often."""
-    tally: Counter[str] = Counter()
-    over = threading.Event()
+    """Inject the faults while the block runs; yield a counter of the faults injected so far, by name."""
+    injected: Counter[str] = Counter()
+    stopped = threading.Event()
     threads = [
-        threading.Thread(target=_run, args=(one.fault, one.interval * slowness, over, tally), daemon=True)
-        for one in nemeses
+        threading.Thread(
+            target=_run, args=(nemesis.fault, nemesis.interval * slowness, stopped, injected), daemon=True
+        )
+        for nemesis in nemeses
     ]
     for thread in threads:
         thread.start()
     try:
-        yield tally
+        yield injected
     finally:
-        over.set()
+        stopped.set()
         for thread in threads:
             thread.join()
 
 
-def _run(blow: Fault, every: float, over: threading.Event, tally: Counter[str]) -> None:
+def _run(fault: Fault, interval: float, stopped: threading.Event, injected: Counter[str]) -> None:
     started = time.monotonic()
-    for turn in itertools.count(1):
-        if over.wait(max(0.0, started + turn * every - time.monotonic())):
+    for number in itertools.count(1):
+        if stopped.wait(max(0.0, started + number * interval - time.monotonic())):
             return
-        struck = blow()
-        if struck is not None:
-            tally[struck] += 1
+        name = fault()
+        if name is not None:
+            injected[name] += 1

@@ -1,7 +1,7 @@
-"""The crew: the service's processes, each in its own group, started again when they die and nobody meant it.
+"""The processes of the service under test, each in its own process group and restarted when it dies.
 
-Unlike the supervisor of `dev.py up` it prints nothing, pauses the same short time before every new life, and
-can be told to kill, to send home and to take on one process while the others go on.
+Unlike the supervisor of `dev.py up` it prints nothing, restarts after the same short delay every time, and
+can kill, stop and start one process while the others keep running.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-RESTART_DELAY = 0.5  # seconds between a death and the next life
+    from tools.services.processes import Reaper
+
+RESTART_DELAY = 0.5  # seconds
 POLL_SECONDS = 0.1
 
 
 @dataclass(slots=True)
 class ManagedProcess:
-    """One process over all its lives; `ended` are the exit codes of lives that nobody here ended."""
+    """A process across its restarts; `unexpected_exits` are the exit codes when nothing here ended it."""
 
     name: str
     command: str
@@ -42,39 +44,36 @@ class ManagedProcess:
 
 
 class ProcessManager:
-    """Everybody who is on; a thread looks after them."""
+    """Runs processes by name; a thread restarts those that exit."""
 
-    def __init__(self, logs: Path, reaper: processes.Reaper) -> None:
+    def __init__(self, logs: Path, reaper: Reaper) -> None:
         self._logs = logs
         self._reaper = reaper
-        self._members: dict[str, ManagedProcess] = {}
+        self._managed: dict[str, ManagedProcess] = {}
         self._lock = threading.RLock()
-        self._over = threading.Event()
-        self._tender = threading.Thread(target=self._supervise, name="crew", daemon=True)
-        self._tender.start()
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._restart_exited, name="process manager", daemon=True)
+        self._thread.start()
 
     @property
     def names(self) -> list[str]:
-        """Give the names of those who are on."""
+        """The names of all processes."""
         with self._lock:
-            return list(self._members)
+            return list(self._managed)
 
     def start(self, name: str, command: str, env: Mapping[str, str]) -> None:
-        """Start a process and keep it running."""
+        """Start a process, and restart it whenever it exits."""
         with self._lock:
-            member = ManagedProcess(name, command, env)
-            self._members[name] = member
-            self._spawn(member)
+            self._managed[name] = ManagedProcess(name, command, env)
+            self._spawn(self._managed[name])
 
-    def stop_processes(
-        self, names: Iterable[str], *, grace: float = processes.GRACE_SECONDS
-    ) -> dict[str, float]:
-        """End processes with SIGTERM, and after `grace` seconds with SIGKILL; give how long each took."""
+    def stop(self, names: Iterable[str], *, grace: float = processes.GRACE_SECONDS) -> dict[str, float]:
+        """Stop processes with SIGTERM, after `grace` seconds with SIGKILL; return how long each took."""
         with self._lock:
-            leaving = [self._members.pop(name) for name in names if name in self._members]
+            removed = [self._managed.pop(name) for name in names if name in self._managed]
         started = time.monotonic()
         took: dict[str, float] = {}
-        running = {one.name: one.process for one in leaving if one.process is not None}
+        running = {managed.name: managed.process for managed in removed if managed.process is not None}
         for process in running.values():
             _signal_group(process, signal.SIGTERM)
         while len(took) < len(running) and time.monotonic() - started < grace:
@@ -82,91 +81,89 @@ class ProcessManager:
                 if process.poll() is not None:
                     took.setdefault(name, time.monotonic() - started)
             time.sleep(0.02)
-        processes.stop([one.pid for one in running.values()], running.values(), grace=0.0)
-        for process in running.values():
-            self._reaper.unwatch(process.pid)
+        self._reaper.stop(running.values(), grace=0.0)
         return {name: took.get(name, time.monotonic() - started) for name in running}
 
-    def kill(self, name: str, *, older: float = 0.0) -> bool:
-        """Kill a process and all its children with SIGKILL; False if it has not lived so many seconds."""
+    def kill(self, name: str, *, min_age: float = 0.0) -> bool:
+        """Kill a process group with SIGKILL if it has run for `min_age` seconds; return whether it has."""
         with self._lock:
-            member = self._members.get(name)
-            if member is None or member.process is None or member.process.poll() is not None:
+            managed = self._managed.get(name)
+            if managed is None or managed.process is None or managed.process.poll() is not None:
                 return False
-            if time.monotonic() - member.started < older:
+            if time.monotonic() - managed.started < min_age:
                 return False
-            member.was_killed = True
-            _signal_group(member.process, signal.SIGKILL)
+            managed.was_killed = True
+            _signal_group(managed.process, signal.SIGKILL)
             return True
 
-    def kill_child(self, name: str, *, which: int = 0, older: float = 0.0) -> bool:
-        """Kill one child of a process with SIGKILL; False if it has none that lived so many seconds."""
+    def kill_child(self, name: str, *, index: int = 0, min_age: float = 0.0) -> bool:
+        """Kill a child of a process that has run for `min_age` seconds; return whether there is one."""
         with self._lock:
-            member = self._members.get(name)
-            pid = member.process.pid if member is not None and member.process is not None else None
+            managed = self._managed.get(name)
+            pid = managed.process.pid if managed is not None and managed.process is not None else None
         if pid is None:
             return False
         with suppress(psutil.Error):
+            now = time.time()
             children = [
-                one for one in psutil.Process(pid).children() if time.time() - one.create_time() >= older
+                child for child in psutil.Process(pid).children() if now - child.create_time() >= min_age
             ]
             if children:
-                children[which % len(children)].kill()
+                children[index % len(children)].kill()
                 return True
         return False
 
     def kill_connection_owner(self, name: str, port: int) -> bool:
-        """Kill the one process, of this member or a child, whose connection has this port at its own end."""
+        """Kill the process, or its descendant, that has a connection with this local port; return whether."""
         with self._lock:
-            member = self._members.get(name)
-            if member is None or member.process is None:
+            managed = self._managed.get(name)
+            if managed is None or managed.process is None:
                 return False
             with suppress(psutil.Error):
-                leader = psutil.Process(member.process.pid)
-                for one in (leader, *leader.children(recursive=True)):
-                    if any(line.laddr and line.laddr.port == port for line in one.net_connections("tcp")):
-                        member.was_killed = member.was_killed or one.pid == leader.pid
-                        one.kill()
+                leader = psutil.Process(managed.process.pid)
+                for process in (leader, *leader.children(recursive=True)):
+                    connections = process.net_connections("tcp")
+                    if any(connection.laddr and connection.laddr.port == port for connection in connections):
+                        managed.was_killed = managed.was_killed or process.pid == leader.pid
+                        process.kill()
                         return True
         return False
 
     def unexpected_exits(self) -> dict[str, list[int]]:
-        """Give the exit codes of processes that ended without being told to."""
+        """Return the exit codes of processes that exited without being stopped or killed here."""
         with self._lock:
             return {
-                name: list(one.unexpected_exits)
-                for name, one in self._members.items()
-                if one.unexpected_exits
+                name: list(managed.unexpected_exits)
+                for name, managed in self._managed.items()
+                if managed.unexpected_exits
             }
 
-    def stop(self) -> None:
-        """End everybody."""
-        self._over.set()
-        self._tender.join()
-        self.stop_processes(self.names)
+    def close(self) -> None:
+        """Stop every process, and the thread."""
+        self._stopping.set()
+        self._thread.join()
+        self.stop(self.names)
 
-    def _supervise(self) -> None:
-        while not self._over.wait(POLL_SECONDS):
+    def _restart_exited(self) -> None:
+        while not self._stopping.wait(POLL_SECONDS):
             with self._lock:
-                for member in self._members.values():
-                    self._check(member)
+                for managed in self._managed.values():
+                    self._check(managed)
 
-    def _check(self, member: ManagedProcess) -> None:
+    def _check(self, managed: ManagedProcess) -> None:
         now = time.monotonic()
-        if member.process is not None and member.process.poll() is not None:
-            processes.stop([member.process.pid], grace=0.0)  # what its leader left behind
-            self._reaper.unwatch(member.process.pid)
-            if not member.was_killed:
-                member.unexpected_exits.append(member.process.returncode)
-            member.process, member.was_killed, member.restart_at = None, False, now + RESTART_DELAY
-        if member.process is None and now >= member.restart_at:
-            self._spawn(member)
+        if managed.process is not None and managed.process.poll() is not None:
+            self._reaper.stop([managed.process], grace=0.0)  # what remains of its group
+            if not managed.was_killed:
+                managed.unexpected_exits.append(managed.process.returncode)
+            managed.process, managed.was_killed, managed.restart_at = None, False, now + RESTART_DELAY
+        if managed.process is None and now >= managed.restart_at:
+            self._spawn(managed)
 
-    def _spawn(self, member: ManagedProcess) -> None:
-        log = self._logs / f"{member.name}.log"
-        member.process = processes.spawn(["/bin/sh", "-c", member.command], log, member.env)
-        member.started = time.monotonic()
-        self._reaper.watch(member.process.pid)
+    def _spawn(self, managed: ManagedProcess) -> None:
+        log = self._logs / f"{managed.name}.log"
+        managed.process = self._reaper.spawn(["/bin/sh", "-c", managed.command], log, managed.env)
+        managed.started = time.monotonic()
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:

@@ -1,4 +1,4 @@
-"""A TCP proxy between the service and one of its servers, through which a network can be made bad."""
+"""A TCP proxy between the service and one of its servers, which can simulate network failures."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from enum import StrEnum
 from tools.services.ports import LOOPBACK
 
 CHUNK = 65536
-NO_LINGER = struct.pack("ii", 1, 0)  # closing such a socket sends RST (SO_LINGER, socket(7))
+NO_LINGER = struct.pack("ii", 1, 0)  # closing a socket with this SO_LINGER value sends RST (socket(7))
 
 
 class Mode(StrEnum):
-    """What happens to what passes: nothing, every chunk is late, connections are cut, or silence."""
+    """What the proxy does: forward, delay every chunk, reset connections, or forward nothing."""
 
     PASS = "pass"  # noqa: S105 - no password
     LATENCY = "latency"
@@ -25,16 +25,16 @@ class Mode(StrEnum):
 
 
 class Proxy:
-    """Forwards connections to `upstream` (a port of this machine) from a thread of its own.
+    """Forwards connections to `upstream`, a port of this machine, in a thread of its own.
 
-    In a black hole connections are taken and stay open, but no byte and no end of a connection passes; what
-    was sent meanwhile arrives when the mode changes, as it would after TCP's retransmissions.
+    In mode BLACKHOLE connections are accepted and stay open, but neither data nor the end of a connection
+    passes. Data sent in that time arrives once the mode changes, as after TCP's retransmissions.
     """
 
     def __init__(self, upstream: int) -> None:
         self._upstream = upstream
         self._mode = Mode.PASS
-        self._seconds = 0.0
+        self._latency = 0.0
         self._loop = asyncio.new_event_loop()
         self._may_pass = asyncio.Event()
         self._may_pass.set()
@@ -44,26 +44,26 @@ class Proxy:
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
     def start(self) -> int:
-        """Begin to listen on a free port of loopback; give the port."""
+        """Listen on a free loopback port; return the port."""
         self._thread.start()
-        listening = asyncio.start_server(self._accept, LOOPBACK, 0)
-        self._server = asyncio.run_coroutine_threadsafe(listening, self._loop).result()
+        starting = asyncio.start_server(self._accept, LOOPBACK, 0)
+        self._server = asyncio.run_coroutine_threadsafe(starting, self._loop).result()
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 
-    def set(self, mode: Mode, *, seconds: float = 0.0) -> None:
-        """Change the network for connections that are there and for new ones; `seconds` of latency."""
-        asyncio.run_coroutine_threadsafe(self._set(mode, seconds), self._loop).result()
+    def set(self, mode: Mode, *, latency: float = 0.0) -> None:
+        """Change the mode of open and new connections; `latency` is in seconds, for LATENCY."""
+        asyncio.run_coroutine_threadsafe(self._set(mode, latency), self._loop).result()
 
     def stop(self) -> None:
-        """Cut every connection and listen no more."""
+        """Reset every connection, and stop listening."""
         asyncio.run_coroutine_threadsafe(self._close(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    async def _set(self, mode: Mode, seconds: float) -> None:
-        self._mode, self._seconds = mode, seconds
+    async def _set(self, mode: Mode, latency: float) -> None:
+        self._mode, self._latency = mode, latency
         if mode is Mode.BLACKHOLE:
             self._may_pass.clear()
         else:
@@ -85,7 +85,9 @@ class Proxy:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         self._writers.add(writer)
-        with suppress(OSError, asyncio.CancelledError):  # cut, or the server is away: the reset below says so
+        with suppress(
+            OSError, asyncio.CancelledError
+        ):  # reset, or the server is down: either ends in the reset below
             await self._may_pass.wait()
             if self._mode is not Mode.RESET:
                 await self._forward(reader, writer)
@@ -93,7 +95,7 @@ class Proxy:
         _reset(writer)
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Pass bytes on in both directions until one side ends."""
+        """Forward bytes in both directions until one side closes."""
         upstream_reader, upstream_writer = await asyncio.open_connection(LOOPBACK, self._upstream)
         self._writers.add(upstream_writer)
         pumps = [
@@ -113,7 +115,7 @@ class Proxy:
         while True:
             chunk = await reader.read(CHUNK)
             if self._mode is Mode.LATENCY:
-                await asyncio.sleep(self._seconds)
+                await asyncio.sleep(self._latency)
             await self._may_pass.wait()
             if not chunk:
                 return

@@ -1,24 +1,22 @@
-"""What people see: a live table while it runs, and the report with a verdict per line at the end."""
+"""The report of a run: what was measured in each scenario, and whether its target was met."""
 
 from __future__ import annotations
 
 import json
 import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from rich.console import Console
-from rich.live import Live
 from rich.table import Table
+
+MAX_EXAMPLES = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """One line of the report; `holds` is None for a figure that promises nothing."""
+    """A measurement; `holds` is whether its target was met, None if it has none."""
 
     title: str
     measured: str
@@ -29,7 +27,7 @@ class ReportLine:
 
 @dataclass(slots=True)
 class ScenarioResult:
-    """What came of one scenario."""
+    """The measurements of a scenario."""
 
     id: str
     title: str
@@ -38,69 +36,24 @@ class ScenarioResult:
 
     @property
     def holds(self) -> bool:
-        """Tell whether every promise was kept."""
-        return all(claim.holds is not False for claim in self.lines)
-
-
-class LiveTable:
-    """The live table: a line for each scenario, the figures of the one that runs changing as it goes.
-
-    Where nobody watches, it prints a line when a scenario begins something new.
-    """
-
-    def __init__(self, scenarios: Sequence[tuple[str, str]]) -> None:
-        self._lines = {name: [title, "waiting", ""] for name, title in scenarios}
-        self._console = Console(stderr=True)
-        self._current = ""
-        self._figures: Callable[[], str] = str
-        self._started = time.monotonic()
-        self._live = Live(
-            get_renderable=self._table, console=self._console, refresh_per_second=2, transient=True
-        )
-
-    def __enter__(self) -> Self:
-        """Show it, if somebody watches."""
-        if self._console.is_terminal:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Take it away; the report comes instead."""
-        self._live.stop()
-
-    def update(self, name: str, state: str, figures: Callable[[], str] = str) -> None:
-        """Say what a scenario does now; `figures` is called whenever the table is drawn."""
-        if self._current in self._lines:
-            self._lines[self._current][2] = self._figures()
-        self._current, self._figures = name, figures
-        self._lines[name][1] = state
-        if not self._console.is_terminal:
-            line = f"{time.monotonic() - self._started:6.1f} s  {name:<4} {state}  {figures()}"
-            self._console.print(line, soft_wrap=True)
-
-    def _table(self) -> Table:
-        table = Table("", "scenario", "state", "figures", title="dev.py chaos", title_justify="left")
-        for name, (title, state, figures) in self._lines.items():
-            table.add_row(name, title, state, self._figures() if name == self._current else figures)
-        return table
+        """Whether every target was met."""
+        return all(line.holds is not False for line in self.lines)
 
 
 def print_report(results: Sequence[ScenarioResult], console: Console) -> None:
-    """Print the report."""
-    table = Table("", "what was measured", "target", "measured", "verdict", title="Promises under failure")
+    """Print the report, with examples of what missed its target."""
+    table = Table("", "measurement", "target", "measured", "verdict", title="Guarantees under failure")
     for result in results:
         table.add_section()
         table.add_row(f"[bold]{result.id}", f"[bold]{result.title}", "", f"in {result.seconds:.0f} s", "")
-        for claim in result.lines:
-            table.add_row("", claim.title, claim.target, claim.measured, _verdict(claim.holds))
+        for line in result.lines:
+            table.add_row("", line.title, line.target, line.measured, _verdict(line.holds))
     console.print(table)
     for result in results:
-        for claim in result.lines:
-            if claim.holds is False:
-                console.print(f"[red]{result.id}: {claim.title}: {claim.measured}, not {claim.target}[/]")
-                for example in claim.examples[:10]:
+        for line in result.lines:
+            if line.holds is False:
+                console.print(f"[red]{result.id}: {line.title}: {line.measured}, not {line.target}[/]")
+                for example in line.examples[:MAX_EXAMPLES]:
                     console.print(f"    {example}", highlight=False, markup=False)
 
 
@@ -111,7 +64,7 @@ def write_json(results: Sequence[ScenarioResult], file: Path, **facts: object) -
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """Give the value below which this share of all lie; 0 of none."""
+    """Return the value below which this share of the values lie, or 0 if there are none."""
     if not values:
         return 0.0
     if len(values) == 1:
@@ -120,9 +73,9 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def milliseconds(seconds: float) -> str:
-    """Write seconds as milliseconds."""
+    """Format seconds as milliseconds."""
     return f"{seconds * 1000:,.0f} ms"
 
 
-def _verdict(holds: bool | None) -> str:  # noqa: FBT001 - a verdict
-    return {True: "[green]kept[/]", False: "[red]BROKEN[/]", None: ""}[holds]
+def _verdict(holds: bool | None) -> str:  # noqa: FBT001 - the value to format
+    return {True: "[green]ok[/]", False: "[red]FAILED[/]", None: ""}[holds]

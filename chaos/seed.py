@@ -1,6 +1,6 @@
-"""`python -m chaos.seed <folder> <workspaces> <contacts>`: who asks in a scenario, and about whom.
+"""`python -m chaos.seed <folder> <workspaces> <contacts>`: create the tenants and contacts of a scenario.
 
-It runs the `flask` commands an operator would, all in one process, and prints what it made as JSON.
+It runs the `flask` commands that an operator would, in one process, and prints the ids as JSON.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import secrets
 import sys
 from pathlib import Path
-from typing import Any
 
 from flask.testing import FlaskCliRunner
 from sqlalchemy import select
@@ -18,36 +17,37 @@ from sqlalchemy import select
 from app.core.contacts import Contact
 from app.factory import create_app
 from app.infra.db import Database
+from tools.demo.seed import run_flask
 
 CREDITS = "1000000"
-PASSWORD = "correct horse battery staple"  # noqa: S105 - of accounts that live as long as the run
+PASSWORD = "correct horse battery staple"  # noqa: S105 - of accounts that exist only during the run
 
 
 def main(folder: str, workspaces: str, contacts: str) -> int:
-    """Make the workspaces, an account in each, and the contacts; print their ids and addresses."""
+    """Create workspaces with an account each, and contacts; print their ids and addresses."""
     app = create_app()
     runner = app.test_cli_runner()
-    members = [_create_tenant(runner, secrets.token_hex(4)) for _ in range(int(workspaces))]
+    tenants = [_create_tenant(runner, secrets.token_hex(4)) for _ in range(int(workspaces))]
     domain = f"{secrets.token_hex(4)}.example"
     database: Database = app.extensions["database"]
-    people = _import_people(runner, Path(folder), domain, int(contacts), database) if int(contacts) else []
-    sys.stdout.write(json.dumps({"members": members, "contacts": people, "password": PASSWORD}) + "\n")
+    ids = _import_people(runner, Path(folder), domain, int(contacts), database) if int(contacts) else []
+    sys.stdout.write(json.dumps({"tenants": tenants, "contacts": ids, "password": PASSWORD}) + "\n")
     return 0
 
 
 def _create_tenant(runner: FlaskCliRunner, tag: str) -> dict[str, str]:
-    workspace = str(_run_flask(runner, "workspaces", "create", f"Chaos {tag}")["id"])
+    workspace = str(run_flask(runner, ["workspaces", "create", f"Chaos {tag}"])["id"])
     email = f"{tag}@chaos.example"
-    words = ["accounts", "create", email, "--workspace", workspace, "--name", "Chaos", "--password-stdin"]
-    _run_flask(runner, *words, stdin=PASSWORD)
-    _run_flask(runner, "credits", "grant", workspace, CREDITS, "--reason", "chaos")
+    options = ["--workspace", workspace, "--name", "Chaos", "--password-stdin"]
+    run_flask(runner, ["accounts", "create", email, *options], stdin=PASSWORD)
+    run_flask(runner, ["credits", "grant", workspace, CREDITS, "--reason", "chaos"])
     return {"workspace": workspace, "email": email}
 
 
 def _import_people(
     runner: FlaskCliRunner, folder: Path, domain: str, count: int, database: Database
 ) -> list[str]:
-    """Import people with a valid address each; give the ids that this made."""
+    """Import people with a valid address each; return the ids of the new contacts."""
     with database.reading() as session:
         before = set(session.scalars(select(Contact.id)))
     file = folder / f"{domain}.csv"
@@ -57,23 +57,15 @@ def _import_people(
         for number in range(count):
             name = f"{_unique_name(number)} {_unique_name(number)}son"
             rows.writerow([name, f"p{number}@{domain}", domain])
-    _run_flask(runner, "contacts", "import", str(file))
+    run_flask(runner, ["contacts", "import", str(file)])
     with database.reading() as session:
         return sorted(set(session.scalars(select(Contact.id))) - before)
 
 
 def _unique_name(number: int) -> str:
-    """Write a number as a name, so that no two people look alike to the import."""
+    """Return a name for each number, so that the import takes no two people for the same."""
     digits = [(number // 26**place) % 26 for place in range(4)]
     return "".join(chr(ord("a") + digit) for digit in digits).title()
-
-
-def _run_flask(runner: FlaskCliRunner, *words: str, stdin: str = "") -> dict[str, Any]:
-    result = runner.invoke(args=[*words, "--json"], input=stdin)
-    if result.exit_code:
-        sys.exit(f"flask {' '.join(words[:2])} ended with {result.exit_code}: {result.output}")
-    answer: dict[str, Any] = json.loads(result.stdout.strip().splitlines()[-1])
-    return answer
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The service with everything real, its servers behind proxies, and every part of it within reach."""
+"""The service under test: every process and server, behind proxies, each of which can be made to fail."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from chaos.proxy import Mode, Proxy
 from chaos.redis_server import RedisServer
 from chaos.service_env import service_env
 from tools import http_client
-from tools.services import ports, postgres, processes, procfile
-from tools.services.processes import ServiceError
+from tools.services import ports, postgres, processes
+from tools.services.processes import Reaper, ServiceError
+from tools.services.supervisor import procfile_commands
 from tools.state import ROOT
 
 if TYPE_CHECKING:
@@ -29,21 +30,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 READY_SECONDS = 90.0
-REFERENCE_BOOT_SECONDS = 7.0
+REFERENCE_BOOT_SECONDS = 7.0  # on an idle machine with two cores
 MAX_SLOWNESS = 3.0
+MAX_OUTPUT = 2000  # characters of a failed command's output
 THREAD_WORKERS = ("interactive1", "interactive2")
 PREFORK_WORKER = "interactive3"
 INTERACTIVE = (*THREAD_WORKERS, PREFORK_WORKER)
-UPKEEP = "upkeep"
-BEAT = "beat"
-WEB = "web"
+UPKEEP, BEAT, WEB = "upkeep", "beat", "web"
 OK = 200
 READY = "ready"
+FLASK = [sys.executable, "-m", "flask", "--app", "app.factory:create_app"]
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Somebody who asks: the workspace and a session token."""
+    """A workspace, and a session token of its account."""
 
     workspace: str
     token: str
@@ -51,7 +52,7 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class SeedData:
-    """Who asks in a scenario, and the ids of the stored contacts that they ask about."""
+    """The tenants of a scenario, and the ids of the stored contacts that they reveal."""
 
     tenants: tuple[Tenant, ...]
     contacts: tuple[str, ...]
@@ -59,7 +60,7 @@ class SeedData:
 
 @dataclass(slots=True)
 class ServiceUnderTest:
-    """A running service. `engine` goes to the database past every proxy: it is for what the run verifies."""
+    """A running service. `engine` connects to the database without the proxy, for the checks."""
 
     folder: Path
     processes: ProcessManager
@@ -75,16 +76,16 @@ class ServiceUnderTest:
 
     @property
     def slowness(self) -> float:
-        """Tell how much slower this machine is now than one with two cores of its own: 1 to 3."""
+        """How much longer the service took to start than on an idle machine with two cores: 1 to 3 times."""
         return min(max(1.0, self.boot_seconds / REFERENCE_BOOT_SECONDS), MAX_SLOWNESS)
 
     @property
     def proxies(self) -> list[Proxy]:
-        """Give the proxies there are: SQLite is reached through none."""
+        """The proxies of Redis and PostgreSQL; there is none for SQLite."""
         return [self.redis_proxy, *([self.database_proxy] if self.database_proxy else [])]
 
     def up(self, **settings: str) -> None:
-        """Run all processes with these settings beside the usual ones; those that run so already stay.
+        """Run all processes with these additional settings; restart those that run with other settings.
 
         Raises:
             ServiceError: the service does not become ready.
@@ -92,7 +93,7 @@ class ServiceUnderTest:
         """
         self.restore_network()
         if settings != self.settings or not self.processes.names:
-            self.processes.stop_processes(self.processes.names)
+            self.processes.stop(self.processes.names)
             self.settings = dict(settings)
             started = time.monotonic()
             self.start(*self.commands())
@@ -103,15 +104,14 @@ class ServiceUnderTest:
         self.wait_until_ready()
 
     def commands(self) -> dict[str, str]:
-        """Give the shell command of each process: the Procfile's, with three workers for clicks."""
-        lines = procfile.read(ROOT / "Procfile")
-        worker = lines["worker_interactive"].replace("-Q interactive", "-Q interactive,providers")
-        found = {WEB: lines["web"], UPKEEP: lines["worker_upkeep"], BEAT: lines["beat"]}
-        for name in THREAD_WORKERS:
-            found[name] = re.sub(r"-n \S+", f"-n {name}@%h", worker)
-        found[PREFORK_WORKER] = re.sub(r"-n \S+", f"-n {PREFORK_WORKER}@%h", worker)
-        found[PREFORK_WORKER] = re.sub(r"-P threads -c \S+", "-P prefork -c 2", found[PREFORK_WORKER])
-        return found
+        """Return the shell command of each process: those of the Procfile, with three interactive workers."""
+        procfile = procfile_commands()
+        worker = procfile["worker_interactive"].replace("-Q interactive", "-Q interactive,providers")
+        commands = {WEB: procfile["web"], UPKEEP: procfile["worker_upkeep"], BEAT: procfile["beat"]}
+        for name in INTERACTIVE:
+            commands[name] = re.sub(r"-n \S+", f"-n {name}@%h", worker)
+        commands[PREFORK_WORKER] = re.sub(r"-P threads -c \S+", "-P prefork -c 2", commands[PREFORK_WORKER])
+        return commands
 
     def start(self, *names: str) -> None:
         """Start processes by name."""
@@ -120,7 +120,7 @@ class ServiceUnderTest:
             self.processes.start(name, commands[name], self.env | self.settings)
 
     def restore_network(self) -> None:
-        """Let the network pass everything."""
+        """Make all proxies forward without disturbance."""
         for proxy in self.proxies:
             proxy.set(Mode.PASS)
 
@@ -132,58 +132,60 @@ class ServiceUnderTest:
 
         """
         deadline = time.monotonic() + READY_SECONDS
-        while (said := self._readiness()) != READY:
+        while (readiness := self._readiness()) != READY:
             if time.monotonic() > deadline:
                 end = processes.tail(self.folder / f"{WEB}.log")
-                raise ServiceError(f"The service is not ready after {READY_SECONDS:.0f} s: {said}\n{end}")
+                message = f"The service is not ready after {READY_SECONDS:.0f} s: {readiness}\n{end}"
+                raise ServiceError(message)
             time.sleep(0.2)
 
     def seed(self, *, workspaces: int, contacts: int) -> SeedData:
-        """Make workspaces with credits and an account, and contacts with a valid address; sign in."""
+        """Create workspaces with credits and an account, and contacts with a valid address; sign in."""
         command = [sys.executable, "-m", "chaos.seed", str(self.folder), str(workspaces), str(contacts)]
         done = self.run(command)
         if done.returncode:
-            raise ServiceError(f"The scenario could not be set up:\n{done.stderr[-2000:]}")
-        made: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        members = [
-            Tenant(one["workspace"], self._sign_in(one["email"], made["password"])) for one in made["members"]
+            raise ServiceError(f"The scenario's data could not be created:\n{done.stderr[-MAX_OUTPUT:]}")
+        created: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        tenants = [
+            Tenant(tenant["workspace"], self._sign_in(tenant["email"], created["password"]))
+            for tenant in created["tenants"]
         ]
-        return SeedData(tuple(members), tuple(made["contacts"]))
+        return SeedData(tuple(tenants), tuple(created["contacts"]))
 
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        """Run a command beside the service, with its settings, past the proxies, and wait for it."""
-        env = self.env | self.settings | {"DATABASE_URL": self._direct_database_url, "LOG_LEVEL": "warning"}
+        """Run a command with the service's settings, but a direct connection to the database, to its end."""
+        url = self.engine.url.render_as_string(hide_password=False)
+        env = self.env | self.settings | {"DATABASE_URL": url, "LOG_LEVEL": "warning"}
         return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - words from this package
 
-    @property
-    def _direct_database_url(self) -> str:
-        return self.engine.url.render_as_string(hide_password=False)
-
     def _sign_in(self, email: str, password: str) -> str:
-        answer = http_client.send(
+        response = http_client.send(
             "POST",
             f"{self.base_url}/api/ext/login",
             {"email": email, "password": password},
             {"Content-Type": "application/json"},
         )
-        if answer.status != OK:
-            raise ServiceError(f"Signing in was answered with {answer.status}: {answer.body}")
-        return str(answer.body["access_token"])
+        if response.status != OK:
+            raise ServiceError(f"Signing in failed with status {response.status}: {response.body}")
+        return str(response.body["access_token"])
 
     def _readiness(self) -> str:
-        """Give what `/readyz` says."""
+        """Return READY, or why `/readyz` does not answer 200."""
         try:
-            answer = http_client.send("GET", f"{self.base_url}/readyz")
+            response = http_client.send("GET", f"{self.base_url}/readyz")
         except OSError as error:
             return type(error).__name__
-        return READY if answer.status == OK else str(answer.body)
+        return READY if response.status == OK else str(response.body)
 
 
 @contextmanager
 def running(folder: Path, *, sqlite: bool) -> Iterator[ServiceUnderTest]:
-    """Start the servers and migrate the database; the processes start with `up`. All ends with the block."""
+    """Start the servers and migrate the database; stop everything at the end of the block.
+
+    The processes are started by `up`.
+    """
     with ExitStack() as stop:
-        reaper = processes.Reaper()
+        reaper = Reaper()
         stop.callback(reaper.close)
         redis = RedisServer(folder, reaper)
         redis.start()
@@ -192,28 +194,28 @@ def running(folder: Path, *, sqlite: bool) -> Iterator[ServiceUnderTest]:
         redis_port = redis_proxy.start()
         stop.callback(redis_proxy.stop)
         database = None if sqlite else stop.enter_context(postgres.server(postgres.DURABLE_SETTINGS))
-        database_proxy, url, through = None, f"sqlite:///{folder}/chaos.sqlite3", ""
+        database_proxy, url, proxied_url = None, f"sqlite:///{folder}/chaos.sqlite3", ""
         if database is not None:
             url = database.url
             database_proxy = Proxy(int(make_url(url).port or 0))
-            through = make_url(url).set(port=database_proxy.start()).render_as_string(hide_password=False)
+            proxied_url = make_url(url).set(port=database_proxy.start()).render_as_string(hide_password=False)
             stop.callback(database_proxy.stop)
         port = ports.any_free()
-        crew = ProcessManager(folder, reaper)
+        manager = ProcessManager(folder, reaper)
         engine = create_engine(url, pool_pre_ping=True)
         stop.callback(engine.dispose)
-        env = service_env(folder, through or url, f"redis://{ports.LOOPBACK}:{redis_port}/0", port)
+        env = service_env(folder, proxied_url or url, f"redis://{ports.LOOPBACK}:{redis_port}/0", port)
         base_url = f"http://{ports.LOOPBACK}:{port}"
-        stack = ServiceUnderTest(
-            folder, crew, redis, redis_proxy, engine, env, base_url, database, database_proxy
+        service = ServiceUnderTest(
+            folder, manager, redis, redis_proxy, engine, env, base_url, database, database_proxy
         )
-        stop.callback(crew.stop)
-        _migrate(stack)
-        yield stack
+        stop.callback(manager.close)
+        _migrate(service)
+        yield service
 
 
-def _migrate(stack: ServiceUnderTest) -> None:
-    flask = [sys.executable, "-m", "flask", "--app", "app.factory:create_app"]
-    done = stack.run([*flask, "database", "upgrade"])
+def _migrate(service: ServiceUnderTest) -> None:
+    done = service.run([*FLASK, "database", "upgrade"])
     if done.returncode:
-        raise ServiceError(f"{shlex.join(flask)} database upgrade failed:\n{done.stderr[-2000:]}")
+        error = done.stderr[-MAX_OUTPUT:]
+        raise ServiceError(f"{shlex.join(FLASK)} database upgrade failed:\n{error}")

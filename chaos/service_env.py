@@ -1,4 +1,4 @@
-"""The environment of the processes under fire: nothing of the caller's that could reach a real service."""
+"""The environment of the service under test, without variables that could lead to a real service."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from pathlib import Path
 from tools.services import ports
 from tools.state import ROOT
 
+UNLIMITED = "1000000/minute"
+
 
 def service_env(folder: Path, database_url: str, redis_url: str, port: int) -> dict[str, str]:
-    """Give the processes' environment: nothing of the caller's that could reach a vendor or a real server."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
+    """Return the environment: only the sandbox as a provider, and rate limits that are never reached."""
+    inherited = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ}
     fixed = {
-        "PATH": os.pathsep.join([os.path.dirname(sys.executable), kept.get("PATH", os.defpath)]),  # noqa: PTH120 - a link must stay one
+        "PATH": os.pathsep.join([os.path.dirname(sys.executable), inherited.get("PATH", os.defpath)]),  # noqa: PTH120 - resolving the link would leave the environment
         "PYTHONPATH": str(ROOT),
         "PYTHONUNBUFFERED": "1",
         "DATABASE_URL": database_url,
@@ -27,14 +29,14 @@ def service_env(folder: Path, database_url: str, redis_url: str, port: int) -> d
         "BEAT_SCHEDULE": str(folder / "beat-schedule"),
         "CELERY_LOG_LEVEL": "info",
         "LOG_LEVEL": "info",
-        "LIMIT_SPEND": "1000000/minute",
-        "LIMIT_READ": "1000000/minute",
-        "LIMIT_LOGIN_ADDRESS": "1000000/minute",
-        "LIMIT_LOGIN_ACCOUNT": "1000000/minute",
+        "LIMIT_SPEND": UNLIMITED,
+        "LIMIT_READ": UNLIMITED,
+        "LIMIT_LOGIN_ADDRESS": UNLIMITED,
+        "LIMIT_LOGIN_ACCOUNT": UNLIMITED,
         "PROVIDERS_EMAIL": "pattern,sandbox",
         "PROVIDERS_PHONE": "sandbox",
         "PROVIDERS_PERSON": "sandbox",
         "PROVIDERS_COMPANY": "sandbox",
         "PROVIDERS_VERIFICATION": "",
     }
-    return kept | fixed
+    return inherited | fixed

@@ -1,4 +1,4 @@
-"""A vendor on loopback: an HTTP server that a generic provider asks, and that misbehaves as it is told."""
+"""A vendor on loopback: an HTTP server for a provider configured in TOML, with failures on demand."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from tools.services.ports import LOOPBACK
 
 NAME = "vendor"
 PROFILE = "https://www.linkedin.com/in/chaos-"
+UNKNOWN = "unknown"  # the vendor does not know people whose profile begins with this
 PROVIDER_TOML = """
 [vendor]
 url = "http://{host}:{port}"
@@ -35,7 +36,7 @@ status = "status"
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request as it came in: when (monotonic), about whom, and from which port."""
+    """A request: when it arrived (monotonic), the person it asks for, and the port it came from."""
 
     received_at: float
     person: str
@@ -44,7 +45,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class CannedResponse:
-    """What is answered: the status, after so many seconds; `retry_after` for a 429."""
+    """The status of a response, the seconds it is delayed, and its Retry-After header."""
 
     status: int = 200
     delay: float = 0.0
@@ -56,15 +57,16 @@ Behaviour: TypeAlias = Callable[[Call], CannedResponse]
 
 @dataclass(slots=True)
 class Vendor:
-    """The server; `manner` decides on each call, and `calls` has them all."""
+    """The server; `behaviour` chooses the response to each call."""
 
     behaviour: Behaviour
     calls: list[Call] = field(default_factory=list)
     responses: list[tuple[float, CannedResponse]] = field(default_factory=list)
+    """Each response, and when it was chosen (monotonic)."""
     server: ThreadingHTTPServer | None = None
 
     def start(self, folder: Path, *, rates: str) -> dict[str, str]:
-        """Begin to listen; give the settings with which the service asks nobody but this vendor."""
+        """Start the server; return the settings with which the service queries this vendor only."""
         self.server = ThreadingHTTPServer((LOOPBACK, 0), _handler(self))
         threading.Thread(target=self.server.serve_forever, name=NAME, daemon=True).start()
         file = folder / f"{NAME}-{self.server.server_port}.toml"
@@ -72,17 +74,17 @@ class Vendor:
         return {"PROVIDERS_FILE": str(file), "PROVIDERS_EMAIL": NAME}
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop the server."""
         if self.server is not None:
             self.server.shutdown()
             self.server.server_close()
 
     def respond(self, call: Call) -> CannedResponse:
-        """Take a call in, and decide on it."""
+        """Record a call; return the response to it."""
         self.calls.append(call)
-        says = self.behaviour(call)
-        self.responses.append((time.monotonic(), says))
-        return says
+        response = self.behaviour(call)
+        self.responses.append((time.monotonic(), response))
+        return response
 
 
 def _handler(vendor: Vendor) -> type[BaseHTTPRequestHandler]:
@@ -90,20 +92,20 @@ def _handler(vendor: Vendor) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             profile = parse_qs(urlsplit(self.path).query).get("profile", [""])[0]
             person = profile.removeprefix(PROFILE)
-            says = vendor.respond(Call(time.monotonic(), person, self.client_address[1]))
-            time.sleep(says.delay)
-            found = {"found": True, "email": f"{person}@vendor.example", "status": "valid"}
-            content = json.dumps({"found": False} if person.startswith("nobody") else found).encode()
-            with suppress(OSError):  # whoever asked is gone
-                self.send_response(says.status)
-                if says.retry_after is not None:
-                    self.send_header("Retry-After", str(says.retry_after))
+            response = vendor.respond(Call(time.monotonic(), person, self.client_address[1]))
+            time.sleep(response.delay)
+            hit = {"found": True, "email": f"{person}@vendor.example", "status": "valid"}
+            content = json.dumps({"found": False} if person.startswith(UNKNOWN) else hit).encode()
+            with suppress(OSError):  # the caller has disconnected
+                self.send_response(response.status)
+                if response.retry_after is not None:
+                    self.send_header("Retry-After", str(response.retry_after))
                 self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)
 
-        def log_message(self, *_words: object) -> None:
+        def log_message(self, *_arguments: object) -> None:
             """Print nothing."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""`dev.py fuzz`: thousands of requests made from /openapi.json, good and bad; none may break a promise."""
+"""`dev.py fuzz`: send generated requests, valid and invalid, and check what every response guarantees."""
 
 from __future__ import annotations
 
@@ -28,59 +28,62 @@ if TYPE_CHECKING:
 
 SETTINGS = Path(__file__).with_name("schemathesis.toml")
 REQUESTS = 10_000
-EXAMPLES_PER_OPERATION = 100  # of each operation in the phase "fuzzing"
+EXAMPLES = 100  # per operation, in the phase "fuzzing"
 SHORT_REQUESTS = 300
-SHORT_OPTIONS = ["-n", "12", "--phases", "examples,fuzzing,stateful"]  # coverage takes a minute by itself
+SHORT_OPTIONS = ["-n", "12", "--phases", "examples,fuzzing,stateful"]  # the phase "coverage" takes a minute
 MAX_ROUNDS = 10
-SEED_COUNT = 2**32
-WIDTH = 120  # characters, so that the table stands in CI's log, too
+SEEDS = 2**32
+REPORT_WIDTH = 120  # characters, at least
 LOG_FAULTS = ("unexpected error", "error outside the application", "Traceback", "level=critical")
 
 
 def main(argv: list[str]) -> int:
-    """Return 0 if every promise was kept, 1 if one was broken or something could not start."""
-    chosen = _parser().parse_args(argv)
+    """Return 0 if every guarantee held, 130 after an interrupt, otherwise 1."""
+    options = _parser().parse_args(argv)
     folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
-    console, started = Console(width=max(Console().width, WIDTH)), time.monotonic()
+    console, started = Console(width=max(Console().width, REPORT_WIDTH)), time.monotonic()
     with processes.interruptible():
         try:
-            with running(folder / "stack", on_postgres=chosen.postgres) as target:
-                tally = _fuzz(target, folder, chosen)
-                claims = list(_criteria(target, tally, SHORT_REQUESTS if chosen.short else chosen.requests))
-        except ServiceError as problem:
-            echo(f"{problem}\nLogs: {folder}")
+            with running(folder / "stack", on_postgres=options.postgres) as target:
+                stats = _fuzz(target, folder, options)
+                required = SHORT_REQUESTS if options.short else options.requests
+                criteria = list(_criteria(target, stats, required))
+        except ServiceError as error:
+            echo(f"{error}\nLogs: {folder}")
             return 1
         except KeyboardInterrupt:
             shutil.rmtree(folder, ignore_errors=True)
             return 130
-    print_report(tally, claims, console)
-    return _conclude(folder, claims, chosen, console, time.monotonic() - started)
+    print_report(stats, criteria, console)
+    return _conclude(folder, criteria, options, console, time.monotonic() - started)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="dev.py fuzz", description=__doc__)
-    parser.add_argument("--requests", type=int, default=REQUESTS, help="how many at least (default: 10000)")
-    parser.add_argument("--short", action="store_true", help="some hundred requests, in less than a minute")
     parser.add_argument(
-        "--seed", type=int, default=secrets.randbelow(SEED_COUNT), help="to run the same again"
+        "--requests", type=int, default=REQUESTS, help="send at least so many (default: 10000)"
     )
-    parser.add_argument("--postgres", action="store_true", help="on a throw-away PostgreSQL, not on SQLite")
+    parser.add_argument("--short", action="store_true", help="some hundred requests, in less than a minute")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(SEEDS), help="to repeat an earlier run")
+    parser.add_argument(
+        "--postgres", action="store_true", help="on a throw-away PostgreSQL server instead of SQLite"
+    )
     return parser
 
 
-def _fuzz(target: FuzzTarget, folder: Path, chosen: argparse.Namespace) -> RequestStats:
-    """Run Schemathesis, each time with another seed, until there were enough requests."""
-    tally = RequestStats(_documented_operations(target))
-    for number in range(1 if chosen.short else MAX_ROUNDS):
+def _fuzz(target: FuzzTarget, folder: Path, options: argparse.Namespace) -> RequestStats:
+    """Run Schemathesis, each time with another seed, until enough requests have been sent or one failed."""
+    stats = RequestStats(_documented_operations(target))
+    for number in range(1 if options.short else MAX_ROUNDS):
         events = folder / f"events-{number}.ndjson"
-        options = ["-n", str(EXAMPLES_PER_OPERATION)] if not chosen.short else SHORT_OPTIONS
-        _run(target, folder, events, ["--seed", str(chosen.seed + number), *options])
-        tally.add(events)
+        size = SHORT_OPTIONS if options.short else ["-n", str(EXAMPLES)]
+        _run_schemathesis(target, folder, events, ["--seed", str(options.seed + number), *size])
+        stats.add(events)
         events.unlink()
-        echo(f"{tally.total:,} requests so far, {len(tally.failures)} failures.")
-        if tally.total >= chosen.requests or tally.failures or tally.errors:
+        echo(f"{stats.total:,} requests so far, {len(stats.failures)} failures.")
+        if stats.total >= options.requests or stats.failures or stats.errors:
             break
-    return tally
+    return stats
 
 
 def _documented_operations(target: FuzzTarget) -> frozenset[str]:
@@ -90,11 +93,11 @@ def _documented_operations(target: FuzzTarget) -> frozenset[str]:
     )
 
 
-def _run(target: FuzzTarget, folder: Path, events: Path, options: list[str]) -> None:
-    """Run Schemathesis once; it shows how far it is.
+def _run_schemathesis(target: FuzzTarget, folder: Path, events: Path, options: list[str]) -> None:
+    """Run Schemathesis once, with its progress on the terminal and its events in a file.
 
     Raises:
-        ServiceError: it could not begin.
+        ServiceError: it did not start.
 
     """
     report = ["--report", "ndjson", "--report-ndjson-path", str(events), "--continue-on-failure"]
@@ -114,50 +117,53 @@ def _run(target: FuzzTarget, folder: Path, events: Path, options: list[str]) -> 
         [*command, "run", f"{target.url}/openapi.json", *report, *options], env=env, cwd=folder, check=False
     )
     if not events.exists():
-        raise ServiceError("Schemathesis wrote no events; what it said is above.")
+        raise ServiceError("Schemathesis wrote no events; see its output above.")
 
 
-def _criteria(target: FuzzTarget, tally: RequestStats, wanted: int) -> Iterator[Criterion]:
-    answered = {operation for operation, status in tally.answers if status // 100 == 2}  # noqa: PLR2004 - 2xx
-    broken = sum(count for (_operation, status), count in tally.answers.items() if status // 100 == 5)  # noqa: PLR2004 - 5xx
-    yield Criterion("requests", f"{tally.total:,} of {wanted:,}", tally.total >= wanted)
-    yield Criterion("answers of 5xx", str(broken), broken == 0)
-    yield Criterion("requests without an answer", str(tally.unanswered), tally.unanswered == 0)
+def _criteria(target: FuzzTarget, stats: RequestStats, required: int) -> Iterator[Criterion]:
+    succeeded = {operation for operation, status in stats.responses if status // 100 == 2}  # noqa: PLR2004 - 2xx
+    errors = sum(count for (_operation, status), count in stats.responses.items() if status // 100 == 5)  # noqa: PLR2004 - 5xx
+    yield Criterion("requests", f"{stats.total:,} of {required:,}", stats.total >= required)
+    yield Criterion("responses with 5xx", str(errors), errors == 0)
+    yield Criterion("requests without a response", str(stats.unanswered), stats.unanswered == 0)
     yield Criterion(
-        f"{sum(tally.checks.values()):,} checks of {len(tally.checks)} kinds",
-        f"{len(tally.failures)} failures",
-        bool(tally.checks) and not tally.failures,
+        f"{sum(stats.checks.values()):,} checks of {len(stats.checks)} kinds",
+        f"{len(stats.failures)} failures",
+        bool(stats.checks) and not stats.failures,
     )
-    yield Criterion("runs of Schemathesis", f"{len(tally.errors)} errors", not tally.errors)
-    never = ", ".join(sorted(tally.operations - answered))
-    yield Criterion("every operation answered 2xx", never or f"all {len(tally.operations)}", not never)
+    yield Criterion("runs of Schemathesis", f"{len(stats.errors)} errors", not stats.errors)
+    never = ", ".join(sorted(stats.operations - succeeded))
+    yield Criterion("every operation has returned 2xx", never or f"all {len(stats.operations)}", not never)
     yield _log_faults(target)
-    code, said = target.flask("audit", "ledger")
-    yield Criterion("every credit accounted for (flask audit ledger)", str(said) if code else "ok", code == 0)
+    code, output = target.flask("audit", "ledger")
+    yield Criterion(
+        "every credit is accounted for (flask audit ledger)", str(output) if code else "ok", code == 0
+    )
 
 
 def _log_faults(target: FuzzTarget) -> Criterion:
-    """Look for faults in what all processes logged."""
-    found = [
+    """Search the logs of all processes for faults."""
+    faults = [
         f"{log.name}: {line[:200]}"
         for log in sorted(target.state.logs.glob("*.log"))
         for line in log.read_text(errors="replace").splitlines()
         if any(fault in line for fault in LOG_FAULTS)
     ]
-    return Criterion("faults in the logs", "\n".join([f"{len(found)}", *found[:5]]), not found)
+    return Criterion("faults in the logs", "\n".join([f"{len(faults)}", *faults[:5]]), not faults)
 
 
 def _conclude(
-    folder: Path, claims: list[Criterion], chosen: argparse.Namespace, console: Console, seconds: float
+    folder: Path, criteria: list[Criterion], options: argparse.Namespace, console: Console, seconds: float
 ) -> int:
-    kept = all(claim.holds for claim in claims)
-    verdict = "[green]Every promise was kept[/]" if kept else "[red]A promise was broken[/]"
-    database = "PostgreSQL" if chosen.postgres else "SQLite"
-    where = "" if kept else f" The logs of all processes are in {folder}."
-    console.print(f"{verdict} on {database}, seed {chosen.seed}, in {seconds:.0f} s.{where}", soft_wrap=True)
-    if kept:
+    """Print the verdict and return the exit code; the logs are deleted unless something failed."""
+    passed = all(criterion.holds for criterion in criteria)
+    verdict = "[green]Every guarantee held[/]" if passed else "[red]A guarantee did not hold[/]"
+    database = "PostgreSQL" if options.postgres else "SQLite"
+    logs = "" if passed else f" The logs of all processes are in {folder}."
+    console.print(f"{verdict} on {database}, seed {options.seed}, in {seconds:.0f} s.{logs}", soft_wrap=True)
+    if passed:
         shutil.rmtree(folder, ignore_errors=True)
-    return 0 if kept else 1
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What came of a run: requests of each operation in each phase, their answers, and what was broken."""
+"""The report of a run: requests by operation and phase, their responses, and what failed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
-UNKNOWN_METHODS = "methods that are none"
+UNDOCUMENTED = "undocumented methods"
 MAX_SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """A promise, what was found of it, and whether it holds."""
+    """A guarantee, what was measured of it, and whether it holds."""
 
     title: str
     measured: str
@@ -33,11 +33,11 @@ class Criterion:
 
 @dataclass(slots=True)
 class RequestStats:
-    """Counts of requests by operation and phase, of answers by operation and status, and failures."""
+    """Counts of requests by operation and phase, of responses by operation and status, and the failures."""
 
     operations: frozenset[str]
     requests: Counter[tuple[str, str]] = field(default_factory=Counter)
-    answers: Counter[tuple[str, int]] = field(default_factory=Counter)
+    responses: Counter[tuple[str, int]] = field(default_factory=Counter)
     checks: Counter[str] = field(default_factory=Counter)
     failures: dict[tuple[str, str], str] = field(default_factory=dict)
     unanswered: int = 0
@@ -45,11 +45,11 @@ class RequestStats:
 
     @property
     def total(self) -> int:
-        """How many requests were answered."""
-        return sum(self.answers.values())
+        """The number of responses."""
+        return sum(self.responses.values())
 
     def add(self, events: Path) -> None:
-        """Count a run by the events it wrote, one JSON object on each line."""
+        """Add a run of Schemathesis from its events, one JSON object per line."""
         with events.open() as lines:
             for line in lines:
                 ((kind, event),) = json.loads(line).items()
@@ -62,29 +62,28 @@ class RequestStats:
         for number, exchange in recorder.get("interactions", {}).items():
             case = recorder["cases"][number]["value"]
             name = f"{case['method']} {case['path']}"
-            operation = name if name in self.operations else UNKNOWN_METHODS
+            operation = name if name in self.operations else UNDOCUMENTED
             self.requests[operation, phase] += 1
             if exchange.get("response") is None:
                 self.unanswered += 1
             else:
-                self.answers[operation, exchange["response"]["status_code"]] += 1
+                self.responses[operation, exchange["response"]["status_code"]] += 1
             for check in recorder.get("checks", {}).get(number, ()):
                 self.checks[check["name"]] += 1
                 if check["status"] != "success":
-                    self._fail(operation, check, exchange)
+                    self._add_failure(operation, check, exchange)
 
-    def _fail(self, operation: str, check: dict[str, Any], exchange: dict[str, Any]) -> None:
-        why = check.get("failure_info", {}).get("failure", {})
-        answer = exchange.get("response") or {}
-        said = _content(answer.get("content"))[:300].decode(errors="replace")
-        text = (
-            f"{why.get('title', check['name'])}: {why.get('message', '')}\n{answer.get('status_code')} {said}"
-        )
-        self.failures.setdefault((operation, check["name"]), f"{text}\n{curl(exchange['request'])}")
+    def _add_failure(self, operation: str, check: dict[str, Any], exchange: dict[str, Any]) -> None:
+        failure = check.get("failure_info", {}).get("failure", {})
+        response = exchange.get("response") or {}
+        content = _content(response.get("content"))[:300].decode(errors="replace")
+        reason = f"{failure.get('title', check['name'])}: {failure.get('message', '')}"
+        text = f"{reason}\n{response.get('status_code')} {content}\n{curl(exchange['request'])}"
+        self.failures.setdefault((operation, check["name"]), text)
 
 
 def curl(request: dict[str, Any]) -> str:
-    """Write a request so that a shell can send it again."""
+    """Return the shell command that sends a request again."""
     words = ["curl", "-i", "-X", request["method"]]
     for name, values in request["headers"].items():
         if name.lower() not in {"accept-encoding", "connection", "content-length", "user-agent"}:
@@ -95,39 +94,43 @@ def curl(request: dict[str, Any]) -> str:
     return shlex.join([*words, request["uri"]])
 
 
-def _content(packed: Any) -> bytes:  # noqa: ANN401 - an object of the file, or nothing
-    return base64.b64decode(packed["$base64"]) if isinstance(packed, dict) else b""
-
-
-def print_report(tally: RequestStats, claims: Iterable[Criterion], console: Console) -> None:
-    """Print the requests of every operation, the failures with how to see them again, and the verdicts."""
+def print_report(stats: RequestStats, criteria: Iterable[Criterion], console: Console) -> None:
+    """Print the requests of every operation, failures with a command to reproduce them, and the criteria."""
     table = Table(title="Requests by operation and phase")
     table.add_column("operation", no_wrap=True)
     for name in (*PHASES, "all", "2xx", "4xx", "5xx", "failures"):
         table.add_column(name, justify="right")
-    for operation in sorted({operation for operation, _phase in tally.requests}):
-        table.add_row(operation, *_cells(tally, operation))
+    for operation in sorted({operation for operation, _phase in stats.requests}):
+        table.add_row(operation, *_cells(stats, operation))
     console.print(table)
-    for (operation, check), text in list(tally.failures.items())[:MAX_SHOWN]:
+    for (operation, check), text in list(stats.failures.items())[:MAX_SHOWN]:
         console.print(f"\n[bold red]{operation}, {check}[/]")
         console.print(text, markup=False, highlight=False, soft_wrap=True)
-    for error in tally.errors[:MAX_SHOWN]:
+    for error in stats.errors[:MAX_SHOWN]:
         console.print(f"\n[bold red]Schemathesis[/] {error}", highlight=False)
-    verdicts = Table("promise", "found", "", title="Verdict")
-    for claim in claims:
-        verdicts.add_row(claim.title, claim.measured, "[green]holds[/]" if claim.holds else "[red]broken[/]")
+    verdicts = Table("guarantee", "measured", "", title="Verdict")
+    for criterion in criteria:
+        verdict = "[green]ok[/]" if criterion.holds else "[red]failed[/]"
+        verdicts.add_row(criterion.title, criterion.measured, verdict)
     console.print(verdicts)
 
 
-def _cells(tally: RequestStats, operation: str) -> Iterator[str]:
-    by_phase = [tally.requests[operation, phase] for phase in PHASES]
+def _content(encoded: Any) -> bytes:  # noqa: ANN401 - an object of the events, or None
+    return base64.b64decode(encoded["$base64"]) if isinstance(encoded, dict) else b""
+
+
+def _cells(stats: RequestStats, operation: str) -> Iterator[str]:
+    by_phase = [stats.requests[operation, phase] for phase in PHASES]
     yield from map(_count_text, [*by_phase, sum(by_phase)])
-    for hundred in (2, 4, 5):
-        found = [
-            n for (name, status), n in tally.answers.items() if (name, status // 100) == (operation, hundred)
-        ]
-        yield _count_text(sum(found))
-    yield _count_text(sum(name == operation for name, _check in tally.failures))
+    for hundreds in (2, 4, 5):
+        yield _count_text(
+            sum(
+                count
+                for (name, status), count in stats.responses.items()
+                if (name, status // 100) == (operation, hundreds)
+            )
+        )
+    yield _count_text(sum(name == operation for name, _check in stats.failures))
 
 
 def _count_text(count: int) -> str:

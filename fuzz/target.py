@@ -1,4 +1,4 @@
-"""The stack that is fuzzed: all processes of the Procfile, in a directory of its own, and filled."""
+"""The service that is fuzzed: every process of the Procfile, with its own data directory and data."""
 
 from __future__ import annotations
 
@@ -18,25 +18,26 @@ from tools import http_client
 from tools.console import step
 from tools.demo import steps
 from tools.demo.client import DemoClient, DemoError
-from tools.services import environment, postgres, stack
+from tools.services import environment, postgres
 from tools.services.processes import ServiceError
+from tools.services.stack import LocalStack
 from tools.state import ROOT, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-EMAIL = "ada@acme.example"  # those of the document's example, so that it signs in
-OTHER_EMAIL = "grace@acme.example"  # whose password is changed all the time
+EMAIL = "ada@acme.example"  # as in the document's example of a sign-in, which therefore succeeds
+OTHER_EMAIL = "grace@acme.example"  # the account whose password the requests change
 PASSWORD = "correct horse battery staple"  # noqa: S105 - see above
 CREDITS = "1000000"
 UNLIMITED = "10000000/minute"
-UNSET_VARIABLES = ("DATABASE_URL", "REDIS_URL", "HUNTER_API_KEY", "PROVIDERS_FILE", "WEBHOOK_NETWORKS")
+UNSET = ("DATABASE_URL", "REDIS_URL", "HUNTER_API_KEY", "PROVIDERS_FILE", "WEBHOOK_NETWORKS")
 
 
 @dataclass(frozen=True, slots=True)
 class FuzzTarget:
-    """A running service: where it is, where it logs, and the environment of its `flask` commands."""
+    """A running service, and a contact whose e-mail address has been revealed."""
 
     url: str
     state: State
@@ -44,14 +45,10 @@ class FuzzTarget:
     contact: str = ""
     contact_email: str = ""
 
-    def log(self, name: str) -> str:
-        """Give what a process wrote."""
-        return (self.state.logs / f"{name}.log").read_text(errors="replace")
-
-    def flask(self, *words: str, stdin: str = "") -> tuple[int, Any]:
-        """Run an operator's command with --json; give its exit code and its answer, or what it said."""
+    def flask(self, *arguments: str, stdin: str = "") -> tuple[int, Any]:
+        """Run an operator's command with --json; return its exit code, and its result or else its output."""
         done = subprocess.run(  # noqa: S603 - words of this package
-            [sys.executable, "-m", "flask", *words, "--json"],
+            [sys.executable, "-m", "flask", *arguments, "--json"],
             cwd=ROOT,
             env=self.env,
             input=stdin,
@@ -67,27 +64,26 @@ class FuzzTarget:
 
 @contextmanager
 def running(folder: Path, *, on_postgres: bool) -> Iterator[FuzzTarget]:
-    """Run the service while the block runs; nothing of it is left behind but what it wrote into the folder.
+    """Yield a service that runs as long as the block; its files are in `folder`.
 
     Raises:
-        ServiceError: something does not start, or cannot be filled.
+        ServiceError: something did not start, or the data could not be created.
 
     """
     with ExitStack() as stop:
         _set_environment(stop.enter_context(postgres.running()) if on_postgres else None)
         state = State.open(folder)
-        started = stop.enter_context(stack.LocalStack(state))
-        known = state.read("up.json")
-        env = environment.for_children(state, os.environ, redis_url=str(known["redis_url"]))
-        target = FuzzTarget(str(known["base_url"]), state, env)
-        with step("walk through all endpoints, so that there is something of everything"):
-            contact, email = _populate(target, started.access or {})
+        stack = stop.enter_context(LocalStack(state))
+        env = environment.for_children(state, os.environ, redis_url=stack.env["REDIS_URL"])
+        target = FuzzTarget(stack.base_url, state, env)
+        with step("call every endpoint once, so that there is data of every kind"):
+            contact, email = _populate(target, stack.access or {})
         yield replace(target, contact=contact, contact_email=email)
 
 
 def _set_environment(database_url: str | None) -> None:
-    """Set what all processes inherit: no limit is reached, and nobody outside this machine is asked."""
-    for name in UNSET_VARIABLES:
+    """Set what all processes inherit: rate limits that are never reached, and no provider but the sandbox."""
+    for name in UNSET:
         os.environ.pop(name, None)
     os.environ |= {
         setting.name.upper(): UNLIMITED for setting in fields(Settings) if setting.name.startswith("limit_")
@@ -98,40 +94,30 @@ def _set_environment(database_url: str | None) -> None:
         os.environ["DATABASE_URL"] = database_url
 
 
-def _populate(target: FuzzTarget, known: dict[str, str]) -> tuple[str, str]:
-    """Leave something of everything behind, and accounts; give the id and address of somebody revealed."""
+def _populate(target: FuzzTarget, access: dict[str, str]) -> tuple[str, str]:
+    """Create data of every kind and two accounts; return the id and e-mail address of a revealed contact."""
     try:
-        steps.run(DemoClient(Console(quiet=True), target.url), known["email"], known["password"])
-    except DemoError as problem:
-        raise ServiceError(f"The walk failed, before any fuzzing:\n{problem}") from problem
+        steps.run(DemoClient(Console(quiet=True), target.url), access["email"], access["password"])
+    except DemoError as error:
+        raise ServiceError(f"The demo failed before any fuzzing:\n{error}") from error
     workspace = str(target.state.read("seeded.json").popitem()[1]["workspace"]["id"])
-    options = (
-        "--workspace",
-        workspace,
-        "--name",
-        "Ada",
-        "--role",
-        "admin",
-        "--api-access",
-        "--password-stdin",
-    )
-    for words in (
+    options = shlex.split(f"--workspace {workspace} --name Ada --role admin --api-access --password-stdin")
+    for arguments in (
         ("credits", "grant", workspace, CREDITS, "--reason", "fuzz"),
         ("accounts", "create", EMAIL, *options),
         ("accounts", "create", OTHER_EMAIL, *options),
     ):
-        code, said = target.flask(*words, stdin=PASSWORD)
+        code, output = target.flask(*arguments, stdin=PASSWORD)
         if code:
-            raise ServiceError(f"flask {shlex.join(words[:2])} ended with {code}: {said}")
+            raise ServiceError(f"flask {shlex.join(arguments[:2])} exited with code {code}: {output}")
     return _reveal_sandbox_contact(target)
 
 
 def _reveal_sandbox_contact(target: FuzzTarget) -> tuple[str, str]:
     headers = {"Content-Type": "application/json"}
-    signed_in = http_client.send(
-        "POST", f"{target.url}/api/ext/login", {"email": EMAIL, "password": PASSWORD}, headers
-    )
-    headers["Authorization"] = f"Bearer {signed_in.value_at('access_token')}"
+    login = {"email": EMAIL, "password": PASSWORD}
+    session = http_client.send("POST", f"{target.url}/api/ext/login", login, headers)
+    headers["Authorization"] = f"Bearer {session.value_at('access_token')}"
     body = {"subject": {"linkedin_url": f"{steps.SANDBOX_PROFILE}found"}}
-    found = http_client.send("POST", f"{target.url}/api/ext/reveal/email", body, headers)
-    return str(found.value_at("result.contact_id")), str(found.value_at("result.emails.0.email"))
+    revealed = http_client.send("POST", f"{target.url}/api/ext/reveal/email", body, headers)
+    return str(revealed.value_at("result.contact_id")), str(revealed.value_at("result.emails.0.email"))

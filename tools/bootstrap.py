@@ -1,4 +1,4 @@
-"""Make `.venv` from a lock with hashes, with uv or pip, without root (standard library only)."""
+"""Create `.venv` from a lock file with hashes, using uv or pip, without root (standard library only)."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 STAMP = "lock.sha256"
-NO_VENV = "The virtual environment could not be made; the lines above say why."
-NO_PACKAGES = """The packages could not be installed. If the network or a proxy is the reason: check
-HTTPS_PROXY, or name a mirror in PIP_INDEX_URL (for pip) or UV_DEFAULT_INDEX (for uv). Then start it again."""
+NO_VENV = "The virtual environment could not be created; the lines above say why."
+NO_PACKAGES = """The packages could not be installed. If the network or a proxy is the cause, check
+HTTPS_PROXY, or set a mirror in PIP_INDEX_URL (for pip) or UV_DEFAULT_INDEX (for uv). Then run it again."""
 NO_PIP = """This Python has neither venv nor pip, so its packages cannot be installed. Any one of these helps:
-  - install uv (https://docs.astral.sh/uv/), which needs no root, and start again
+  - install uv (https://docs.astral.sh/uv/), which needs no root, and run this again
   - on Debian and Ubuntu: apt-get install python3-venv
-  - use another Python of 3.11 or newer"""
+  - use another Python, 3.11 or newer"""
 
 
 class BootstrapError(Exception):
-    """The environment could not be made; the message says what to do next."""
+    """The environment could not be created; the message says what to do next."""
 
 
 def environment(root: Path, locks: Sequence[Path]) -> Path:
-    """Return the Python of an environment with one of `locks`; make it from the first if there is none."""
+    """Return the Python of the environment; if it has none of `locks` installed, install the first."""
     venv = root / ".venv"
     python = venv / "bin" / "python"
     if python.exists() and _stamp(venv) in {_expected(venv, lock) for lock in locks if lock.exists()}:
         return python
     if not locks[0].exists():
         raise BootstrapError(
-            f"{locks[0].name} is missing. Take it from the repository, or write it: dev.py lock"
+            f"{locks[0].name} is missing. Restore it from the repository, or write it: dev.py lock"
         )
     echo(f"Preparing {venv.name} from {locks[0].name} (first start or changed lock; needs the network once)")
     log = root / ".data" / "logs" / "environment.log"
@@ -53,34 +53,25 @@ def environment(root: Path, locks: Sequence[Path]) -> Path:
     return python
 
 
-def write_locks(root: Path, locks: Mapping[Path, Sequence[str]]) -> int:
-    """Resolve pyproject.toml into each lock, with the dependency groups that belong to it."""
+def write_locks(root: Path, locks: Mapping[Path, Sequence[str]]) -> None:
+    """Resolve pyproject.toml, with these dependency groups, into each lock file."""
     uv = shutil.which("uv")
     if uv is None:
         raise BootstrapError("Writing the locks needs uv (https://docs.astral.sh/uv/) on the PATH.")
     flags = "--universal --python-version 3.11 --generate-hashes --quiet"
-    flags += " --no-emit-index-url --no-emit-find-links --no-header"  # a lock names no machine
+    flags += " --no-emit-index-url --no-emit-find-links --no-header"  # which depend on this machine
     for lock, groups in locks.items():
-        chosen = [word for group in groups for word in ("--group", group)]
-        command = [
-            uv,
-            "pip",
-            "compile",
-            "pyproject.toml",
-            *chosen,
-            *flags.split(),
-            "-o",
-            lock.name,
-        ]
+        group_options = [word for group in groups for word in ("--group", group)]
+        options = [*group_options, *flags.split(), "-o", lock.name]
+        command = [uv, "pip", "compile", "pyproject.toml", *options]
         with step(f"resolve {lock.name}"):
             done = subprocess.run(command, cwd=root, check=False)  # noqa: S603 - words from this file
         if done.returncode:
             raise BootstrapError(f"{lock.name} could not be resolved; uv's message above says why.")
-    return 0
 
 
 def _expected(venv: Path, lock: Path) -> str:
-    # The path is part of it: console scripts name their interpreter, so a moved environment is a broken one.
+    # Includes the path: console scripts name their interpreter, so an environment breaks when it is moved.
     return f"{hashlib.sha256(lock.read_bytes()).hexdigest()} {venv}\n"
 
 
@@ -92,7 +83,7 @@ def _stamp(venv: Path) -> str:
 
 
 def _usable(venv: Path) -> bool:
-    """Tell whether the environment starts, is new enough, and was made at this very place."""
+    """Return whether the environment runs Python 3.11 or newer and has not been moved."""
     probe = "import sys; sys.exit(sys.version_info < (3, 11))"
     try:
         moved = (venv / STAMP).exists() and not _stamp(venv).endswith(f" {venv}\n")
@@ -106,24 +97,20 @@ def _create(venv: Path, log: Path) -> None:
     shutil.rmtree(venv, ignore_errors=True)
     uv = shutil.which("uv")
     if uv:
-        _call(
-            [uv, "venv", "--python", sys.executable, str(venv)],
-            log,
-            NO_VENV,
-        )
+        _run([uv, "venv", "--python", sys.executable, str(venv)], log, NO_VENV)
     elif importlib.util.find_spec("venv") is None:
         raise BootstrapError(NO_PIP)
     elif _imports("ensurepip"):
-        _call([sys.executable, "-m", "venv", str(venv)], log, NO_VENV)
+        _run([sys.executable, "-m", "venv", str(venv)], log, NO_VENV)
     elif _imports("pip"):  # Debian without python3-venv: its own pip can still install into an environment
         command = [sys.executable, "-m", "venv", "--without-pip", str(venv)]
-        _call(command, log, NO_VENV)
+        _run(command, log, NO_VENV)
     else:
         raise BootstrapError(NO_PIP)
 
 
 def _imports(module: str) -> bool:
-    # In a process of its own: Debian splits ensurepip off, and half of it may be there.
+    # In a separate process: Debian packages ensurepip separately, and it may be installed in part.
     command = [sys.executable, "-c", f"import {module}"]
     done = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - our own Python
     return done.returncode == 0
@@ -135,15 +122,20 @@ def _install(venv: Path, lock: Path, log: Path) -> None:
     if uv:
         command = [uv, "pip", "sync", "--python", python, "--require-hashes", str(lock)]
     else:
-        own = (venv / "bin" / "pip").exists()
-        pip = [python, "-m", "pip"] if own else [sys.executable, "-m", "pip", "--python", python]
+        has_pip = (venv / "bin" / "pip").exists()
+        pip = [python, "-m", "pip"] if has_pip else [sys.executable, "-m", "pip", "--python", python]
         flags = ["--require-hashes", "--no-deps", "--no-input", "--disable-pip-version-check"]
         command = [*pip, "install", *flags, "-r", str(lock)]
-    _call(command, log, NO_PACKAGES)
+    _run(command, log, NO_PACKAGES)
 
 
-def _call(command: list[str], log: Path, advice: str) -> None:
-    """Run a command with its output in the log; show the end of it when it fails."""
+def _run(command: list[str], log: Path, advice: str) -> None:
+    """Run a command with its output in the log.
+
+    Raises:
+        BootstrapError: it failed; the message has the end of its output, and `advice`.
+
+    """
     with log.open("ab") as output:
         env = {**os.environ, "PYTHONUNBUFFERED": "1"}
         done = subprocess.run(  # noqa: S603 - words from this file
@@ -151,4 +143,4 @@ def _call(command: list[str], log: Path, advice: str) -> None:
         )
     if done.returncode:
         tail = "\n".join("  | " + line for line in log.read_text(errors="replace").splitlines()[-12:])
-        raise BootstrapError(f"{tail}\n{advice}\nAll of its output: {log}")
+        raise BootstrapError(f"{tail}\n{advice}\nThe full output: {log}")

@@ -1,4 +1,4 @@
-"""What people see while they wait: one line per step on stderr, with its seconds (standard library only)."""
+"""Progress output on stderr: one line per step, with its duration (standard library only)."""
 
 from __future__ import annotations
 
@@ -12,45 +12,45 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PROGRESS_AFTER = 1.0  # seconds that a step may take before it shows that it is alive
+PROGRESS_AFTER = 1.0  # seconds until a running step shows its progress
 
 
 def echo(text: str) -> None:
-    """Print one line for the person at the terminal; stdout stays free for answers."""
+    """Print a line to stderr; stdout is reserved for results."""
     _write(text + "\n")
 
 
 @contextmanager
 def step(title: str) -> Iterator[None]:
-    """Show a step while it runs: a spinner on a terminal, a line and dots elsewhere, then its seconds."""
-    started, over = time.monotonic(), threading.Event()
-    ticker = threading.Thread(target=_show_progress, args=(title, started, over), daemon=True)
-    ticker.start()
-    verdict = "failed"
+    """Show a step while it runs (a spinner on a terminal, lines elsewhere), then how long it took."""
+    started, done = time.monotonic(), threading.Event()
+    progress = threading.Thread(target=_show_progress, args=(title, started, done), daemon=True)
+    progress.start()
+    result = "failed"
     try:
         yield
-        verdict = "done"
+        result = "done"
     finally:
-        over.set()
-        ticker.join()
+        done.set()
+        progress.join()
         clear = "\r\033[K" if sys.stderr.isatty() else ""
-        echo(f"{clear}  {title} … {verdict} in {time.monotonic() - started:.1f} s")
+        echo(f"{clear}  {title} … {result} in {time.monotonic() - started:.1f} s")
 
 
-def _show_progress(title: str, started: float, over: threading.Event) -> None:
+def _show_progress(title: str, started: float, done: threading.Event) -> None:
     if sys.stderr.isatty():
         frames = itertools.cycle("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
         _write(f"  {title} …")
-        if over.wait(PROGRESS_AFTER):
+        if done.wait(PROGRESS_AFTER):
             return
-        while not over.wait(0.1):
+        while not done.wait(0.1):
             seconds = time.monotonic() - started
             _write(f"\r\033[K{next(frames)} {title} … {seconds:.0f} s")
         return
-    wait = PROGRESS_AFTER
-    while not over.wait(wait):
+    interval = PROGRESS_AFTER
+    while not done.wait(interval):
         echo(f"  {title} … {time.monotonic() - started:.0f} s")
-        wait = min(wait * 2, 30.0)
+        interval = min(interval * 2, 30.0)
 
 
 def _write(text: str) -> None:

@@ -155,7 +155,7 @@ def _opened(browser: str, port: int, log: Path) -> Iterator[subprocess.Popen[byt
         try:
             yield opened
         finally:
-            processes.stop([opened.pid], [opened], CLOSING_SECONDS)
+            processes.stop([opened], CLOSING_SECONDS)
 
 
 def _people() -> dict[str, list[dict[str, str]]]:

@@ -1,4 +1,4 @@
-"""A small HTTP client for the walk: one request, its answer in full, nothing hidden."""
+"""A small HTTP client: one JSON request, and its response whatever the status."""
 
 from __future__ import annotations
 
@@ -8,43 +8,43 @@ import urllib.request
 from dataclasses import dataclass
 from typing import Any
 
-TIMEOUT_SECONDS = 40.0  # above the longest wait a caller may ask for
+TIMEOUT_SECONDS = 40.0  # more than the longest wait that a caller may ask for
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """Status, headers (names in lower case) and the JSON that was answered."""
+    """Status, headers (names in lower case) and parsed JSON body; a body that is not JSON stays text."""
 
     status: int
     headers: dict[str, str]
     body: Any
 
     def value_at(self, path: str) -> Any:  # noqa: ANN401 - JSON has every type
-        """Return what stands at a dotted path such as `result.emails.0.email`, or None."""
-        found = self.body
+        """Return the value at a dotted path such as `result.emails.0.email`, or None."""
+        value = self.body
         for name in path.split("."):
-            if isinstance(found, list):
-                found = found[int(name)] if name.isdigit() and int(name) < len(found) else None
+            if isinstance(value, list):
+                value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
             else:
-                found = found.get(name) if isinstance(found, dict) else None
-        return found
+                value = value.get(name) if isinstance(value, dict) else None
+        return value
 
 
 def send(method: str, url: str, body: object = None, headers: dict[str, str] | None = None) -> HttpResponse:
-    """Send one request and return its answer, whatever its status.
+    """Send a request and return its response.
 
     Raises:
-        OSError: there was no answer.
+        OSError: there was no response.
 
     """
     content = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, content, headers or {}, method=method)  # noqa: S310 - the walk's own service
+    request = urllib.request.Request(url, content, headers or {}, method=method)  # noqa: S310 - our own service
     try:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 - see above
             return _response(response.status, response.headers.items(), response.read())
-    except urllib.error.HTTPError as refusal:
-        with refusal:
-            return _response(refusal.code, refusal.headers.items(), refusal.read())
+    except urllib.error.HTTPError as error:
+        with error:
+            return _response(error.code, error.headers.items(), error.read())
 
 
 def _response(status: int, headers: Any, content: bytes) -> HttpResponse:  # noqa: ANN401 - pairs of the standard library

@@ -1,4 +1,4 @@
-"""`dev.py run <command …>`: run any command with the same services and settings as `up`."""
+"""`dev.py run <command …>`: run a command with the services and settings of `dev.py up`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import subprocess
 import sys
 
 from tools.console import echo, step
-from tools.services import embedded_redis, environment, processes, procfile, supervisor
+from tools.services import embedded_redis, environment, processes
 from tools.services.processes import ServiceError
-from tools.state import ROOT, State
+from tools.services.supervisor import RELEASE, procfile_commands, run_to_completion
+from tools.state import State
 
-COMMAND_NOT_FOUND = 127  # the shell's exit code for it
+COMMAND_NOT_FOUND = 127  # the shell's exit code
 
 
 def main(argv: list[str]) -> int:
-    """Return the exit code of the command, as a shell would give it."""
+    """Return the exit code of the command, as a shell would report it."""
     if not argv:
-        echo("Say what to run, such as: python3 dev.py run flask accounts list")
+        echo("Name a command to run, such as: python3 dev.py run flask accounts list")
         return 2
     if shutil.which(argv[0]) is None:
-        echo(f"{argv[0]}: there is no such command in the environment or on the PATH")
+        echo(f"{argv[0]}: command not found, neither in the environment nor on the PATH")
         return COMMAND_NOT_FOUND
     state = State.open()
     with processes.interruptible():
@@ -31,24 +32,25 @@ def main(argv: list[str]) -> int:
                 env = environment.for_children(state, os.environ, redis_url=redis_url)
                 _migrate_if_new(state, env)
                 return _run_in_foreground(argv, env)
-        except ServiceError as problem:
-            echo(str(problem))
+        except ServiceError as error:
+            echo(str(error))
             return 1
         except KeyboardInterrupt:
             return 128 + signal.SIGINT
 
 
 def _migrate_if_new(state: State, env: dict[str, str]) -> None:
-    release = procfile.read(ROOT / "Procfile").get(procfile.RELEASE)
+    """Create the embedded database if it does not exist yet."""
+    release = procfile_commands().get(RELEASE)
     embedded = env["DATABASE_URL"] == f"sqlite:///{state.database}"
     if release and embedded and not state.database.exists():
         with step("migrate the new database"):
-            supervisor.run_to_completion(release, state, env, procfile.RELEASE)
+            run_to_completion(release, state, env, RELEASE)
 
 
 def _run_in_foreground(command: list[str], env: dict[str, str]) -> int:
-    """Run in the foreground: the command gets the terminal, its Ctrl-C included."""
-    process = subprocess.Popen(command, env=env)  # noqa: S603 - what the person asked for
+    """Run the command with our terminal, including its Ctrl-C; return its exit code."""
+    process = subprocess.Popen(command, env=env)  # noqa: S603 - what the user asked for
     while True:
         try:
             code = process.wait()

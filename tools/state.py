@@ -1,4 +1,4 @@
-"""What the embedded services keep between starts: the `.data` directory, its secrets, and who holds it."""
+"""The data directory `.data`: the embedded database, secrets, logs and locks that stay between starts."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-PRESERVED = {"logs"}
+PRESERVED = {"logs"}  # by `--fresh`
 DEMO_EMAIL = "demo@contact-lookup.example"
 
 
 def default_directory() -> Path:
-    """Return DEV_DATA_DIR if it is set (tests do), else `.data` in the project."""
+    """Return DEV_DATA_DIR if it is set, as tests do, otherwise `.data` in the project."""
     return Path(os.environ.get("DEV_DATA_DIR") or ROOT / ".data").resolve()
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The places below one data directory, which only its owner can read."""
+    """A data directory and the files in it, which only the owner can read."""
 
     directory: Path
 
     @classmethod
     def open(cls, directory: Path | None = None) -> State:
-        """Make the directory if it is not there yet."""
+        """Return the state in this directory, which is created if it does not exist."""
         state = cls(directory or default_directory())
         state.logs.mkdir(mode=0o700, parents=True, exist_ok=True)
         state.directory.chmod(0o700)
@@ -39,7 +39,7 @@ class State:
 
     @property
     def logs(self) -> Path:
-        """Where each process writes `<name>.log`."""
+        """The directory in which each process writes `<name>.log`."""
         return self.directory / "logs"
 
     @property
@@ -48,19 +48,19 @@ class State:
         return self.directory / "app.sqlite3"
 
     def path(self, name: str) -> Path:
-        """Return the place of anything else."""
+        """Return the path of any other file."""
         return self.directory / name
 
     def read(self, name: str) -> dict[str, Any]:
-        """Return the JSON object kept under that name, or an empty one."""
+        """Return the JSON object in this file, or an empty one."""
         try:
-            found = json.loads(self.path(name).read_text())
+            content = json.loads(self.path(name).read_text())
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def write(self, name: str, content: dict[str, Any]) -> None:
-        """Replace the JSON object kept under that name at one stroke, readable by the owner only."""
+        """Replace this file with a JSON object atomically, readable by the owner only."""
         draft = self.path(f"{name}.{os.getpid()}")
         draft.unlink(missing_ok=True)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -69,28 +69,28 @@ class State:
         draft.replace(self.path(name))
 
     def secrets(self) -> dict[str, str]:
-        """Return the secrets of this installation; make the ones that are not there yet."""
-        kept = self.read("secrets.json")
-        made = {
+        """Return the secrets of this installation; missing ones are generated and stored."""
+        stored = self.read("secrets.json")
+        generated = {
             "SECRET_KEY": _new_key(),
             "SUPPRESSION_KEY": _new_key(),
             "REDIS_PASSWORD": secrets.token_urlsafe(24),
             "FLOWER_BASIC_AUTH": f"admin:{secrets.token_urlsafe(12)}",
             "DEMO_PASSWORD": secrets.token_urlsafe(12),
         }
-        if made.keys() - kept.keys():
-            kept = made | kept
-            self.write("secrets.json", kept)
-        return {name: str(value) for name, value in kept.items()}
+        if generated.keys() - stored.keys():
+            stored = generated | stored
+            self.write("secrets.json", stored)
+        return {name: str(value) for name, value in stored.items()}
 
     def forget_seeding(self, database_url: str) -> None:
-        """Forget that the samples are in this database, which is gone."""
+        """Delete the record of what was seeded into this database, which no longer exists."""
         seeded = self.read("seeded.json")
         if seeded.pop(fingerprint(database_url), None) is not None:
             self.write("seeded.json", seeded)
 
     def clear(self) -> None:
-        """Forget everything but the logs."""
+        """Delete everything but the logs and the lock files."""
         for entry in self.directory.iterdir():
             if entry.name in PRESERVED or entry.suffix == ".lock":
                 continue
@@ -98,13 +98,13 @@ class State:
 
 
 class Lock:
-    """A lock file that the system lets go of when its last holder dies, however it dies."""
+    """A lock file that the operating system releases when its last holder exits, even by SIGKILL."""
 
     def __init__(self, path: Path) -> None:
         self.descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def acquire(self) -> bool:
-        """Take it if nobody holds it, without waiting."""
+        """Acquire the lock without waiting; return whether that succeeded."""
         try:
             fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -112,12 +112,12 @@ class Lock:
         return True
 
     def release(self) -> None:
-        """Close it; it stays held while a reaper that was given the descriptor lives."""
+        """Close the file; the lock stays held while a reaper that inherited the descriptor runs."""
         os.close(self.descriptor)
 
 
 def fingerprint(text: str) -> str:
-    """Return a short name for something that must not be written down itself."""
+    """Return a short digest that stands for a text which must not be stored itself."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

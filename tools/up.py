@@ -1,4 +1,4 @@
-"""`dev.py up`: start everything, say where it is, and stay up until Ctrl-C."""
+"""`dev.py up`: start everything, print its addresses, and stay up until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -7,56 +7,57 @@ import json
 import sys
 
 from tools.console import echo
-from tools.services import processes, stack
+from tools.services import processes
 from tools.services.processes import ServiceError
+from tools.services.stack import LocalStack
 from tools.state import State
 
 MAX_PORT = 65535
 
 
 def main(argv: list[str]) -> int:
-    """Return 0 after Ctrl-C or SIGTERM, 1 if something could not start."""
+    """Return 0 after Ctrl-C or SIGTERM, 1 if something did not start."""
     parser = argparse.ArgumentParser(prog="dev.py up")
     parser.add_argument("--port", type=_port)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--fresh", action="store_true")
-    chosen = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     state = State.open()
     with processes.interruptible():
         try:
-            with stack.LocalStack(state, chosen.port, chosen.fresh) as running:
-                sys.stdout.write(json.dumps(running.access) + "\n" if chosen.json else banner(state))
+            with LocalStack(state, options.port, options.fresh) as stack:
+                sys.stdout.write(json.dumps(stack.access) + "\n" if options.json else banner(state))
                 sys.stdout.flush()
                 while True:
-                    running.tick()
-        except ServiceError as problem:
-            echo(str(problem))
+                    stack.tick()
+        except ServiceError as error:
+            echo(str(error))
             return 1
         except KeyboardInterrupt:
             echo("Stopped.")
             return 0
 
 
+def banner(state: State) -> str:
+    """Return the addresses and logins of the running stack, as text for a person."""
+    access = state.read("up.json")
+    return f"""
+It is up.
+  API       {access["base_url"]}
+  Docs      {access["base_url"]}/docs
+  Sign in   {access["email"]}   password: {access["password"]}
+  Flower    {access["flower_url"]}   login: {access["flower_login"]}
+  Logs      {state.logs}
+For the examples in README.md, paste this into a shell:
+  BASE={access["base_url"]} EMAIL={access["email"]} PASSWORD={access["password"]}
+Ctrl-C stops it.
+"""
+
+
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_PORT):
         raise argparse.ArgumentTypeError(f"{text} is not a port: choose one from 1 to {MAX_PORT}")
     return int(text)
-
-
-def banner(state: State) -> str:
-    """Return what a person needs to know of the stack that runs."""
-    known = state.read("up.json")
-    return f"""
-It is up.
-  API       {known["base_url"]}
-  Docs      {known["base_url"]}/docs
-  Sign in   {known["email"]}   password: {known["password"]}
-  Flower    {known["flower_url"]}   login: {known["flower_login"]}
-  Logs      {state.logs}
-For the walk in README.md, paste this into a shell:
-  BASE={known["base_url"]} EMAIL={known["email"]} PASSWORD={known["password"]}
-Ctrl-C stops it.
-"""
 
 
 if __name__ == "__main__":

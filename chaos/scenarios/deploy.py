@@ -1,4 +1,4 @@
-"""R12: a deploy under load: everybody is sent home with SIGTERM, and started again."""
+"""R12: a deploy under load: every process is stopped with SIGTERM and started again."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ import time
 from chaos.context import WORKSPACES, ScenarioContext
 from chaos.service import INTERACTIVE, UPKEEP, WEB
 
-GRACE = 10.0
-SLACK = 0.5  # of this machine's scheduling, on top of the grace
-BEFORE = 4.0
+GRACE_SECONDS = 10.0
+SLACK_SECONDS = 0.5  # for this machine's scheduling, on top of the grace
+SECONDS_BEFORE = 4.0
 
 
-def deploy(stage: ScenarioContext) -> None:
-    """Replace all workers, then the API, while clients ask."""
-    reveals, seconds = (150, 10.0) if stage.short else (600, 30.0)
-    cast = stage.start(contacts=max(20, reveals // WORKSPACES))
-    load = stage.make_load(cast, reveals=reveals, seconds=seconds)
+def deploy(context: ScenarioContext) -> None:
+    """Replace all workers, then the API, while clients send requests."""
+    reveals, seconds = (150, 10.0) if context.short else (600, 30.0)
+    data = context.start(contacts=max(20, reveals // WORKSPACES))
+    load = context.make_load(data, reveals=reveals, seconds=seconds)
     load.start()
-    stage.show("deploying", lambda: f"{len(load.book.accepted):,} accepted")
-    time.sleep(BEFORE)
+    context.show("deploying", lambda: f"{len(load.history.accepted):,} accepted")
+    time.sleep(SECONDS_BEFORE)
     took: dict[str, float] = {}
-    for part in ((*INTERACTIVE, UPKEEP), (WEB,)):
-        took |= stage.service.processes.stop_processes(part, grace=2 * GRACE)
-        stage.service.start(*part)
-    stage.run_load(load, {}, "deployed")
-    drained = stage.drain(cast, load.book)
-    longest = max(took, key=lambda name: took[name])
-    what = f"longest exit after SIGTERM ({longest})"
-    stage.expect(what, f"{took[longest]:.1f} s", f"{GRACE:.0f} s", holds=took[longest] <= GRACE + SLACK)
-    found = stage.check(cast, load.book, drained)
-    stage.report_responses(load.book, found, {"SIGTERM": len(took)})
+    for names in ((*INTERACTIVE, UPKEEP), (WEB,)):
+        took |= context.service.processes.stop(names, grace=2 * GRACE_SECONDS)
+        context.service.start(*names)
+    context.wait_for(load, {}, "deployed")
+    drained = context.drain(data, load.history)
+    slowest = max(took, key=lambda name: took[name])
+    context.expect(
+        f"longest exit after SIGTERM ({slowest})",
+        f"{took[slowest]:.1f} s",
+        f"{GRACE_SECONDS:.0f} s",
+        holds=took[slowest] <= GRACE_SECONDS + SLACK_SECONDS,
+    )
+    findings = context.check(data, load.history, drained)
+    context.report_responses(load.history, findings, {"SIGTERM": len(took)})

@@ -1,4 +1,4 @@
-"""R13: nobody works on what is interactive; reveals expire, and what they held comes back."""
+"""R13: no worker serves the interactive queue; reveals expire, and their holds are released."""
 
 from __future__ import annotations
 
@@ -12,38 +12,44 @@ from chaos.generator import one_reveal_per_contact
 from chaos.load import Load
 from chaos.service import INTERACTIVE
 
-DEADLINE = 2
-MAX_SWEEP_INTERVAL = 1.5  # between two sweeps of a worker: SWEEP_SECONDS and half of it
-SLACK = 1.0  # for the sweep itself
-COUNT = 40
+DEADLINE_SECONDS = 2
+MAX_SWEEP_INTERVAL = 1.5  # seconds between two sweeps of a worker: SWEEP_SECONDS and half of it
+SLACK_SECONDS = 1.0  # for the sweep itself
+REVEALS = 40
+DRAIN_SECONDS = 20.0
+JOBS = text("SELECT status, deadline_at, finished_at FROM jobs WHERE workspace_id IN :workspaces").bindparams(
+    bindparam("workspaces", expanding=True)
+)
 
 
-def expiry(stage: ScenarioContext) -> None:
-    """Ask with no worker there, and see when it is over."""
-    cast = stage.start(contacts=COUNT // WORKSPACES, JOB_DEADLINE_SECONDS=str(DEADLINE))
-    stage.service.processes.stop_processes(INTERACTIVE)
-    load = Load(stage.service.base_url, one_reveal_per_contact(cast), pace=20, target=COUNT)
+def expiry(context: ScenarioContext) -> None:
+    """Request reveals without a worker, and measure when they expire."""
+    data = context.start(contacts=REVEALS // WORKSPACES, JOB_DEADLINE_SECONDS=str(DEADLINE_SECONDS))
+    manager = context.service.processes
+    manager.stop(INTERACTIVE)
+    load = Load(context.service.base_url, one_reveal_per_contact(data), pace=20, target=REVEALS)
     load.start()
-    stage.run_load(load, {}, "nobody works")
-    drained = stage.drain(cast, load.book, 20.0)
-    workspaces = [member.workspace for member in cast.tenants]
-    query = text("SELECT status, deadline_at, finished_at FROM jobs WHERE workspace_id IN :them")
-    with stage.service.engine.connect() as connection:
-        found = connection.execute(query.bindparams(bindparam("them", expanding=True)), {"them": workspaces})
-        rows = found.all()
-    expired = sum(row.status == "expired" for row in rows)
-    stage.expect(
-        "reveals that expired", f"{expired} of {len(rows)}", "all", holds=expired == len(rows) == COUNT
+    context.wait_for(load, {}, "no worker")
+    drained = context.drain(data, load.history, DRAIN_SECONDS)
+    with context.service.engine.connect() as connection:
+        workspaces = [tenant.workspace for tenant in data.tenants]
+        jobs = connection.execute(JOBS, {"workspaces": workspaces}).all()
+    expired = sum(job.status == "expired" for job in jobs)
+    all_expired = expired == len(jobs) == REVEALS
+    context.expect("reveals that expired", f"{expired} of {len(jobs)}", "all", holds=all_expired)
+    latest = max(
+        (_lateness(job.deadline_at, job.finished_at) for job in jobs if job.finished_at), default=99.0
     )
-    late = max((_lateness(row.deadline_at, row.finished_at) for row in rows if row.finished_at), default=99.0)
-    limit = MAX_SWEEP_INTERVAL + SLACK
-    what = "longest from the deadline to the end: one sweep"
-    stage.expect(what, f"{late:.2f} s", f"{limit:.1f} s", holds=late <= limit)
-    load.book.operations.clear()  # no reveal is innocent when nobody works
-    stage.check(cast, load.book, drained, limit=20.0)
-    stage.service.processes.stop_processes(stage.service.processes.names)
+    limit = MAX_SWEEP_INTERVAL + SLACK_SECONDS
+    title = "longest time from the deadline to the end: one sweep"
+    context.expect(title, f"{latest:.2f} s", f"{limit:.1f} s", holds=latest <= limit)
+    load.history.operations.clear()  # without a worker, no reveal must succeed
+    context.check(data, load.history, drained, limit=DRAIN_SECONDS)
+    manager.stop(manager.names)
 
 
-def _lateness(deadline: Any, finished: Any) -> float:  # noqa: ANN401 - a time, or SQLite's text of one
-    moments = [datetime.fromisoformat(one) if isinstance(one, str) else one for one in (deadline, finished)]
-    return float((moments[1] - moments[0]).total_seconds())
+def _lateness(deadline: Any, finished: Any) -> float:  # noqa: ANN401 - a datetime, or SQLite's text of one
+    due, end = (
+        datetime.fromisoformat(time) if isinstance(time, str) else time for time in (deadline, finished)
+    )
+    return float((end - due).total_seconds())

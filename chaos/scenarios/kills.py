@@ -10,67 +10,63 @@ from chaos.nemeses import Nemesis
 from chaos.service import ServiceUnderTest
 
 SECONDS = 45.0
-SECONDS_ALL = 120.0
-SECONDS_SHORT = 18.0
+ALL_SECONDS = 120.0
+SHORT_SECONDS = 18.0
 SHORT_REVEALS = 300
 
 
-def workers_killed(stage: ScenarioContext) -> None:
+def workers_killed(context: ScenarioContext) -> None:
     """R1: workers and pool children die."""
-    _run_with_faults(stage, nemeses.workers, reveals=stage.reveals // 4, seconds=SECONDS)
+    _run_with_faults(context, nemeses.workers, reveals=context.reveals // 4, seconds=SECONDS)
 
 
-def redis_killed(stage: ScenarioContext) -> None:
-    """R2: Redis dies, and forgets all it had."""
-    _run_with_faults(stage, nemeses.redis, reveals=stage.reveals // 4, seconds=SECONDS)
+def redis_killed(context: ScenarioContext) -> None:
+    """R2: Redis dies and loses its data."""
+    _run_with_faults(context, nemeses.redis, reveals=context.reveals // 4, seconds=SECONDS)
 
 
-def postgres_killed(stage: ScenarioContext) -> None:
+def postgres_killed(context: ScenarioContext) -> None:
     """R3: PostgreSQL crashes."""
-    _run_with_faults(stage, nemeses.postgres, reveals=stage.reveals // 4, seconds=SECONDS)
+    _run_with_faults(context, nemeses.postgres, reveals=context.reveals // 4, seconds=SECONDS)
 
 
-def all_together(stage: ScenarioContext) -> None:
-    """R4: all of these at once, the API killed, the network slow, deaf and broken."""
-    reveals = SHORT_REVEALS if stage.short else stage.reveals
+def all_together(context: ScenarioContext) -> None:
+    """R4: all of these at once, the API is killed, and the network is slow, blocked or reset."""
+    reveals = SHORT_REVEALS if context.short else context.reveals
+    seconds = SHORT_SECONDS if context.short else max(ALL_SECONDS, context.reveals / 18)
     _run_with_faults(
-        stage, lambda stack: _all_faults(stack, stage.seed), reveals=reveals, seconds=_seconds(stage)
+        context, lambda service: _all_nemeses(service, context.seed), reveals=reveals, seconds=seconds
     )
 
 
-def _all_faults(stack: ServiceUnderTest, seed: int) -> list[Nemesis]:
+def _all_nemeses(service: ServiceUnderTest, seed: int) -> list[Nemesis]:
     return [
-        *nemeses.workers(stack),
-        *nemeses.redis(stack),
-        *nemeses.postgres(stack),
-        *nemeses.web(stack),
-        *nemeses.network(stack, seed),
+        *nemeses.workers(service),
+        *nemeses.redis(service),
+        *nemeses.postgres(service),
+        *nemeses.web(service),
+        *nemeses.network(service, seed),
     ]
 
 
-def _seconds(stage: ScenarioContext) -> float:
-    return SECONDS_SHORT if stage.short else max(SECONDS_ALL, stage.reveals / 18)
-
-
 def _run_with_faults(
-    stage: ScenarioContext,
-    blows: Callable[[ServiceUnderTest], list[Nemesis]],
+    context: ScenarioContext,
+    make_nemeses: Callable[[ServiceUnderTest], list[Nemesis]],
     *,
     reveals: int,
     seconds: float,
 ) -> None:
-    cast = stage.start(contacts=max(20, reveals // WORKSPACES))
-    slowness = stage.service.slowness
-    load = stage.make_load(cast, reveals=reveals, seconds=seconds * slowness)
-    with nemeses.running(blows(stage.service), slowness=slowness) as tally:
+    data = context.start(contacts=max(20, reveals // WORKSPACES))
+    slowness = context.service.slowness
+    load = context.make_load(data, reveals=reveals, seconds=seconds * slowness)
+    with nemeses.running(make_nemeses(context.service), slowness=slowness) as injected:
         load.start()
-        stage.run_load(load, tally, "under fire")
-    stage.service.restore_network()
-    drained = stage.drain(cast, load.book)
-    stage.record(
-        "start of all processes", f"{stage.service.boot_seconds:.1f} s, so {slowness:.1f} x less often"
-    )
-    accepted = len(load.book.accepted)
-    stage.expect("accepted reveals", f"{accepted:,}", f"{reveals:,} or more", holds=accepted >= reveals)
-    found = stage.check(cast, load.book, drained)
-    stage.report_responses(load.book, found, tally)
+        context.wait_for(load, injected, "injecting faults")
+    context.service.restore_network()
+    drained = context.drain(data, load.history)
+    boot = f"{context.service.boot_seconds:.1f} s, so faults {slowness:.1f} x less often"
+    context.record("start of all processes", boot)
+    accepted = len(load.history.accepted)
+    context.expect("accepted reveals", f"{accepted:,}", f"{reveals:,} or more", holds=accepted >= reveals)
+    findings = context.check(data, load.history, drained)
+    context.report_responses(load.history, findings, injected)

@@ -1,54 +1,56 @@
-"""R5: Redis is down, and then frozen, for a minute; reveals are taken in all the same."""
+"""R5: Redis is down, and then frozen, for a minute each; reveals are accepted all the same."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable
 
 from chaos.context import WORKSPACES, ScenarioContext
 from chaos.generator import one_reveal_per_contact
-from chaos.load import ACCEPTED, OK, Load
+from chaos.history import ACCEPTED, OK
+from chaos.load import Load
 from chaos.report import milliseconds, percentile
 
 PER_SECOND = 20
 SECONDS = 60.0
-SECONDS_SHORT = 10.0
-P99, LONGEST = 0.5, 1.0
+SHORT_SECONDS = 10.0
+MAX_P99, MAX_LATENCY = 0.5, 1.0  # seconds
 CLIENTS = 40
 
 
-def redis_away(stage: ScenarioContext) -> None:
-    """Measure both ways in which Redis can be away."""
-    redis = stage.service.redis
-    _measure(stage, "down", redis.kill, redis.start)
-    _measure(stage, "frozen", redis.freeze, redis.resume)
+def redis_away(context: ScenarioContext) -> None:
+    """Measure both ways in which Redis can be unavailable."""
+    redis = context.service.redis
+    _measure(context, "down", redis.kill, redis.start)
+    _measure(context, "frozen", redis.freeze, redis.resume)
 
 
 def _measure(
-    stage: ScenarioContext, way: str, leave: Callable[[], object], come_back: Callable[[], object]
+    context: ScenarioContext, state: str, take_away: Callable[[], object], bring_back: Callable[[], object]
 ) -> None:
-    seconds = SECONDS_SHORT if stage.short else SECONDS
+    seconds = SHORT_SECONDS if context.short else SECONDS
     count = int(PER_SECOND * seconds)
-    cast = stage.start(contacts=count // WORKSPACES)
-    load = Load(
-        stage.service.base_url, one_reveal_per_contact(cast), pace=PER_SECOND, target=count, clients=CLIENTS
-    )
-    leave()
+    data = context.start(contacts=count // WORKSPACES)
+    operations = one_reveal_per_contact(data)
+    load = Load(context.service.base_url, operations, pace=PER_SECOND, target=count, clients=CLIENTS)
+    take_away()
     started = time.monotonic()
     try:
         load.start()
-        stage.run_load(load, Counter(), f"Redis is {way}")
+        context.wait_for(load, {}, f"Redis is {state}")
         time.sleep(max(0.0, seconds - (time.monotonic() - started)))
     finally:
-        come_back()
-    book = load.book
-    drained = stage.drain(cast, book)
-    strange = {status: n for status, n in book.statuses.items() if status not in {OK, ACCEPTED}}
-    seen = ", ".join(f"{n:,} x {status}" for status, n in sorted(book.statuses.items(), key=str))
-    stage.expect(f"Redis {way} for {seconds:.0f} s: answers", seen, "100 % 202 (or 200)", holds=not strange)
-    p99, longest = percentile(book.latencies, 0.99), max(book.latencies, default=0.0)
-    p50 = milliseconds(percentile(book.latencies, 0.5))
-    stage.expect("time to be taken in: p99", f"{milliseconds(p99)} (p50 {p50})", "500 ms", holds=p99 <= P99)
-    stage.expect("time to be taken in: longest", milliseconds(longest), "1,000 ms", holds=longest <= LONGEST)
-    stage.check(cast, book, drained)
+        bring_back()
+    history = load.history
+    drained = context.drain(data, history)
+    unexpected = history.statuses.keys() - {OK, ACCEPTED}
+    observed = ", ".join(f"{n:,} x {status}" for status, n in sorted(history.statuses.items(), key=str))
+    title = f"responses with Redis {state} for {seconds:.0f} s"
+    context.expect(title, observed, "100 % 202 (or 200)", holds=not unexpected)
+    p50, p99 = (percentile(history.latencies, share) for share in (0.5, 0.99))
+    longest = max(history.latencies, default=0.0)
+    measured = f"{milliseconds(p99)} (p50 {milliseconds(p50)})"
+    context.expect("time until accepted: p99", measured, "500 ms", holds=p99 <= MAX_P99)
+    measured = milliseconds(longest)
+    context.expect("time until accepted: longest", measured, "1,000 ms", holds=longest <= MAX_LATENCY)
+    context.check(data, history, drained)

@@ -1,4 +1,4 @@
-"""Every scenario there is, in the order they run."""
+"""All scenarios, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from chaos.scenarios import deploy, expiry, kills, poison, provider_faults, redi
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What is done and measured; `short` if it belongs to the short run, `sqlite` if it makes sense there."""
+    """A scenario; `short` if it is part of the short run, `sqlite` if it also runs on SQLite."""
 
     id: str
     title: str
@@ -24,10 +24,10 @@ SCENARIOS = (
     Scenario("R1", "workers killed every 3 s, pool children every 1 s", kills.workers_killed),
     Scenario("R2", "Redis killed every 5 s, without persistence", kills.redis_killed),
     Scenario("R3", "PostgreSQL crashed every 8 s", kills.postgres_killed, sqlite=False),
-    Scenario("R4", "all of it at once, the API killed, the network bad", kills.all_together, short=True),
+    Scenario("R4", "all of these, the API killed, the network failing", kills.all_together, short=True),
     Scenario("R5", "Redis down, then frozen, 20 reveals a second", redis_away.redis_away),
-    Scenario("R9", "a reveal that kills the worker which asks about it", poison.poison),
-    Scenario("R10", "a provider that fails, hangs, refuses and is down", provider_faults.provider_faults),
-    Scenario("R12", "deploy under load: SIGTERM to everybody", deploy.deploy, short=True),
+    Scenario("R9", "a reveal that kills every worker that queries its provider", poison.poison),
+    Scenario("R10", "a provider that fails, hangs, refuses, then is down", provider_faults.provider_faults),
+    Scenario("R12", "deploy under load: SIGTERM to every process", deploy.deploy, short=True),
     Scenario("R13", "expiry: a deadline of 2 s, no worker", expiry.expiry, short=True),
 )

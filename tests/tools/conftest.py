@@ -25,7 +25,7 @@ def eventually() -> Eventually:
         deadline = time.monotonic() + 20
         while not condition():
             if time.monotonic() > deadline:
-                pytest.fail("it did not come true in 20 seconds")
+                pytest.fail("the condition did not hold within 20 seconds")
             time.sleep(0.02)
 
     return wait
@@ -38,42 +38,42 @@ def state(tmp_path: Path) -> State:
 
 @pytest.fixture
 def bare(tmp_path: Path) -> dict[str, str]:
-    """An environment in which no service is named, with a data directory of the test's own."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY"))}
-    return kept | {"DEV_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    """An environment without the URL of any service, with a data directory of its own."""
+    inherited = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY"))}
+    return inherited | {"DEV_DATA_DIR": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
 
 
 @pytest.fixture
 def supervise(state: State) -> Iterator[Callable[..., Supervisor]]:
-    """Start a supervisor over toy processes; all is stopped after the test."""
-    made: list[Supervisor] = []
+    """Start a supervisor with these commands; it is stopped after the test."""
+    supervisors: list[Supervisor] = []
 
     def start(commands: Mapping[str, str], env: Mapping[str, str] | None = None) -> Supervisor:
         supervisor = Supervisor(commands, env or dict(os.environ), state.logs, Reaper(grace=0.5), grace=0.5)
-        made.append(supervisor)
+        supervisors.append(supervisor)
         supervisor.start()
         return supervisor
 
     yield start
-    for supervisor in made:
+    for supervisor in supervisors:
         supervisor.stop()
         supervisor.reaper.close()
 
 
 @pytest.fixture
 def owner(bare: dict[str, str]) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
-    """Run Python source in a process of its own, which is killed after the test."""
-    made: list[subprocess.Popen[str]] = []
+    """Run Python source in a separate process, which is killed after the test."""
+    processes: list[subprocess.Popen[str]] = []
 
     def start(source: str) -> subprocess.Popen[str]:
         process = subprocess.Popen(
             [sys.executable, "-c", source], env=bare, stdout=subprocess.PIPE, text=True, cwd=ROOT
         )
-        made.append(process)
+        processes.append(process)
         return process
 
     yield start
-    for process in made:
+    for process in processes:
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.wait()

@@ -19,8 +19,8 @@ from chaos.checker import Findings
 HOUR = timedelta(hours=1)
 
 
-class World:
-    """A workspace with two reveals, one found and one open, and what a harness wrote down of them."""
+class CheckerFixture:
+    """A workspace with two reveals, one found and one open, and the history of the clients."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
@@ -61,7 +61,7 @@ class World:
         answer = Answer(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
         leases.settle(self.session, claim, answer, now=clock.now())
 
-    def gather(self) -> Findings:
+    def check(self) -> Findings:
         self.session.flush()
         return checker.check(
             self.session.connection(), [self.workspace], self.accepted, {self.done, self.open}
@@ -69,104 +69,106 @@ class World:
 
 
 @pytest.fixture
-def world(session: Session) -> World:
-    return World(session)
+def fixture(session: Session) -> CheckerFixture:
+    return CheckerFixture(session)
 
 
-def test_what_is_in_order_shows_no_fault(world: World) -> None:
-    world.finish_open()
+def test_a_consistent_database_has_no_violation(fixture: CheckerFixture) -> None:
+    fixture.finish_open()
 
-    found = world.gather()
+    findings = fixture.check()
 
-    assert found.violations == []
-    assert found.statuses == {"succeeded": 2}
-
-
-def test_a_job_that_is_not_over_is_unfinished_but_no_mismatch(world: World) -> None:
-    found = world.gather()
-
-    assert [world.open in fault for fault in found.violations] == [True]
-    assert len(found.unfinished) == 1
+    assert findings.violations == []
+    assert findings.statuses == {"succeeded": 2}
 
 
-def test_an_accepted_job_without_a_row_is_lost(world: World) -> None:
-    world.finish_open()
-    world.accepted[world.workspace, "gone"] = "job_gone"
+def test_an_open_job_is_unfinished_and_not_a_mismatch(fixture: CheckerFixture) -> None:
+    findings = fixture.check()
 
-    assert world.gather().lost == ["job_gone was accepted and has no row"]
-
-
-def test_a_key_that_stands_for_another_job_is_a_loss(world: World) -> None:
-    world.do("UPDATE idempotency_keys SET reference = :open WHERE key = 'done'")
-
-    assert len(world.gather().lost) == 1
+    assert [fixture.open in violation for violation in findings.violations] == [True]
+    assert len(findings.unfinished) == 1
 
 
-def test_another_workspaces_job_is_no_answer(world: World) -> None:
-    other = workspaces.create(world.session, name="Other", now=clock.now()).id
-    world.accepted[other, "done"] = world.done
+def test_an_accepted_job_without_a_row_is_lost(fixture: CheckerFixture) -> None:
+    fixture.finish_open()
+    fixture.accepted[fixture.workspace, "gone"] = "job_gone"
 
-    assert "another workspace" in world.gather().lost[0]
+    assert fixture.check().lost == ["job_gone was accepted and has no row"]
 
 
-def test_a_second_close_is_charging_twice(world: World) -> None:
-    world.do("DROP INDEX uq_ledger_close")
-    world.do(
+def test_a_key_that_is_stored_with_another_job_is_a_loss(fixture: CheckerFixture) -> None:
+    fixture.do("UPDATE idempotency_keys SET reference = :open WHERE key = 'done'")
+
+    assert len(fixture.check().lost) == 1
+
+
+def test_a_job_of_another_workspace_is_a_loss(fixture: CheckerFixture) -> None:
+    other = workspaces.create(fixture.session, name="Other", now=clock.now()).id
+    fixture.accepted[other, "done"] = fixture.done
+
+    assert "another workspace" in fixture.check().lost[0]
+
+
+def test_a_second_closing_entry_is_a_double_charge(fixture: CheckerFixture) -> None:
+    fixture.do("DROP INDEX uq_ledger_close")
+    fixture.do(
         "INSERT INTO ledger (id, workspace_id, job_id, kind, available, held, spent, created_at)"
         " SELECT 'led_again', workspace_id, job_id, kind, 0, 0, 0, created_at FROM ledger"
         " WHERE job_id = :done AND kind = 'settle'"
     )
 
-    found = world.gather()
+    findings = fixture.check()
 
-    assert found.charged_twice == [f"{world.done} was closed more than once"]
+    assert findings.charged_twice == [f"{fixture.done} was closed more than once"]
 
 
-def test_two_charged_jobs_for_the_same_field_of_a_contact_are_charging_twice(world: World) -> None:
-    world.finish_open()
-    world.do("UPDATE jobs SET result = (SELECT result FROM jobs WHERE id = :done) WHERE id = :open")
+def test_two_charged_jobs_for_the_same_field_of_a_contact_are_a_double_charge(
+    fixture: CheckerFixture,
+) -> None:
+    fixture.finish_open()
+    fixture.do("UPDATE jobs SET result = (SELECT result FROM jobs WHERE id = :done) WHERE id = :open")
 
-    assert "con_1 was charged by" in world.gather().charged_twice[0]
+    assert "con_1 was charged by" in fixture.check().charged_twice[0]
 
 
 @pytest.mark.parametrize("figure", ["available", "held", "spent"])
-def test_a_balance_that_its_ledger_does_not_explain_is_a_mismatch(world: World, figure: str) -> None:
-    world.do(f"UPDATE workspaces SET {figure} = {figure} + 1")  # noqa: S608 -- one of the three above
+def test_a_balance_that_differs_from_its_ledger_is_a_mismatch(fixture: CheckerFixture, figure: str) -> None:
+    fixture.do(f"UPDATE workspaces SET {figure} = {figure} + 1")  # noqa: S608 -- one of the three above
 
-    assert any(f"shows {figure}" in fault for fault in world.gather().mismatches)
-
-
-def test_a_hold_of_a_job_that_is_over_is_a_mismatch(world: World) -> None:
-    world.do("UPDATE jobs SET status = 'failed' WHERE id = :open")
-
-    found = world.gather()
-
-    assert f"{world.open} is failed and has 0 closes" in found.mismatches
-    assert f"{world.workspace} holds 1, its open jobs 0" in found.mismatches
+    assert any(f"has {figure}" in violation for violation in fixture.check().mismatches)
 
 
-def test_a_charge_that_the_ledger_does_not_know_is_a_mismatch(world: World) -> None:
-    world.do("UPDATE jobs SET charged = 0 WHERE id = :done")
+def test_a_hold_of_a_finished_job_is_a_mismatch(fixture: CheckerFixture) -> None:
+    fixture.do("UPDATE jobs SET status = 'failed' WHERE id = :open")
 
-    assert world.gather().mismatches == [f"{world.done} was charged 0, the ledger says 1"]
+    findings = fixture.check()
 
-
-def test_a_ledger_row_of_no_job_is_a_mismatch(world: World) -> None:
-    world.do("UPDATE ledger SET job_id = 'job_none' WHERE job_id = :open")
-
-    assert "the ledger speaks of job_none, which is no job" in world.gather().mismatches
+    assert f"{fixture.open} is failed and has 0 closing entries" in findings.mismatches
+    assert f"{fixture.workspace} holds 1, its open jobs 0" in findings.mismatches
 
 
-def test_an_innocent_reveal_that_failed_is_named_with_its_error(world: World) -> None:
-    job = world.session.get_one(Job, world.done, populate_existing=True)
+def test_a_charge_that_differs_from_the_ledger_is_a_mismatch(fixture: CheckerFixture) -> None:
+    fixture.do("UPDATE jobs SET charged = 0 WHERE id = :done")
+
+    assert fixture.check().mismatches == [f"{fixture.done} was charged 0, in the ledger 1"]
+
+
+def test_a_ledger_entry_without_a_job_is_a_mismatch(fixture: CheckerFixture) -> None:
+    fixture.do("UPDATE ledger SET job_id = 'job_none' WHERE job_id = :open")
+
+    assert "the ledger has entries of job_none, which does not exist" in fixture.check().mismatches
+
+
+def test_an_unexpected_failure_is_reported_with_its_error(fixture: CheckerFixture) -> None:
+    job = fixture.session.get_one(Job, fixture.done, populate_existing=True)
     job.status, job.error = "failed", {"code": "worker_lost"}
 
-    assert world.gather().unexpected_failures == [f"{world.done} failed: worker_lost"]
+    assert fixture.check().unexpected_failures == [f"{fixture.done} failed: worker_lost"]
 
 
-def test_questions_that_a_provider_was_asked_again_are_counted(world: World) -> None:
+def test_repeated_calls_to_a_provider_are_counted(fixture: CheckerFixture) -> None:
     for number in range(3):
-        world.do(
+        fixture.do(
             "INSERT INTO provider_calls"
             " (id, job_id, field, provider, subject, attempt, outcome, cost, asked_at)"
             " SELECT :id, id, 'email', 'sandbox', question, 1, 'error', 0, created_at"
@@ -174,10 +176,10 @@ def test_questions_that_a_provider_was_asked_again_are_counted(world: World) -> 
             id=f"call_{number}",
         )
 
-    assert world.gather().repeated_calls == 1
+    assert fixture.check().repeated_calls == 1
 
 
-def test_open_jobs_are_counted(world: World) -> None:
-    world.session.flush()
+def test_open_jobs_are_counted(fixture: CheckerFixture) -> None:
+    fixture.session.flush()
 
-    assert checker.count_open_jobs(world.session.connection(), [world.workspace]) == 1
+    assert checker.count_open_jobs(fixture.session.connection(), [fixture.workspace]) == 1

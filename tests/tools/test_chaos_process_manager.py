@@ -20,84 +20,84 @@ Eventually = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
-def crew(tmp_path: Path) -> Iterator[ProcessManager]:
+def manager(tmp_path: Path) -> Iterator[ProcessManager]:
     reaper = Reaper(grace=0.5)
-    crew = ProcessManager(tmp_path, reaper)
-    yield crew
-    crew.stop()
+    manager = ProcessManager(tmp_path, reaper)
+    yield manager
+    manager.close()
     reaper.close()
 
 
-def test_a_process_that_was_killed_comes_again_and_is_nobodys_fault(
-    crew: ProcessManager, eventually: Eventually, tmp_path: Path
+def test_a_killed_process_is_restarted_and_its_exit_is_not_unexpected(
+    manager: ProcessManager, eventually: Eventually, tmp_path: Path
 ) -> None:
-    crew.start("toy", "echo life; exec sleep 1000", dict(os.environ))
+    manager.start("toy", "echo started; exec sleep 1000", dict(os.environ))
     log = tmp_path / "toy.log"
-    eventually(lambda: "life" in log.read_text())
+    eventually(lambda: "started" in log.read_text())
 
-    assert crew.kill("toy")
+    assert manager.kill("toy")
 
-    eventually(lambda: log.read_text().count("life") == 2)
-    assert crew.unexpected_exits() == {}
+    eventually(lambda: log.read_text().count("started") == 2)
+    assert manager.unexpected_exits() == {}
 
 
-def test_a_process_that_ends_by_itself_is_remembered_with_its_code(
-    crew: ProcessManager, eventually: Eventually
+def test_an_unexpected_exit_is_recorded_with_its_code(
+    manager: ProcessManager, eventually: Eventually
 ) -> None:
-    crew.start("toy", "exit 3", dict(os.environ))
+    manager.start("toy", "exit 3", dict(os.environ))
 
-    eventually(lambda: 3 in crew.unexpected_exits().get("toy", []))
-
-
-def test_a_process_is_spared_while_it_is_young(crew: ProcessManager) -> None:
-    crew.start("toy", "exec sleep 1000", dict(os.environ))
-
-    assert not crew.kill("toy", older=60.0)
+    eventually(lambda: 3 in manager.unexpected_exits().get("toy", []))
 
 
-def test_who_is_dismissed_does_not_come_again(crew: ProcessManager) -> None:
-    crew.start("toy", "exec sleep 1000", dict(os.environ))
+def test_a_process_younger_than_min_age_is_not_killed(manager: ProcessManager) -> None:
+    manager.start("toy", "exec sleep 1000", dict(os.environ))
 
-    took = crew.stop_processes(["toy"])
+    assert not manager.kill("toy", min_age=60.0)
+
+
+def test_a_stopped_process_is_not_restarted(manager: ProcessManager) -> None:
+    manager.start("toy", "exec sleep 1000", dict(os.environ))
+
+    took = manager.stop(["toy"])
 
     assert list(took) == ["toy"]
-    assert crew.names == []
+    assert manager.names == []
 
 
 def test_the_owner_of_a_connection_is_found_and_killed(
-    crew: ProcessManager, eventually: Eventually, tmp_path: Path
+    manager: ProcessManager, eventually: Eventually, tmp_path: Path
 ) -> None:
     with socket.create_server((ports.LOOPBACK, 0)) as listener:
         port = listener.getsockname()[1]
         code = f"import socket, time; s = socket.create_connection(('127.0.0.1', {port})); time.sleep(1000)"
-        crew.start("toy", f'exec {sys.executable} -c "{code}"', dict(os.environ))
+        manager.start("toy", f'exec {sys.executable} -c "{code}"', dict(os.environ))
         connection, (_host, own_port) = listener.accept()
 
-        killed = crew.kill_connection_owner("toy", own_port)
+        killed = manager.kill_connection_owner("toy", own_port)
 
         assert killed
         with connection:
             assert connection.recv(1) == b""
 
 
-def test_nemeses_strike_at_their_pace_and_are_counted(eventually: Eventually) -> None:
-    tally: Counter[str]
+def test_faults_are_injected_at_their_interval_and_counted(eventually: Eventually) -> None:
+    injected: Counter[str]
 
-    with running([Nemesis(lambda: "it", 0.01), Nemesis(lambda: None, 0.01)], slowness=1.0) as tally:
-        eventually(lambda: tally["it"] >= 3)
+    with running([Nemesis(lambda: "it", 0.01), Nemesis(lambda: None, 0.01)], slowness=1.0) as injected:
+        eventually(lambda: injected["it"] >= 3)
 
-    assert set(tally) == {"it"}
+    assert set(injected) == {"it"}
 
 
-def test_every_scenario_has_a_name_of_its_own() -> None:
-    names = [one.id for one in SCENARIOS]
+def test_every_scenario_has_its_own_id() -> None:
+    names = [scenario.id for scenario in SCENARIOS]
 
     assert len(set(names)) == len(names)
 
 
-def test_scenarios_are_chosen_by_name_by_length_and_by_database() -> None:
-    assert [one.id for one in _choose("r1, R13", short=False, sqlite=False)] == ["R1", "R13"]
-    assert all(one.short for one in _choose("", short=True, sqlite=False))
-    assert "R3" not in [one.id for one in _choose("", short=False, sqlite=True)]
+def test_scenarios_are_chosen_by_id_by_length_and_by_database() -> None:
+    assert [scenario.id for scenario in _choose("r1, R13", short=False, sqlite=False)] == ["R1", "R13"]
+    assert all(scenario.short for scenario in _choose("", short=True, sqlite=False))
+    assert "R3" not in [scenario.id for scenario in _choose("", short=False, sqlite=True)]
     with pytest.raises(SystemExit, match="R99"):
         _choose("R99", short=False, sqlite=False)

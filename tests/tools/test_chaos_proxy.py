@@ -15,7 +15,7 @@ Connect = Callable[[], socket.socket]
 
 
 def serve(listener: socket.socket) -> None:
-    """Send back what comes, on every connection."""
+    """Echo every connection."""
     with suppress(OSError):
         while True:
             connection, _address = listener.accept()
@@ -43,16 +43,16 @@ def connect(proxy: Proxy) -> Iterator[Connect]:
     port = proxy.start()
     made: list[socket.socket] = []
 
-    def open_one() -> socket.socket:
+    def open_connection() -> socket.socket:
         made.append(socket.create_connection((ports.LOOPBACK, port), timeout=10))
         return made[-1]
 
-    yield open_one
-    for one in made:
-        one.close()
+    yield open_connection
+    for connection in made:
+        connection.close()
 
 
-def test_what_passes_comes_back(connect: Connect) -> None:
+def test_data_is_forwarded_both_ways(connect: Connect) -> None:
     connection = connect()
 
     connection.sendall(b"hello")
@@ -60,9 +60,9 @@ def test_what_passes_comes_back(connect: Connect) -> None:
     assert connection.recv(5) == b"hello"
 
 
-def test_latency_makes_every_chunk_late_both_ways(connect: Connect, proxy: Proxy) -> None:
+def test_latency_delays_every_chunk_both_ways(connect: Connect, proxy: Proxy) -> None:
     connection = connect()
-    proxy.set(Mode.LATENCY, seconds=0.1)
+    proxy.set(Mode.LATENCY, latency=0.1)
     started = time.monotonic()
 
     connection.sendall(b"hello")
@@ -71,7 +71,7 @@ def test_latency_makes_every_chunk_late_both_ways(connect: Connect, proxy: Proxy
     assert time.monotonic() - started >= 0.2
 
 
-def test_a_reset_cuts_connections_that_are_open(connect: Connect, proxy: Proxy) -> None:
+def test_a_reset_closes_open_connections(connect: Connect, proxy: Proxy) -> None:
     connection = connect()
     connection.sendall(b"hello")
     connection.recv(5)
@@ -82,7 +82,7 @@ def test_a_reset_cuts_connections_that_are_open(connect: Connect, proxy: Proxy) 
         connection.recv(5)
 
 
-def test_a_reset_refuses_new_connections_too(connect: Connect, proxy: Proxy) -> None:
+def test_a_reset_also_refuses_new_connections(connect: Connect, proxy: Proxy) -> None:
     first = connect()
     first.sendall(b"hello")
     first.recv(5)
@@ -92,7 +92,7 @@ def test_a_reset_refuses_new_connections_too(connect: Connect, proxy: Proxy) -> 
         connect().recv(5)
 
 
-def test_a_black_hole_swallows_until_it_is_healed(connect: Connect, proxy: Proxy) -> None:
+def test_a_black_hole_holds_data_back_until_the_mode_changes(connect: Connect, proxy: Proxy) -> None:
     connection = connect()
     connection.sendall(b"hello")
     connection.recv(5)
@@ -113,7 +113,7 @@ def read_one_byte(port: int) -> bytes:
         return connection.recv(1)
 
 
-def test_a_server_that_is_away_looks_like_one() -> None:
+def test_a_connection_to_a_server_that_is_down_is_reset() -> None:
     proxy = Proxy(ports.any_free())
     port = proxy.start()
 

@@ -25,16 +25,16 @@ def url(vendor: Vendor, tmp_path: Path) -> str:
     return str(tomllib.loads(Path(settings["PROVIDERS_FILE"]).read_text())["vendor"]["url"])
 
 
-def test_a_vendor_knows_people_and_nobody(url: str) -> None:
-    known = http_client.send("GET", f"{url}/people?profile={PROFILE}ada")
-    unknown = http_client.send("GET", f"{url}/people?profile={PROFILE}nobody-7")
+def test_a_vendor_knows_some_people_and_not_others(url: str) -> None:
+    hit = http_client.send("GET", f"{url}/people?profile={PROFILE}ada")
+    miss = http_client.send("GET", f"{url}/people?profile={PROFILE}unknown-7")
 
-    assert known.body == {"found": True, "email": "ada@vendor.example", "status": "valid"}
-    assert unknown.body == {"found": False}
+    assert hit.body == {"found": True, "email": "ada@vendor.example", "status": "valid"}
+    assert miss.body == {"found": False}
 
 
-def test_a_vendor_misbehaves_as_it_is_told_and_remembers_each_call(vendor: Vendor, url: str) -> None:
-    answer = http_client.send("GET", f"{url}/people?profile={PROFILE}busy")
+def test_a_vendor_responds_as_its_behaviour_says_and_records_each_call(vendor: Vendor, url: str) -> None:
+    response = http_client.send("GET", f"{url}/people?profile={PROFILE}busy")
 
-    assert (answer.status, answer.headers["retry-after"]) == (429, "4")
+    assert (response.status, response.headers["retry-after"]) == (429, "4")
     assert [call.person for call in vendor.calls] == ["busy"]

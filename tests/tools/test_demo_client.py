@@ -30,7 +30,7 @@ def printed(client: DemoClient) -> str:
     return client.console.file.getvalue()
 
 
-def test_a_step_shows_request_status_headers_and_answer(client: DemoClient, httpserver: HTTPServer) -> None:
+def test_a_step_shows_request_status_headers_and_body(client: DemoClient, httpserver: HTTPServer) -> None:
     httpserver.expect_request(
         "/api/ext/lookup", method="POST", json={"subject": {"email": "a@b.example"}}
     ).respond_with_json({"outcome": "matched"}, headers={"X-Credits-Charged": "0"})
@@ -51,23 +51,21 @@ def test_a_step_shows_request_status_headers_and_answer(client: DemoClient, http
     assert '"outcome": "matched"' in shown
 
 
-def test_a_step_is_a_line_and_the_lines_line_up(brief: DemoClient, httpserver: HTTPServer) -> None:
+def test_each_step_is_a_line_with_aligned_columns(brief: DemoClient, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/api/ext/session").respond_with_json({"outcome": "matched"})
     httpserver.expect_request("/api/ext/reveal/email").respond_with_json({"code": "x"}, status=403)
 
-    brief.step("Ask who it is", "GET", "/api/ext/session?x=1")
+    brief.step("Get the session", "GET", "/api/ext/session?x=1")
     brief.step("Reveal", "POST", "/api/ext/reveal/email", {"subject": {}}, status=403)
 
     first, second = printed(brief).splitlines()
     assert first.startswith("  1  GET /api/ext/session  ")
     assert second.startswith("  2  POST /api/ext/reveal/email  ")
     assert first.index("200") == second.index("403")
-    assert first.index("Ask who it is") == second.index("Reveal")
+    assert first.index("Get the session") == second.index("Reveal")
 
 
-def test_a_step_that_fails_can_be_printed_in_full_afterwards(
-    brief: DemoClient, httpserver: HTTPServer
-) -> None:
+def test_a_failed_step_can_be_printed_in_full_afterwards(brief: DemoClient, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/reveal").respond_with_json({"code": "unavailable"}, status=503)
     with pytest.raises(DemoError):
         brief.step("Reveal", "POST", "/reveal", {"subject": {"email": "a@b.example"}})
@@ -78,7 +76,7 @@ def test_a_step_that_fails_can_be_printed_in_full_afterwards(
     assert '"code": "unavailable"' in printed(brief)
 
 
-def test_neither_passwords_nor_tokens_are_shown(client: DemoClient, httpserver: HTTPServer) -> None:
+def test_neither_passwords_nor_tokens_are_printed(client: DemoClient, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/login").respond_with_json({"access_token": "ses_0123456789abcdef"})
     client.token = "ses_fedcba9876543210"
 
@@ -94,10 +92,10 @@ def test_neither_passwords_nor_tokens_are_shown(client: DemoClient, httpserver: 
     ("expect", "message"),
     [
         ({"credits.charged": 1}, "expected credits.charged to be 1"),
-        ({"result.emails.0.email": PRESENT}, "expected result.emails.0.email to be there"),
+        ({"result.emails.0.email": PRESENT}, "expected result.emails.0.email to be present"),
     ],
 )
-def test_a_broken_promise_names_the_step_and_what_was_expected(
+def test_an_unexpected_field_names_the_step_and_the_expected_value(
     client: DemoClient, httpserver: HTTPServer, expect: dict[str, object], message: str
 ) -> None:
     httpserver.expect_request("/reveal").respond_with_json(
@@ -110,16 +108,16 @@ def test_a_broken_promise_names_the_step_and_what_was_expected(
     assert message in str(failure.value)
 
 
-def test_an_unexpected_status_ends_the_walk(client: DemoClient, httpserver: HTTPServer) -> None:
+def test_an_unexpected_status_ends_the_demo(client: DemoClient, httpserver: HTTPServer) -> None:
     httpserver.expect_request("/reveal").respond_with_json({"code": "unavailable"}, status=503)
 
     with pytest.raises(DemoError, match="expected status 200 or 202"):
         client.step("Reveal", "POST", "/reveal", {}, status=(200, 202))
 
 
-def test_a_walk_at_a_service_that_is_not_there_fails_with_1(capsys: pytest.CaptureFixture[str]) -> None:
-    known = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "x"}
+def test_a_demo_without_a_service_fails_with_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
+    access = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "x"}
 
-    assert run_steps(known) == 1
+    assert run_steps(access) == 1
 
-    assert "The walk failed" in capsys.readouterr().out
+    assert "The demo failed" in capsys.readouterr().out

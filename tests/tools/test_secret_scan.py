@@ -8,7 +8,7 @@ import pytest
 
 from tools.check import secret_scan
 
-AWS_KEY = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, so that this file is not found
+AWS_KEY = "AKIA" + "IOSFODNN7EXAMPL2"  # in two parts, so that the scan does not report this file
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("path", ["app/settings.py", "tests/test_settings.py"])
-def test_a_key_of_a_known_shape_is_found_everywhere(root: Path, path: str) -> None:
+def test_a_key_of_a_known_format_is_found_everywhere(root: Path, path: str) -> None:
     (root / path).write_text(f'\nKEY = "{AWS_KEY}"\n')
 
     assert secret_scan.scan([path]) == [(path, "AWS Access Key", 2)]
@@ -32,7 +32,7 @@ def test_a_password_in_the_code_is_found(root: Path) -> None:
     assert secret_scan.scan(["app/settings.py"]) == [("app/settings.py", "Secret Keyword", 1)]
 
 
-def test_a_password_that_a_line_explains_or_that_tests_make_up_is_left_alone(root: Path) -> None:
+def test_a_password_that_is_annotated_or_in_a_test_is_not_reported(root: Path) -> None:
     line = f'password = "{secrets.token_hex(8)}x"'
     (root / "app/settings.py").write_text(f"{line}  # noqa: S105 - of the demo\n")
     (root / "tests/test_settings.py").write_text(f"{line}\n")
@@ -40,7 +40,7 @@ def test_a_password_that_a_line_explains_or_that_tests_make_up_is_left_alone(roo
     assert secret_scan.scan(["app/settings.py", "tests/test_settings.py"]) == []
 
 
-def test_what_is_allowed_is_there_and_not_more_of_it() -> None:
+def test_the_allowed_findings_are_exactly_those_in_the_files() -> None:
     paths = sorted({path for path, _kind in secret_scan.ALLOWED})
 
     found = Counter((path, kind) for path, kind, _line in secret_scan.scan(paths))

@@ -1,4 +1,4 @@
-"""The demo's account and samples, in a database that is new, and in one that outlived our state."""
+"""The demo's account and samples, in a new database and in one from a deleted data directory."""
 
 from __future__ import annotations
 
@@ -17,31 +17,36 @@ from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 
 @pytest.fixture
 def url(tmp_path: Path, bare: dict[str, str]) -> str:
-    """The URL of a database with tables, and nothing in them."""
+    """The URL of a database with empty tables."""
     url = f"sqlite:///{tmp_path}/kept.sqlite3"
     run("-m", "flask", "--app", "app.factory:create_app", "database", "upgrade", url=url, env=bare)
     return url
 
 
-def run(*words: str, url: str, env: dict[str, str], folder: Path | None = None) -> None:
+def run(*arguments: str, url: str, env: dict[str, str], folder: Path | None = None) -> None:
     secrets = State.open(folder or Path(env["DEV_DATA_DIR"])).secrets()
-    own = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", **secrets}
-    own |= {"DEV_DATA_DIR": str(folder)} if folder else {}
+    settings = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", **secrets}
+    settings |= {"DEV_DATA_DIR": str(folder)} if folder else {}
     done = subprocess.run(
-        [sys.executable, *words], env=env | own, cwd=ROOT, check=False, capture_output=True, text=True
+        [sys.executable, *arguments],
+        env=env | settings,
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
 
 
 def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str, Any]]:
     app = create_app(dataclasses.replace(settings, database_url=url))
-    answer = app.test_client().post("/api/ext/login", json={"email": DEMO_EMAIL, "password": password})
+    response = app.test_client().post("/api/ext/login", json={"email": DEMO_EMAIL, "password": password})
     app.extensions["machines"].ear.close()
     app.extensions["database"].engine.dispose()
-    return answer.status_code, answer.get_json()
+    return response.status_code, response.get_json()
 
 
-def test_a_demo_account_that_outlived_our_state_is_taken_over(
+def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:
     first, second = State.open(tmp_path / "first"), State.open(tmp_path / "second")
@@ -49,15 +54,15 @@ def test_a_demo_account_that_outlived_our_state_is_taken_over(
 
     run("-m", "tools.demo.seed", url=url, env=bare, folder=second.directory)
 
-    status, answer = sign_in(settings, url, second.secrets()["DEMO_PASSWORD"])
-    assert (status, answer["credits"]["balance"]) == (200, 250)
+    status, body = sign_in(settings, url, second.secrets()["DEMO_PASSWORD"])
+    assert (status, body["credits"]["balance"]) == (200, 250)
     assert sign_in(settings, url, first.secrets()["DEMO_PASSWORD"])[0] == 401
     seeded = second.read("seeded.json")[fingerprint(url)]
     assert (seeded["taken_over"], seeded["complete"]) == (True, True)
     assert "taken_over" not in first.read("seeded.json")[fingerprint(url)]
 
 
-def test_the_samples_of_a_database_that_is_gone_are_forgotten(state: State) -> None:
+def test_the_seeding_record_of_a_deleted_database_is_deleted(state: State) -> None:
     state.write("seeded.json", {fingerprint("sqlite:///gone"): {"complete": True}, "other": {}})
 
     state.forget_seeding("sqlite:///gone")

@@ -12,8 +12,9 @@ import pytest
 from jobs_support import until
 
 from tools import run, up
-from tools.services import ports, processes, stack
+from tools.services import ports, processes
 from tools.services.processes import ServiceError
+from tools.services.stack import LocalStack, find_running
 from tools.services.supervisor import Supervisor
 from tools.state import ROOT, Lock, State
 
@@ -26,18 +27,18 @@ def _accepts(port: str) -> bool:
     return False
 
 
-def test_a_port_that_was_asked_for_and_is_taken_is_an_error(state: State) -> None:
+def test_a_chosen_port_that_is_taken_is_an_error(state: State) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
 
         with processes.interruptible(), pytest.raises(ServiceError, match=f"Port {port} is taken"):
-            stack.LocalStack(state, port=port).__enter__()
+            LocalStack(state, port=port).__enter__()
 
         assert ports.next_free(port) != port
 
 
 @pytest.mark.parametrize("text", ["0", "65536", "-1", "http", "8 000"])
-def test_what_is_not_a_port_is_refused_before_anything_starts(
+def test_an_invalid_port_is_refused_before_anything_starts(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -46,7 +47,7 @@ def test_what_is_not_a_port_is_refused_before_anything_starts(
     assert f"{text} is not a port: choose one from 1 to 65535" in capsys.readouterr().err
 
 
-def test_the_port_of_the_api_is_held_from_its_choice_on() -> None:
+def test_the_port_of_the_api_is_held_once_it_is_chosen() -> None:
     first = ports.any_free()
     with ports.listen(first) as held:  # type: ignore[union-attr]
         port = held.getsockname()[1]
@@ -57,38 +58,38 @@ def test_the_port_of_the_api_is_held_from_its_choice_on() -> None:
             assert other.getsockname()[1] > port
 
 
-def test_flowers_port_that_is_taken_before_it_starts_is_chosen_again(
+def test_flower_gets_another_port_if_its_own_is_taken_before_it_starts(
     state: State, supervise: Callable[..., Supervisor]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        local = stack.LocalStack(state)
-        local.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
-        local.supervisor = supervise({"flower": LISTENER}, local.env)
-        local._publish_access()  # noqa: SLF001 -- it was up when Flower died
+        stack = LocalStack(state)
+        stack.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
+        stack.supervisor = supervise({"flower": LISTENER}, stack.env)
+        stack._publish_access()  # noqa: SLF001 -- as when Flower dies after the start
 
-        until(lambda: local.tick() or local.env["FLOWER_PORT"] != port)
-        until(lambda: local.tick() or _accepts(local.env["FLOWER_PORT"]))
+        until(lambda: stack.tick() or stack.env["FLOWER_PORT"] != port)
+        until(lambda: stack.tick() or _accepts(stack.env["FLOWER_PORT"]))
 
-    assert state.read("up.json")["flower_url"].endswith(f":{local.env['FLOWER_PORT']}")
+    assert state.read("up.json")["flower_url"].endswith(f":{stack.env['FLOWER_PORT']}")
 
 
-def test_a_second_start_says_where_the_first_one_is(state: State) -> None:
+def test_a_second_start_names_the_address_of_the_first(state: State) -> None:
     lock = Lock(state.path("up.lock"))
     lock.acquire()
     state.write("up.json", {"pid": os.getpid(), "base_url": "http://127.0.0.1:8000"})
 
     message = r"already up at http://127\.0\.0\.1:8000"
     with processes.interruptible(), pytest.raises(ServiceError, match=message):
-        stack.LocalStack(state).__enter__()
+        LocalStack(state).__enter__()
 
-    assert stack.find_running(state) == state.read("up.json")
+    assert find_running(state) == state.read("up.json")
     lock.release()
-    assert stack.find_running(state) is None
+    assert find_running(state) is None
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", 143)])
-def test_run_gives_back_the_exit_code_of_the_command(bare: dict[str, str], script: str, code: int) -> None:
+def test_run_returns_the_exit_code_of_the_command(bare: dict[str, str], script: str, code: int) -> None:
     env = bare | {"REDIS_URL": "redis://elsewhere:1/0", "DATABASE_URL": "sqlite://"}
 
     done = subprocess.run(
@@ -98,7 +99,7 @@ def test_run_gives_back_the_exit_code_of_the_command(bare: dict[str, str], scrip
     assert done.returncode == code
 
 
-def test_run_has_the_embedded_services_for_its_command(bare: dict[str, str]) -> None:
+def test_run_starts_the_embedded_services_for_its_command(bare: dict[str, str]) -> None:
     source = "import os, redis; print(redis.Redis.from_url(os.environ['REDIS_URL']).ping())"
     command = [sys.executable, "-m", "tools.run", sys.executable, "-c", source]
 
@@ -114,7 +115,7 @@ def test_run_has_the_embedded_services_for_its_command(bare: dict[str, str]) -> 
     assert (done.stdout, done.returncode) == ("True\n", 0)
 
 
-def test_run_of_an_unknown_command_is_127(capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_returns_127_for_an_unknown_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert shutil.which("no-such-command") is None
 
     assert run.main(["no-such-command"]) == 127

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
 import stat
-from pathlib import Path
 
-import pytest
-
-from tools.services import environment, procfile
+from tools.services import environment
 from tools.state import Lock, State
 
 
-def test_secrets_are_made_once_and_only_their_owner_can_read_them(state: State) -> None:
+def test_secrets_are_generated_once_and_only_the_owner_can_read_them(state: State) -> None:
     first = state.secrets()
 
     assert state.secrets() == first
@@ -19,7 +16,7 @@ def test_secrets_are_made_once_and_only_their_owner_can_read_them(state: State) 
     assert len(first["SUPPRESSION_KEY"]) >= 32
 
 
-def test_starting_afresh_forgets_all_but_the_logs(state: State) -> None:
+def test_clearing_the_state_deletes_all_but_the_logs(state: State) -> None:
     before = state.secrets()
     state.database.write_text("data")
     state.path("valkey").mkdir()
@@ -31,7 +28,7 @@ def test_starting_afresh_forgets_all_but_the_logs(state: State) -> None:
     assert state.secrets() != before
 
 
-def test_a_lock_is_held_once_and_free_again_after_its_release(state: State) -> None:
+def test_a_lock_has_one_holder_and_can_be_acquired_again_after_its_release(state: State) -> None:
     first, second = Lock(state.path("up.lock")), Lock(state.path("up.lock"))
 
     assert first.acquire()
@@ -41,7 +38,7 @@ def test_a_lock_is_held_once_and_free_again_after_its_release(state: State) -> N
     second.release()
 
 
-def test_what_the_caller_set_stays_and_the_rest_is_filled_in(state: State) -> None:
+def test_variables_of_the_caller_stay_and_missing_ones_are_filled_in(state: State) -> None:
     env = environment.for_children(
         state,
         {"DATABASE_URL": "postgresql://there/it", "SECRET_KEY": "", "OTHER": "kept"},
@@ -58,28 +55,7 @@ def test_what_the_caller_set_stays_and_the_rest_is_filled_in(state: State) -> No
     assert env["FLOWER_BASIC_AUTH"]
 
 
-def test_the_database_is_a_file_of_ours_unless_one_is_named(state: State) -> None:
+def test_the_default_database_is_a_file_in_the_data_directory(state: State) -> None:
     env = environment.for_children(state, {}, redis_url="redis://r")
 
     assert env["DATABASE_URL"] == f"sqlite:///{state.database}"
-
-
-def test_a_procfile_is_read_in_its_order_without_comments(tmp_path: Path) -> None:
-    file = tmp_path / "Procfile"
-    file.write_text(
-        "# note\nrelease: migrate\n\nweb: serve --bind ${WEB_BIND:-0.0.0.0:80}  \nworker_1: work\n"
-    )
-
-    assert list(procfile.read(file).items()) == [
-        ("release", "migrate"),
-        ("web", "serve --bind ${WEB_BIND:-0.0.0.0:80}"),
-        ("worker_1", "work"),
-    ]
-
-
-def test_a_procfile_names_a_process_once(tmp_path: Path) -> None:
-    file = tmp_path / "Procfile"
-    file.write_text("web: one\nweb: two\n")
-
-    with pytest.raises(ValueError, match="web twice"):
-        procfile.read(file)

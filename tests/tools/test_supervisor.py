@@ -53,21 +53,23 @@ def group_of(leader: int) -> list[int]:
     return found
 
 
-def test_a_process_that_dies_is_started_again(
+def test_a_process_that_exits_is_restarted(
     supervise: Supervise, eventually: Eventually, state: State
 ) -> None:
-    supervisor = supervise({"toy": "echo life; exit 3"})
+    supervisor = supervise({"toy": "echo started; exit 3"})
 
-    def lived_twice() -> bool:
+    def restarted() -> bool:
         supervisor.restart_exited()
-        return (state.logs / "toy.log").read_text().count("life") >= 2
+        return (state.logs / "toy.log").read_text().count("started") >= 2
 
-    eventually(lived_twice)
+    eventually(restarted)
 
     assert supervisor.children[0].exits >= 1
 
 
-def test_a_process_that_keeps_dying_is_named(supervise: Supervise, eventually: Eventually) -> None:
+def test_a_process_that_keeps_exiting_is_reported_as_unstable(
+    supervise: Supervise, eventually: Eventually
+) -> None:
     supervisor = supervise({"steady": "sleep 1000", "flapping": "exit 1"})
 
     def named() -> bool:
@@ -79,26 +81,26 @@ def test_a_process_that_keeps_dying_is_named(supervise: Supervise, eventually: E
     assert supervisor.find_unstable(1000) is None
 
 
-def test_a_process_that_had_started_is_started_again_at_once_and_one_that_had_not_later_each_time(
+def test_an_early_exit_delays_the_restart_and_a_later_one_does_not(
     supervise: Supervise, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervisor = supervise({"toy": "exit 1"})
     child = supervisor.children[0]
 
-    def died(times: int) -> bool:
+    def has_exited(times: int) -> bool:
         supervisor.restart_exited()
         return child.exits >= times
 
-    eventually(lambda: died(2))
-    after_false_starts = child.early_exits
+    eventually(lambda: has_exited(2))
+    early_exits = child.early_exits
     monkeypatch.setattr(tools.services.supervisor, "EARLY_EXIT_SECONDS", -1.0)
-    eventually(lambda: died(3))
+    eventually(lambda: has_exited(3))
 
-    assert (after_false_starts, child.early_exits) == (2, 0)
+    assert (early_exits, child.early_exits) == (2, 0)
     assert child.process is not None
 
 
-def test_what_a_dead_process_leaves_behind_is_cleared_away(
+def test_the_rest_of_the_group_of_a_dead_process_is_stopped(
     supervise: Supervise, eventually: Eventually
 ) -> None:
     supervisor = supervise({"toy": "sleep 1000 & exec sleep 1000"})
@@ -116,7 +118,9 @@ def test_what_a_dead_process_leaves_behind_is_cleared_away(
 
 
 @pytest.mark.parametrize("command", [FAMILY, STUBBORN])
-def test_stopping_ends_the_whole_family(supervise: Supervise, eventually: Eventually, command: str) -> None:
+def test_stopping_ends_the_whole_process_group(
+    supervise: Supervise, eventually: Eventually, command: str
+) -> None:
     supervisor = supervise({"toy": command})
     process = supervisor.children[0].process
     assert process
@@ -168,4 +172,4 @@ def test_the_end_of_a_log_is_quoted(tmp_path: Path) -> None:
     log.write_text("one\ntwo\nthree\n")
 
     assert processes.tail(log, lines=2) == "  | two\n  | three"
-    assert processes.tail(tmp_path / "none.log") == "  | (it wrote nothing)"
+    assert processes.tail(tmp_path / "none.log") == "  | (no output)"

@@ -20,23 +20,23 @@ def lock(tmp_path: Path) -> Path:
 
 
 def osv(httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, **fixed_in: str) -> None:
-    """Start a service that knows a hole in these packages, up to the release that fixed it."""
+    """Start a service that reports a vulnerability in these packages, in releases before the given one."""
 
-    def answer(request: Request) -> Response:
+    def respond(request: Request) -> Response:
         name = json.loads(request.data)["package"]["name"]
         events = [{"introduced": "0"}, {"fixed": fixed_in.get(name)}]
         ranges = [{"type": "ECOSYSTEM", "events": events}]
-        hole = {
+        vulnerability = {
             "id": "PYSEC-1",
             "affected": [{"package": {"name": name, "ecosystem": "PyPI"}, "ranges": ranges}],
         }
-        return Response(json.dumps({"vulns": [hole]} if name in fixed_in else {}))
+        return Response(json.dumps({"vulns": [vulnerability]} if name in fixed_in else {}))
 
-    httpserver.expect_request("/v1/query").respond_with_handler(answer)
+    httpserver.expect_request("/v1/query").respond_with_handler(respond)
     monkeypatch.setenv("OSV_URL", httpserver.url_for("/v1/query"))
 
 
-def test_packages_without_known_holes_pass(
+def test_packages_without_known_vulnerabilities_pass(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     osv(httpserver, monkeypatch, jinja2="2.10.1")
@@ -47,19 +47,19 @@ def test_packages_without_known_holes_pass(
     assert "osv knows no vulnerability of 2 locked packages." in capsys.readouterr().out
 
 
-def test_a_package_with_a_known_hole_fails(
+def test_a_package_with_a_known_vulnerability_fails(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     osv(httpserver, monkeypatch, jinja2="2.10.1", flask="3.1.2")
 
     code = vulnerabilities.main(lock)
 
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert code == 1
-    assert all(word in said for word in ("flask", "3.1.0", "PYSEC-1", "3.1.2"))
+    assert all(word in output for word in ("flask", "3.1.0", "PYSEC-1", "3.1.2"))
 
 
-def test_a_service_that_knows_of_nothing_was_not_asked(
+def test_a_service_that_reports_no_vulnerability_of_the_probe_is_not_used(
     httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch, lock: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     osv(httpserver, monkeypatch)
@@ -70,7 +70,7 @@ def test_a_service_that_knows_of_nothing_was_not_asked(
     assert capsys.readouterr().out.startswith("Not audited: ")
 
 
-def test_where_the_audit_is_required_not_to_be_answered_is_a_failure(
+def test_an_audit_that_is_required_and_cannot_be_made_is_a_failure(
     monkeypatch: pytest.MonkeyPatch, lock: Path
 ) -> None:
     monkeypatch.setenv("OSV_URL", "http://127.0.0.1:1/v1/query")

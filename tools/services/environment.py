@@ -1,4 +1,4 @@
-"""The environment of the child processes: what the settings need, from the caller's or from `.data`."""
+"""The environment of the service's processes: the caller's, completed from the local data directory."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 def for_children(
     state: State, base: Mapping[str, str], *, redis_url: str, web_bind: str = "", flower_port: int = 0
 ) -> dict[str, str]:
-    """Return the caller's environment, with everything that is not set there filled in.
+    """Return the caller's environment with every missing setting filled in.
 
-    `web_bind` is where the API listens as gunicorn writes it, such as `fd://5`.
+    `web_bind` is the API's address in gunicorn's notation, such as `fd://5`.
     """
-    kept = state.secrets()
+    stored = state.secrets()
     env = {name: value for name, value in base.items() if name != "HONCHO_PROCESS_NAME"}
-    # An empty variable counts as unset, as it does for the shell's ${NAME:-…} in the Procfile, but for an
-    # order of providers, where it means nobody.
+    # An empty variable counts as unset, as it does for ${NAME:-…} in the Procfile. A provider order is the
+    # exception: an empty one means no providers.
     for name, value in {
         "DATABASE_URL": f"sqlite:///{state.database}",
-        "SECRET_KEY": kept["SECRET_KEY"],
-        "SUPPRESSION_KEY": kept["SUPPRESSION_KEY"],
-        "FLOWER_BASIC_AUTH": kept["FLOWER_BASIC_AUTH"],
+        "SECRET_KEY": stored["SECRET_KEY"],
+        "SUPPRESSION_KEY": stored["SUPPRESSION_KEY"],
+        "FLOWER_BASIC_AUTH": stored["FLOWER_BASIC_AUTH"],
         "BEAT_SCHEDULE": str(state.path("beat-schedule")),
         **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
     }.items():

@@ -1,4 +1,4 @@
-"""Find loopback ports that are free, and hold one, so that nobody takes it before its server starts."""
+"""Find free loopback ports, and listen on one before its server starts, so that no other program takes it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from contextlib import suppress
 
 LOOPBACK = "127.0.0.1"
 BACKLOG = 2048
+ATTEMPTS = 100  # consecutive ports to try
+PORTS_END = 65536
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a server could listen on this loopback port now."""
+    """Return whether a server could listen on this loopback port now."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -20,27 +22,25 @@ def is_free(port: int) -> bool:
     return True
 
 
-def next_free(first: int, attempts: int = 100) -> int:
-    """Return the first free port from `first` on."""
-    for port in range(first, min(first + attempts, 65536)):
-        if is_free(port):
-            return port
-    return any_free()
+def next_free(first: int) -> int:
+    """Return the first free port at or above `first`, or any free port if the next hundred are taken."""
+    candidates = range(first, min(first + ATTEMPTS, PORTS_END))
+    return next((port for port in candidates if is_free(port)), 0) or any_free()
 
 
-def listen(first: int, attempts: int = 100) -> socket.socket | None:
-    """Listen on the first port from `first` on that nobody has; None if all are taken.
+def listen(first: int, attempts: int = ATTEMPTS) -> socket.socket | None:
+    """Return a socket that listens on the first free port at or above `first`, or None if all are taken.
 
-    From then on the port is ours: a server that is given the socket takes over what has connected meanwhile.
+    A server that inherits the socket also serves the connections that were made before it started.
     """
-    for port in range(first, min(first + attempts, 65536)):
+    for port in range(first, min(first + attempts, PORTS_END)):
         with suppress(OSError):
             return socket.create_server((LOOPBACK, port), backlog=BACKLOG)
     return None
 
 
 def any_free() -> int:
-    """Return a port that the system says is free."""
+    """Return a port that the operating system reports as free."""
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]

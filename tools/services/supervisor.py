@@ -1,4 +1,4 @@
-"""Run the processes of a Procfile: start them, start again what dies, stop them all."""
+"""Run the processes of the Procfile: start them, restart those that exit, stop them all."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from honcho.environ import parse_procfile
+
 from tools.console import echo
 from tools.services import processes
 from tools.services.processes import ServiceError
+from tools.state import ROOT
 
 if TYPE_CHECKING:
     import subprocess
@@ -17,18 +20,17 @@ if TYPE_CHECKING:
 
     from tools.state import State
 
-FIRST_RESTART_DELAY = 0.5  # seconds before a process that died at once is started again; doubled each time
+RELEASE = "release"  # the Procfile's entry that runs once, before the others start
+FIRST_RESTART_DELAY = 0.5  # seconds before a process that exits early is restarted; doubled each time
 MAX_RESTART_DELAY = 30.0
-HEALTHY_SECONDS = 30.0  # seconds that make up for earlier deaths
-EARLY_EXIT_SECONDS = (
-    5.0  # seconds after which it had started: if it dies then, the next life begins without a pause
-)
-MAX_LOG_BYTES = 5_000_000  # bytes that a log may have at the start
+HEALTHY_SECONDS = 30.0  # of uptime, after which earlier exits no longer count
+EARLY_EXIT_SECONDS = 5.0  # a process that exits after more than this is restarted without delay
+MAX_LOG_BYTES = 5_000_000  # a larger log is rotated at the start
 
 
 @dataclass(slots=True)
 class Child:
-    """One process of the Procfile, over all its lives."""
+    """A process of the Procfile, across its restarts."""
 
     name: str
     command: str
@@ -41,9 +43,9 @@ class Child:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Keep `commands` running, each in its own group, with its output in `<logs>/<name>.log`.
+    """Keeps `commands` running, each in its own process group, with its output in `<logs>/<name>.log`.
 
-    `inherited` are open files by the name of the process that is given them.
+    `inherited` has the file descriptors that a process inherits, by the name of the process.
     """
 
     commands: Mapping[str, str]
@@ -55,7 +57,7 @@ class Supervisor:
     children: list[Child] = field(default_factory=list)
 
     def start(self) -> None:
-        """Start every process once."""
+        """Start every process."""
         for name, command in self.commands.items():
             _rotate(self.logs / f"{name}.log")
             child = Child(name, command)
@@ -63,66 +65,57 @@ class Supervisor:
             self._start_child(child)
 
     def restart_exited(self) -> None:
-        """Do one round: notice who died, start again whose pause is over."""
+        """Note which processes have exited, and restart those whose delay is over."""
         now = time.monotonic()
         for child in self.children:
             if child.process and child.process.poll() is not None:
-                self._schedule_restart(child, now)
+                self._schedule_restart(child, child.process, now)
             if child.process is None and now >= child.restart_at:
                 self._start_child(child)
 
     def find_unstable(self, limit: int) -> str | None:
-        """Return the name of a process that has died at least `limit` times lately."""
+        """Return the name of a process that has recently exited at least `limit` times, or None."""
         return next((child.name for child in self.children if child.exits >= limit), None)
 
     def is_down(self, name: str) -> bool:
-        """Tell whether this process has ended and waits for its next life."""
+        """Return whether this process has exited and waits to be restarted."""
         return any(child.name == name and child.process is None for child in self.children)
 
     def stop(self) -> None:
-        """Stop every group, and return when all are gone."""
-        running = [child.process for child in self.children if child.process]
-        groups = [process.pid for process in running]
-        processes.stop(groups, running, self.grace)
-        for group in groups:
-            self.reaper.unwatch(group)
+        """Stop every process group, and return when all are gone."""
+        self.reaper.stop([child.process for child in self.children if child.process], self.grace)
         self.children.clear()
 
     def _start_child(self, child: Child) -> None:
-        child.process = processes.spawn(
-            ["/bin/sh", "-c", child.command],
-            self.logs / f"{child.name}.log",
-            self.env,
-            pass_fds=self.inherited.get(child.name, ()),
-        )
+        log, inherited = self.logs / f"{child.name}.log", self.inherited.get(child.name, ())
+        child.process = self.reaper.spawn(["/bin/sh", "-c", child.command], log, self.env, pass_fds=inherited)
         child.started = time.monotonic()
-        self.reaper.watch(child.process.pid)
 
-    def _schedule_restart(self, child: Child, now: float) -> None:
-        """Clear away the rest of the group, and set the time of the next life."""
-        if child.process is None:
-            return
-        group, code = child.process.pid, child.process.returncode
-        processes.stop([group], grace=1.0)
-        self.reaper.unwatch(group)
+    def _schedule_restart(self, child: Child, process: subprocess.Popen[bytes], now: float) -> None:
+        """Stop what remains of the group, and set the time of the restart."""
+        self.reaper.stop([process], grace=1.0)
         child.exits = 1 if now - child.started > HEALTHY_SECONDS else child.exits + 1
         child.early_exits = 0 if now - child.started > EARLY_EXIT_SECONDS else child.early_exits + 1
-        pause = (
-            min(FIRST_RESTART_DELAY * 2 ** (child.early_exits - 1), MAX_RESTART_DELAY)
-            if child.early_exits
-            else 0
-        )
-        child.process, child.restart_at = None, now + pause
+        delay = 0.0
+        if child.early_exits:
+            delay = min(FIRST_RESTART_DELAY * 2 ** (child.early_exits - 1), MAX_RESTART_DELAY)
+        child.process, child.restart_at = None, now + delay
         log = self.logs / f"{child.name}.log"
-        echo(f"{child.name} ended with {code}; starting it again {_delay_text(pause)}. The end of {log}:")
+        when = f"in {delay:g} s" if delay else "now"
+        echo(f"{child.name} exited with code {process.returncode}; restarting {when}. The end of {log}:")
         echo(processes.tail(log, lines=5))
 
 
+def procfile_commands() -> dict[str, str]:
+    """Return the shell command of each process in the Procfile, in the order of the file."""
+    return dict(parse_procfile((ROOT / "Procfile").read_text()).processes)
+
+
 def run_to_completion(command: str, state: State, env: Mapping[str, str], name: str) -> None:
-    """Run one shell command with its output in `<name>.log`.
+    """Run a shell command with its output in `<name>.log`.
 
     Raises:
-        ServiceError: it ended with anything but 0.
+        ServiceError: its exit code is not 0.
 
     """
     log = state.logs / f"{name}.log"
@@ -131,16 +124,12 @@ def run_to_completion(command: str, state: State, env: Mapping[str, str], name: 
     try:
         code = process.wait()
     finally:
-        processes.stop([process.pid], [process])
+        processes.stop([process])
     if code:
-        raise ServiceError(f"{name} ended with {code}. The end of {log}:\n{processes.tail(log)}")
-
-
-def _delay_text(pause: float) -> str:
-    return f"in {pause:g} s" if pause else "at once"
+        raise ServiceError(f"{name} exited with code {code}. The end of {log}:\n{processes.tail(log)}")
 
 
 def _rotate(log: Path) -> None:
-    """Put a log aside that has grown large."""
+    """Rename a large log, so that a new one begins."""
     if log.exists() and log.stat().st_size > MAX_LOG_BYTES:
         log.replace(log.with_suffix(".log.1"))

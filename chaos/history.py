@@ -1,0 +1,50 @@
+"""What the clients have observed: their own record, which no failure of the service can change."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chaos.generator import Operation
+
+OK, ACCEPTED, UNAVAILABLE = 200, 202, 503
+NO_RESPONSE = "no response"
+EXPECTED_STATUSES = frozenset({OK, ACCEPTED, UNAVAILABLE, NO_RESPONSE})
+
+
+@dataclass(slots=True)
+class History:
+    """Accepted jobs by (workspace, idempotency key), and how the requests ended."""
+
+    accepted: dict[tuple[str, str], str] = field(default_factory=dict)
+    operations: dict[str, Operation] = field(default_factory=dict)
+    """The operation of each accepted job, by job id."""
+    conflicts: list[str] = field(default_factory=list)
+    statuses: Counter[int | str] = field(default_factory=Counter)
+    latencies: list[float] = field(default_factory=list)
+    """Seconds until a job was accepted, of the requests that did not wait for its result."""
+    retries: int = 0
+    abandoned: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def must_succeed(self) -> set[str]:
+        """Return the ids of accepted jobs that only a fault of the service could make fail."""
+        return {job for job, operation in self.operations.items() if operation.must_succeed}
+
+    def accept(self, operation: Operation, job_id: str) -> None:
+        """Record an accepted job; two ids for the same key are a conflict."""
+        with self.lock:
+            first = self.accepted.setdefault((operation.tenant.workspace, operation.key), job_id)
+            if first != job_id:
+                self.conflicts.append(f"{operation.key}: {first} and {job_id}")
+            self.operations[job_id] = operation
+
+    def record(self, status: int | str, latency: float, *, timed: bool) -> None:
+        """Record how a request ended; the latency counts if it was `timed` and accepted."""
+        with self.lock:
+            self.statuses[status] += 1
+            if timed and status in {OK, ACCEPTED}:
+                self.latencies.append(latency)
