@@ -1,1 +1,1 @@
-FLASK_APP=app.factory:create_app
+FLASK_APP=cli.application:create_app

@@ -8,13 +8,14 @@ FROM python:3.13-slim
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
-    FLASK_APP=app.factory:create_app
+    FLASK_APP=cli.application:create_app
 RUN useradd --system --uid 10001 --user-group --home-dir /app --shell /usr/sbin/nologin service
 WORKDIR /app
 COPY --from=packages /opt/venv /opt/venv
 COPY pyproject.toml Procfile gunicorn.conf.py ./
 COPY app ./app
 COPY workers ./workers
+COPY cli ./cli
 # A checkout made under umask 077 has files that only their owner can read.
 RUN chmod -R a+rX /app && install -d -o service -g service -m 0700 /app/.data
 USER service

@@ -43,7 +43,9 @@ def _connections() -> int:
 # In the environment, because the application has to know among how many it is one.
 os.environ.setdefault("WEB_CONCURRENCY", str(min(MOST_PROCESSES, os.cpu_count() or 1)))
 workers = int(os.environ["WEB_CONCURRENCY"])
-worker_class = "app.infra.web_worker.Worker"  # gevent: a waiting client costs a greenlet, not a process
+worker_class = (
+    "app.server.web_worker.TimeoutGeventWorker"  # gevent: a waiting client costs a greenlet, not a process
+)
 worker_connections = _connections()
 timeout = 60  # above the longest wait (25 s) that a client may ask for
 graceful_timeout = 10

@@ -1,4 +1,4 @@
-"""Put the application together: `create_app()` for the server, the workers' tools and the tests."""
+"""Builds the Flask application: `create_app()`, which gunicorn and the command line call."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import secrets
 import time
 
-import click
 from apiflask import APIFlask
 from flask import Response, g, request
 from structlog.contextvars import bind_contextvars, clear_contextvars
@@ -14,53 +13,32 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import settings as app_settings
 from app.api import (
-    body,
     company_by_hash,
-    cors,
-    document,
     enrichment_request,
-    errors,
     feedback,
-    health,
     jobs,
     keys,
     leads_by_website_hash,
     linkedin_save,
     login,
     lookup,
-    openapi,
     password,
-    problems,
     reveal,
     session,
     sessions,
-    start,
 )
-from app.api.answer import Machines
-from app.api.hosts import require_host
-from app.cli import (
-    accounts,
-    audit,
-    companies,
-    contacts,
-    credits,
-    database,
-    suppressions,
-    webhooks,
-    workers,
-    workspaces,
-)
-from app.cli import jobs as job_commands
-from app.cli.doctor import doctor
-from app.cli.elsewhere import providers
-from app.cli.unconfigured import unconfigured
+from app.api.docs import openapi, problems, spec_cache, start
+from app.api.http import body, cors, errors
+from app.api.http.hosts import require_host
+from app.api.http.job_responses import AppServices
+from app.api.ops import health
 from app.domain.version import API_VERSION
 from app.infra import log, metrics
 from app.infra.db import Database
-from app.infra.queue import Sender
-from app.infra.ring import Ear
-from app.infra.waiting_room import WaitingRoom
-from app.settings import Settings, SettingsError
+from app.infra.job_notifications import JobListener
+from app.infra.queue import JobPublisher
+from app.server.bulkhead import Bulkhead
+from app.settings import Settings
 
 BLUEPRINTS = (
     login.blueprint,
@@ -80,39 +58,18 @@ BLUEPRINTS = (
     problems.blueprint,
     start.blueprint,
 )
-COMMANDS: tuple[click.Command, ...] = (
-    accounts.group,
-    audit.group,
-    companies.group,
-    contacts.group,
-    credits.group,
-    database.group,
-    doctor,
-    job_commands.group,
-    providers,
-    suppressions.group,
-    webhooks.group,
-    workers.group,
-    workspaces.group,
-)
 _SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:
-    """Make the application; without settings they are read from the environment.
+    """Return the application; without `settings`, read them from the environment.
 
     Raises:
-        SettingsError: a setting is missing or makes no sense. (`flask` gets an application all the same,
-            whose command `doctor` says what is wrong.)
+        SettingsError: a setting is missing or invalid.
 
     """
-    try:
-        settings = settings or app_settings.load()
-        storage = Database(settings.database_url)
-    except SettingsError as fault:
-        if click.get_current_context(silent=True) is None:
-            raise
-        return unconfigured(fault, COMMANDS)
+    settings = settings or app_settings.load()
+    storage = Database(settings.database_url)
     log.configure(level=settings.log_level, style=settings.log_format)
     app = APIFlask(
         "app",
@@ -124,16 +81,16 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
-    machines = Machines(
+    machines = AppServices(
         settings,
         storage,
-        Sender(settings.redis_url),
-        Ear(settings.redis_url),
-        WaitingRoom(),
+        JobPublisher(settings.redis_url),
+        JobListener(settings.redis_url),
+        Bulkhead(),
     )
     app.extensions.update(machines=machines, settings=settings, database=machines.database)
     openapi.configure(app)
-    document.write_once(app)
+    spec_cache.cache_spec(app)
     app.url_map.merge_slashes = False  # or its redirects would be pages, and name the host they were sent
     app.before_request(_begin)
     app.before_request(require_host)
@@ -142,8 +99,6 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
-    for command in COMMANDS:
-        app.cli.add_command(command)
     if settings.trusted_proxies:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]

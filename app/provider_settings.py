@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from app.domain.errors import InvalidValue
-from app.domain.rates import Rate, parse_rates
+from app.domain.providers.rates import Rate, parse_rates
 
-USUAL_ORDER = {
+DEFAULT_ORDER = {
     "email": (
         "pattern",
         "hunter",
@@ -49,7 +49,7 @@ class SettingsError(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ProviderSettings:
     """How one provider is reached and on what terms; None stands for what its file says.
 
     `webhook_url` is where a vendor that insists on one may send its answers; they are fetched all the same.
@@ -71,7 +71,7 @@ def pick(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((name, environment[name]) for name in sorted(filter(_OURS.fullmatch, environment)))
 
 
-def access(known: Mapping[str, str], provider: str) -> Access:
+def access(known: Mapping[str, str], provider: str) -> ProviderSettings:
     """Give how the provider of this name is reached.
 
     Raises:
@@ -79,7 +79,7 @@ def access(known: Mapping[str, str], provider: str) -> Access:
 
     """
     prefix = env_name(provider)
-    return Access(
+    return ProviderSettings(
         api_key=known.get(f"{prefix}_API_KEY", ""),
         base_url=known.get(f"{prefix}_BASE_URL", ""),
         webhook_url=known.get(f"{prefix}_WEBHOOK_URL", ""),
@@ -90,9 +90,9 @@ def access(known: Mapping[str, str], provider: str) -> Access:
     )
 
 
-def usual_order(known: Mapping[str, str], asked: str) -> tuple[str, ...]:
+def default_order(known: Mapping[str, str], asked: str) -> tuple[str, ...]:
     """Give who is asked for the field by default: everybody who needs no key, and those whose key is set."""
-    return tuple(one for one in USUAL_ORDER[asked] if one in KEYLESS or known.get(_shown_by(one)))
+    return tuple(one for one in DEFAULT_ORDER[asked] if one in KEYLESS or known.get(_shown_by(one)))
 
 
 def order_for(known: Mapping[str, str], asked: str, region: str | None) -> tuple[str, ...] | None:
@@ -110,7 +110,7 @@ def order(known: Mapping[str, str], asked: str, said: str) -> tuple[str, ...]:
     if DEFAULT not in named:
         return named
     at = named.index(DEFAULT)
-    usual = [one for one in usual_order(known, asked) if one not in named]
+    usual = [one for one in default_order(known, asked) if one not in named]
     return (*named[:at], *usual, *named[at + 1 :])
 
 

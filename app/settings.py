@@ -18,11 +18,11 @@ from redis.connection import parse_url
 
 from app import provider_settings
 from app.domain.kinds import Kind
-from app.provider_settings import Access, SettingsError
+from app.provider_settings import ProviderSettings, SettingsError
 
 __all__ = [
     "REQUIRED",
-    "Access",
+    "ProviderSettings",
     "Settings",
     "SettingsError",
     "flower_login_fault",
@@ -33,15 +33,15 @@ __all__ = [
 
 REQUIRED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
 """What has no default. Docker Compose writes the first two itself, from passwords that it asks for."""
-MINIMUM_SECRET_LENGTH = 32
-MINIMUM_PASSWORD_LENGTH = 12
+MIN_SECRET_LENGTH = 32
+MIN_PASSWORD_LENGTH = 12
 PLACEHOLDERS = ("change-me", "changeme", "token_urlsafe")
 """What the example file and its comments say in place of a secret."""
-FEWEST_PAIRS = 20
+MIN_DISTINCT_PAIRS = 20
 """Different pairs of neighbours in a secret; 32 random hexadecimal digits have 27 and more."""
-FEWEST_STEPS = 8
+MIN_DISTINCT_STEPS = 8
 """Different distances between neighbours in a secret; an alphabet has one or two."""
-SHORTEST_RETENTION = 8  # days
+MIN_RETENTION_DAYS = 8  # days
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
 _MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
 P = ParamSpec("P")
@@ -99,7 +99,7 @@ class Settings:
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     """`HUNTER_API_KEY`, `PROVIDERS_EMAIL_DE` and their like: settings whose names depend on others."""
 
-    def access(self, name: str) -> Access:
+    def access(self, name: str) -> ProviderSettings:
         """Give how the provider of this name is reached.
 
         Raises:
@@ -205,7 +205,7 @@ def flower_login_fault(login: str) -> str | None:
     name, _, password = login.partition(":")
     if not (name and password):
         return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, as made by: {_MAKE_ONE}"
-    if len(password) < MINIMUM_PASSWORD_LENGTH or len(set(password)) < FEWEST_STEPS:
+    if len(password) < MIN_PASSWORD_LENGTH or len(set(password)) < MIN_DISTINCT_STEPS:
         return f"FLOWER_BASIC_AUTH has a weak password. Set it to name:password, as made by: {_MAKE_ONE}"
     return None
 
@@ -290,8 +290,8 @@ def _limit(env: _Environment, name: str, usual: str) -> str:
 def _retention(env: _Environment, name: str, usual: int) -> int:
     """Read for how long ended jobs keep their answers: longer than idempotency keys, which stand for them."""
     days = env.int(name, usual)
-    if days < SHORTEST_RETENTION:
-        message = f"{name} is {days}; it must be at least {SHORTEST_RETENTION}."
+    if days < MIN_RETENTION_DAYS:
+        message = f"{name} is {days}; it must be at least {MIN_RETENTION_DAYS}."
         raise SettingsError(message)
     return days
 
@@ -366,8 +366,8 @@ def _secret(env: _Environment, name: str, *, may_be_guessable: bool = False) -> 
     value: str = env.str(name, "")
     if not value:
         fault = "is not set"
-    elif len(value) < MINIMUM_SECRET_LENGTH:
-        fault = f"is shorter than {MINIMUM_SECRET_LENGTH} characters"
+    elif len(value) < MIN_SECRET_LENGTH:
+        fault = f"is shorter than {MIN_SECRET_LENGTH} characters"
     elif is_guessable(value) and not may_be_guessable:
         fault = "can be guessed: it repeats itself, or is the example's text"
     else:
@@ -381,7 +381,7 @@ def suppression_key_fault(key: str) -> str | None:
 
     A key in use is not refused: suppressed people cannot be found again under another one.
     """
-    if len(key) < MINIMUM_SECRET_LENGTH or not is_guessable(key):
+    if len(key) < MIN_SECRET_LENGTH or not is_guessable(key):
         return None
     return (
         "SUPPRESSION_KEY can be guessed: it repeats itself, or is the example's text. While nobody is on the "
@@ -394,4 +394,4 @@ def is_guessable(secret: str) -> bool:
     neighbours = list(pairwise(secret))
     steps = {ord(after) - ord(before) for before, after in neighbours}
     copied = any(text in secret.lower() for text in PLACEHOLDERS)
-    return copied or len(set(neighbours)) < FEWEST_PAIRS or len(steps) < FEWEST_STEPS
+    return copied or len(set(neighbours)) < MIN_DISTINCT_PAIRS or len(steps) < MIN_DISTINCT_STEPS

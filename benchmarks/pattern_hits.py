@@ -30,8 +30,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from app.domain.names import parse_name
-from app.domain.patterns import Guess, PatternStat, candidates, form_of
+from app.domain.email_patterns.patterns import Guess, PatternStat, candidates, form_of
+from app.domain.normal.names import parse_name
 
 COMPANIES = 300
 SEED = 7

@@ -35,21 +35,21 @@ from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from app import settings as app_settings  # noqa: E402
-from app.core.provider_gates import ProviderGate  # noqa: E402
+from app.core.providers.provider_throttles import ProviderThrottleRow  # noqa: E402
 from app.domain.errors import Unavailable  # noqa: E402
 from app.domain.kinds import TraceOutcome  # noqa: E402
-from app.domain.rates import parse_rates  # noqa: E402
-from app.domain.subjects import Subject  # noqa: E402
+from app.domain.providers.rates import parse_rates  # noqa: E402
+from app.domain.records.subjects import Subject  # noqa: E402
 from app.factory import create_app  # noqa: E402
 from app.infra import clock, log  # noqa: E402
 from app.infra.db import Database  # noqa: E402
 from app.settings import Settings  # noqa: E402
-from workers import waterfall  # noqa: E402
-from workers.base import Machines  # noqa: E402
-from workers.desk import DatabaseDesk  # noqa: E402
-from workers.providers.base import Ask, Field  # noqa: E402
+from workers.execution.job_runner import WorkerServices  # noqa: E402
+from workers.providers.base import ProviderField, ProviderRequest  # noqa: E402
 from workers.providers.hunter import Hunter  # noqa: E402
-from workers.waterfall import Catch  # noqa: E402
+from workers.resolve import waterfall  # noqa: E402
+from workers.resolve.call_gateway import DatabaseCallGateway  # noqa: E402
+from workers.resolve.waterfall import WaterfallResult  # noqa: E402
 
 WORKERS = 12
 SECONDS = 6.0
@@ -123,7 +123,7 @@ def _run(database: Database, database_url: str, url: str, rate: str, *, fresh: b
     """Let the workers ask; give when the provider was asked."""
     with database.transaction() as session:
         if fresh:
-            session.query(ProviderGate).delete()
+            session.query(ProviderThrottleRow).delete()
         workspace = a_workspace(session, grant=1000)
     Vendor.asked.clear()
     context = multiprocessing.get_context("fork")
@@ -147,7 +147,7 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
         provider_variables=(("HUNTER_API_KEY", "key"), ("HUNTER_BASE_URL", url), ("HUNTER_RATE", rate)),
     )
     hunter = Hunter(settings.access("hunter"))
-    machines = Machines(settings, Database(database_url), None, None)  # type: ignore[arg-type]
+    machines = WorkerServices(settings, Database(database_url), None, None)  # type: ignore[arg-type]
     with machines.database.transaction() as session:
         job = submit(session, a_question(workspace, f"worker {number} {clock.now()}"), now=clock.now()).job
         mine = claim(session, job.id, now=clock.now())
@@ -157,10 +157,10 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
     while time.monotonic() < until:
         asked += 1
         subject = Subject(full_name=f"Person {number} {asked}", company_domain="acme.com")
-        ask = Ask(field=Field.EMAIL, subject=subject, types=("work",))
-        desk = DatabaseDesk(machines, mine)
+        ask = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
+        desk = DatabaseCallGateway(machines, mine)
         try:
-            catch: Catch = waterfall.run(ask, [hunter], lambda _reply: False, desk=desk)
+            catch: WaterfallResult = waterfall.run(ask, [hunter], lambda _reply: False, desk=desk)
         except Unavailable:  # SQLite has one writer, and twelve processes are many
             continue
         if catch.trace[0]["outcome"] in {TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN}:
@@ -173,12 +173,12 @@ def _settings(database_url: str) -> Settings:
 
 def _state(database: Database) -> str:
     with database.reading() as session:
-        return session.get_one(ProviderGate, "hunter").state
+        return session.get_one(ProviderThrottleRow, "hunter").state
 
 
 def _let_time_run_out(database: Database) -> None:
     with database.transaction() as session:
-        session.get_one(ProviderGate, "hunter").open_until = clock.now() - timedelta(seconds=1)
+        session.get_one(ProviderThrottleRow, "hunter").open_until = clock.now() - timedelta(seconds=1)
 
 
 @contextmanager

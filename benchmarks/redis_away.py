@@ -24,7 +24,7 @@ import statistics  # noqa: E402
 
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
-from walks_support import Stack, running, until  # noqa: E402
+from e2e_stack import Stack, running, until  # noqa: E402
 
 REVEALS = 20
 OVER = 200

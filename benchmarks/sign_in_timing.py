@@ -34,9 +34,10 @@ os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 from rich.console import Console  # noqa: E402 -- the paths come first
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
-from walks_support import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
+from e2e_stack import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
 
-from app.core import accounts, keys, reveals, sessions, workspaces  # noqa: E402
+from app.core.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
+from app.core.ledger import reveals  # noqa: E402
 from app.domain.callers import Scope  # noqa: E402
 from app.domain.ids import new_id  # noqa: E402
 from app.infra import clock  # noqa: E402
@@ -124,8 +125,8 @@ def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
     (contact,) = stack.contacts(1)
     now = clock.now()
     with stack.database.transaction() as session:
-        owner = next(each for each in accounts.everyone(session) if each.workspace_id == theirs).id
-        key = keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
+        owner = next(each for each in accounts.list_all(session) if each.workspace_id == theirs).id
+        key = api_keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
         ses = sessions.start(session, owner, network=b"", now=now)[0].id
         reveals.record(
             session,

@@ -46,8 +46,8 @@ from typing import Any  # noqa: E402
 import psutil  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
-from support import empty_database, free_port, start_redis  # noqa: E402
-from walks_support import PASSWORD, Stack, kill, spawn, until  # noqa: E402
+from local_servers import empty_database, free_port, start_redis  # noqa: E402
+from e2e_stack import PASSWORD, Stack, kill, spawn, until  # noqa: E402
 
 from app.infra.db import Database  # noqa: E402
 

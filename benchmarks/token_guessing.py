@@ -28,9 +28,9 @@ os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 from rich.console import Console  # noqa: E402 -- the paths come first
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
-from walks_support import Stack, running  # noqa: E402
+from e2e_stack import Stack, running  # noqa: E402
 
-from app.core import accounts, sessions, tokens  # noqa: E402
+from app.core.accounts import accounts, authentication, sessions  # noqa: E402
 from app.domain.errors import InvalidToken  # noqa: E402
 from app.domain.tokens import TokenKind, new_token  # noqa: E402
 from app.infra import clock  # noqa: E402
@@ -72,7 +72,7 @@ def _ask_the_check(stack: Stack, guesses: int) -> tuple[int, float]:
     """Give how many guesses were right, and the seconds that all took."""
     now = clock.now()
     with stack.database.transaction() as session:
-        account = accounts.everyone(session)[0].id
+        account = accounts.list_all(session)[0].id
         for _ in range(REAL):
             sessions.start(session, account, network=b"", now=now)
     kinds = list(TokenKind)
@@ -80,7 +80,7 @@ def _ask_the_check(stack: Stack, guesses: int) -> tuple[int, float]:
     started = time.perf_counter()
     for number in track(range(guesses), description="guessing", transient=True):
         try:
-            tokens.authenticate(stack.database, new_token(kinds[number % len(kinds)]), now=now)
+            authentication.authenticate(stack.database, new_token(kinds[number % len(kinds)]), now=now)
             hits += 1
         except InvalidToken:
             continue

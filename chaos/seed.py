@@ -14,8 +14,7 @@ from pathlib import Path
 from flask.testing import FlaskCliRunner
 from sqlalchemy import select
 
-from app.core.contacts import Contact
-from app.factory import create_app
+from app.core.contacts.contacts import Contact
 from app.infra.db import Database
 from tools.demo.seed import run_flask
 

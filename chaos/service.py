@@ -39,7 +39,7 @@ INTERACTIVE = (*THREAD_WORKERS, PREFORK_WORKER)
 UPKEEP, BEAT, WEB = "upkeep", "beat", "web"
 OK = 200
 READY = "ready"
-FLASK = [sys.executable, "-m", "flask", "--app", "app.factory:create_app"]
+FLASK = [sys.executable, "-m", "flask", "--app", "cli.application:create_app"]
 
 
 @dataclass(frozen=True, slots=True)

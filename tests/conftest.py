@@ -16,9 +16,9 @@ import structlog
 from apiflask import APIFlask
 from argon2 import PasswordHasher
 from flask.testing import FlaskClient
+from local_servers import POSTGRES, empty_database, free_port, start_redis
 from sqlalchemy import text
 from sqlalchemy.orm import Session
-from support import POSTGRES, empty_database, free_port, start_redis
 
 os.environ["SECRET_KEY"] = "test-secret-key-of-more-than-32-characters"
 os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
@@ -29,10 +29,10 @@ os.environ["LOG_LEVEL"] = "warning"
 from jobs_support import until
 
 from app import settings as app_settings
-from app.factory import create_app
 from app.infra import db, passwords
 from app.infra.db import Base, Database
 from app.settings import Settings
+from cli.application import create_app
 
 PRODUCTION_HASHER = passwords._hasher  # noqa: SLF001 - replaced below
 PRODUCTION_SQLITE = db._configure_sqlite  # noqa: SLF001 - likewise

@@ -13,20 +13,20 @@ from pathlib import Path
 
 import pytest
 from apiflask import APIFlask
+from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
-from support import empty_database
 
-from app.api import openapi
+from app.api.docs import openapi
 from app.domain import errors
 from app.domain.errors import all_problems
 from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
-from app.factory import create_app
 from app.infra.db import Base, Database
 from app.infra.queue import celery
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
+from cli.application import create_app
 from workers import main
-from workers.base import JOBS
+from workers.execution.job_runner import JOBS
 from workers.providers.registry import load
 from workers.providers.sandbox import SCENARIOS
 from workers.providers.web import Vendor

@@ -11,15 +11,15 @@ import pytest
 from alembic import command
 from apiflask import APIFlask
 from jobs_support import LEASE, MAX_CRASHES, NOW
+from local_servers import empty_database
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
-from support import empty_database
 
-from app.cli import database as commands
-from app.core import leases
+from app.core.jobs import leases
 from app.domain.kinds import Queue
-from app.factory import create_app
 from app.settings import Settings
+from cli import database as commands
+from cli.application import create_app
 
 JOB = text(
     "INSERT INTO jobs (id, workspace_id, kind, question, request, status, trace, held, charged,"

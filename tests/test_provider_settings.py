@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from app import provider_settings
-from app.domain.rates import Rate
-from app.provider_settings import Access, SettingsError
+from app.domain.providers.rates import Rate
+from app.provider_settings import ProviderSettings, SettingsError
 
 
 def test_a_provider_without_settings_keeps_its_own_terms() -> None:
-    assert provider_settings.access({}, "hunter") == Access()
+    assert provider_settings.access({}, "hunter") == ProviderSettings()
 
 
 def test_every_term_of_a_provider_can_be_set() -> None:
@@ -25,7 +25,7 @@ def test_every_term_of_a_provider_can_be_set() -> None:
 
     access = provider_settings.access(known, "hunter")
 
-    assert access == Access(
+    assert access == ProviderSettings(
         api_key="k",
         base_url="https://mock.example",
         webhook_url="https://hook.example",
@@ -37,7 +37,7 @@ def test_every_term_of_a_provider_can_be_set() -> None:
 
 
 def test_a_key_is_not_in_the_text_of_its_access() -> None:
-    assert "secret" not in repr(Access(api_key="secret"))
+    assert "secret" not in repr(ProviderSettings(api_key="secret"))
 
 
 @pytest.mark.parametrize(
@@ -57,8 +57,8 @@ def test_a_figure_that_makes_no_sense_is_told_with_its_name(variable: str, value
 def test_by_default_those_are_asked_that_need_no_key_or_have_one() -> None:
     known = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
 
-    assert provider_settings.usual_order(known, "email") == ("pattern", "hunter")
-    assert provider_settings.usual_order(known, "verification") == ("mx", "reacher")
+    assert provider_settings.default_order(known, "email") == ("pattern", "hunter")
+    assert provider_settings.default_order(known, "verification") == ("mx", "reacher")
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_an_order_may_name_the_default_one_and_more(said: str, order: tuple[str,
     assert provider_settings.order({"HUNTER_API_KEY": "k"}, "email", said) == order
 
 
-@pytest.mark.parametrize("field", provider_settings.USUAL_ORDER)
+@pytest.mark.parametrize("field", provider_settings.DEFAULT_ORDER)
 def test_the_sandbox_is_asked_only_where_an_order_names_it(field: str) -> None:
     assert "sandbox" not in provider_settings.order({}, field, provider_settings.DEFAULT)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from app import settings
-from app.core import idempotency
+from app.core.jobs import idempotency
 from app.settings import SettingsError
 
 
@@ -26,4 +26,4 @@ def test_answers_may_not_go_before_the_keys_that_stand_for_them(monkeypatch: pyt
 def test_the_shortest_retention_is_longer_than_keys_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_RETENTION_DAYS", "8")
 
-    assert settings.load().job_retention_days > idempotency.KEPT.days
+    assert settings.load().job_retention_days > idempotency.RETENTION.days

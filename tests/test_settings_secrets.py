@@ -99,7 +99,7 @@ def test_random_secrets_of_an_accepted_length_are_not_guessable(
 ) -> None:
     made = [make(size) for size in sizes for _ in range(200)]
 
-    assert min(map(len, made)) == app_settings.MINIMUM_SECRET_LENGTH
+    assert min(map(len, made)) == app_settings.MIN_SECRET_LENGTH
     assert not [secret for secret in made if app_settings.is_guessable(secret)]
 
 

@@ -11,8 +11,7 @@ from celery.signals import setup_logging, worker_process_init, worker_shutdown, 
 
 from app import settings as app_settings
 from app.infra import log, queue
-from workers import base
-from workers.activity import Activity
+from workers.execution import job_runner
 from workers.jobs import (
     audit,
     company_by_hash,
@@ -24,8 +23,9 @@ from workers.jobs import (
     webhooks,
 )
 from workers.providers import registry
-from workers.shutdown import Shutdown
-from workers.supervision import Watchdog
+from workers.runtime.activity import Activity
+from workers.runtime.shutdown import Shutdown
+from workers.runtime.supervision import Watchdog
 
 JOB_MODULES = (
     audit,
@@ -46,7 +46,7 @@ sweeper = upkeep.Sweeper()
 _ends: list[Shutdown] = []
 
 
-class Beside(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
+class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
     """What runs beside the jobs, in the parent process only: sweeping, supervision, and the way to end.
 
     It starts after the pool has forked its children, and before the consumer looks for Redis: a worker that
@@ -57,14 +57,14 @@ class Beside(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no ty
 
     def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
         """Start all of it."""
-        machines, activity = base.start(settings), Activity(worker)
+        machines, activity = job_runner.configure(settings), Activity(worker)
         end = Shutdown(machines, activity)
         _ends.append(end)
         sweeper.start(machines)
         Watchdog(machines, activity, partial(end.begin, code=1)).start()
 
 
-app.steps["worker"].add(Beside)
+app.steps["worker"].add(BackgroundStep)
 
 
 @setup_logging.connect
@@ -77,7 +77,7 @@ def _configure_log(*, loglevel: int, **_signal: Any) -> None:
 @worker_process_init.connect
 def _start_child(**_signal: Any) -> None:
     """Under `-P prefork` each child needs machines of its own: no socket survives a fork."""
-    base.start_anew(settings)
+    job_runner.reconfigure_after_fork(settings)
 
 
 @worker_shutting_down.connect

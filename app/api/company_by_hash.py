@@ -9,19 +9,19 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import fields, post_load, validate, validates_schema
 
-from app.api.answer import ask
-from app.api.auth import bearer, caller
-from app.api.card_schemas import CompanySchema
-from app.api.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
-from app.api.job_answer import JobAnswerSchema
-from app.api.limits import Policy, limited
-from app.core.company_hashes import HashKind
-from app.core.questions import Question
+from app.api.http.auth import bearer, caller
+from app.api.http.job_responses import submit_and_wait
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import CompanySchema
+from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs.submission import JobRequest
+from app.core.lookups.company_hashes import HashKind
 from app.domain.callers import Scope
 from app.domain.errors import BadHash, FieldError
-from app.domain.hashes import parse_prefix
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
+from app.domain.normal.hashes import parse_prefix
 from app.settings import Settings
 
 blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
@@ -85,7 +85,7 @@ class CompanyByHashResultSchema(Schema):
     padding = fields.String(metadata={"example": "5f2c9d", "description": "Means nothing."})
 
 
-class CompanyByHashAnswerSchema(JobAnswerSchema):
+class CompanyByHashAnswerSchema(JobResponseSchema):
     """The job, and the company once it is found."""
 
     result = fields.Nested(CompanyByHashResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -106,7 +106,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
     if private:
         _check_prefix(body["prefix"])
     who = caller()
-    question = Question(
+    question = JobRequest(
         kind=Kind.COMPANY_BY_HASH,
         workspace_id=who.workspace_id,
         account_id=None if private else who.account_id,
@@ -114,7 +114,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
         # Whoever asks for a prefix must not see that it was asked before, nor by whom.
         identity=body | ({"once": secrets.token_hex()} if private else {}),
     )
-    return ask(lambda _session: question, private=private)
+    return submit_and_wait(lambda _session: question, private=private)
 
 
 def _check_prefix(prefix: str) -> None:

@@ -10,34 +10,43 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import ValidationError, fields, post_load, validate
 
-from app.api.answer import ask, reply
-from app.api.auth import bearer, caller
-from app.api.card_schemas import (
+from app.api.http.auth import bearer, caller
+from app.api.http.errors import field_errors
+from app.api.http.job_responses import json_response, submit_and_wait
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import (
     CompanySchema,
     ConflictSchema,
     ContactSchema,
     EmailSchema,
+    FieldProvenanceSchema,
     PhoneSchema,
-    StampsSchema,
 )
-from app.api.errors import field_errors
-from app.api.fields import MAX_REFERENCE, MAX_URL, Flag, Strict, SubjectSchema, Text, company_url, website
-from app.api.job_answer import JobAnswerSchema
-from app.api.limits import Policy, limited
-from app.core import enrichments
-from app.core.enrichments import Estimate
-from app.core.questions import Question
-from app.domain.addresses import receiver
+from app.api.schemas.fields import (
+    MAX_REFERENCE,
+    MAX_URL,
+    NonBlankString,
+    StrictBoolean,
+    StrictSchema,
+    SubjectSchema,
+    company_url,
+    website,
+)
+from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs.submission import JobRequest
+from app.core.lookups import enrichment_estimates
+from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
 from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, ValidationFailed
 from app.domain.kinds import Kind
+from app.domain.normal.webhook_addresses import parse_target
 from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings
 
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 
-MOST_ITEMS = 100
+MAX_ITEMS = 100
 EXAMPLE = {
     "entity": "person",
     "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}],
@@ -66,16 +75,16 @@ def _check_webhook_url(url: str) -> None:
     """
     settings: Settings = current_app.extensions["machines"].settings
     try:
-        receiver(url, tuple(map(ip_network, settings.webhook_networks)))
+        parse_target(url, tuple(map(ip_network, settings.webhook_networks)))
     except InvalidValue as error:
         raise ValidationError(str(error)) from error
 
 
-class NamedCompanySchema(Strict):
+class NamedCompanySchema(StrictSchema):
     """How an item names a company: any one of these will do."""
 
     domain = website(allow_none=True)
-    name = Text(allow_none=True)
+    name = NonBlankString(allow_none=True)
     linkedin_url = company_url(allow_none=True)
 
     @post_load
@@ -86,12 +95,12 @@ class NamedCompanySchema(Strict):
         return company
 
 
-class ItemSchema(Strict):
+class ItemSchema(StrictSchema):
     """One item: a subject, or a company where the entity is company."""
 
     subject = fields.Nested(SubjectSchema)
     company = fields.Nested(NamedCompanySchema)
-    client_reference = Text(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
+    client_reference = NonBlankString(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
 
 
 class Item(fields.Nested):
@@ -103,11 +112,11 @@ class Item(fields.Nested):
         return value
 
 
-class EnrichmentSchema(Strict):
+class EnrichmentSchema(StrictSchema):
     """What the endpoint takes (contract 2.8). A bad item is reported as that item's error."""
 
     entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
-    items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MOST_ITEMS))
+    items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MAX_ITEMS))
     fields_ = fields.List(
         fields.String(validate=validate.OneOf(PERSON_FIELDS)),
         data_key="fields",
@@ -115,7 +124,7 @@ class EnrichmentSchema(Strict):
         validate=validate.Length(min=1, max=10),
     )
     max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
-    dry_run = Flag(load_default=False)
+    dry_run = StrictBoolean(load_default=False)
     webhook_url = fields.String(
         allow_none=True,
         validate=[validate.Length(max=MAX_URL), _check_webhook_url],
@@ -139,7 +148,7 @@ class EnrichmentSchema(Strict):
         )
 
 
-class FilledItemSchema(Schema):
+class EnrichedItemSchema(Schema):
     """What was found of one item; `outcome` and `error` are null until it is done."""
 
     index = fields.Integer(metadata={"example": 0})
@@ -149,7 +158,7 @@ class FilledItemSchema(Schema):
     company = fields.Nested(CompanySchema, allow_none=True)
     emails = fields.List(fields.Nested(EmailSchema))
     phones = fields.List(fields.Nested(PhoneSchema))
-    sources = fields.Nested(StampsSchema)
+    sources = fields.Nested(FieldProvenanceSchema)
     conflicts = fields.List(
         fields.Nested(ConflictSchema),
         metadata={
@@ -163,11 +172,11 @@ class FilledItemSchema(Schema):
 class EnrichmentResultSchema(Schema):
     """All items, in the order they were asked."""
 
-    items = fields.List(fields.Nested(FilledItemSchema))
+    items = fields.List(fields.Nested(EnrichedItemSchema))
     next_cursor = fields.String(allow_none=True, metadata={"description": "Null: all items are here."})
 
 
-class EnrichmentAnswerSchema(JobAnswerSchema):
+class EnrichmentAnswerSchema(JobResponseSchema):
     """The job, and its items as far as they are filled in."""
 
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -188,7 +197,7 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     database: Database = current_app.extensions["machines"].database
     who = caller()
     with database.reading() as session:
-        estimate = enrichments.estimate(
+        estimate = enrichment_estimates.estimate(
             session,
             who.workspace_id,
             body.items,
@@ -197,15 +206,15 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
             now=database_clock.value(session),
         )
     if body.dry_run:
-        return reply({"estimate": asdict(estimate)})
-    return ask(lambda _session: _question(body, estimate))
+        return json_response({"estimate": asdict(estimate)})
+    return submit_and_wait(lambda _session: _job_request(body, estimate))
 
 
-def _question(body: EnrichmentRequest, estimate: Estimate) -> Question:
+def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
     who = caller()
     ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
     options = {"entity": body.entity, "fields": list(body.fields), "max_credits": body.max_credits}
-    return Question(
+    return JobRequest(
         kind=Kind.ENRICHMENT_REQUEST,
         workspace_id=who.workspace_id,
         account_id=who.account_id,

@@ -9,17 +9,17 @@ from flask import Response, current_app
 from marshmallow import fields
 from sqlalchemy.orm import Session
 
-from app.api.answer import reply
-from app.api.auth import bearer, caller
-from app.api.card_schemas import TIME
-from app.api.fields import Strict, contact_id, email
-from app.api.idempotency import REPLAYED, begin, finish
-from app.api.limits import Policy, limited
-from app.core import feedback as core
-from app.core import workspaces
-from app.core.feedback import Recorded, Said
-from app.core.refunds import REFUND_WITHIN, Allowance, Refund
-from app.core.reports import FeedbackKind
+from app.api.http.auth import bearer, caller
+from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import TIME
+from app.api.schemas.fields import StrictSchema, contact_id, email
+from app.core.accounts import workspaces
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.quality import feedback as core
+from app.core.quality.feedback import FeedbackReport, FeedbackResult
+from app.core.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
@@ -30,7 +30,7 @@ from app.settings import Settings
 blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
 
 
-class FeedbackSchema(Strict):
+class FeedbackSchema(StrictSchema):
     """What is said of which address of whom."""
 
     contact_id = contact_id(required=True)
@@ -73,7 +73,7 @@ class FeedbackAnswerSchema(Schema):
     refund = fields.String(
         required=True,
         metadata={
-            "enum": [refund.value for refund in Refund],
+            "enum": [refund.value for refund in RefundDecision],
             "example": "given",
             "description": (
                 "Why. `pending`: given when a verification or another workspace confirms the bounce. "
@@ -111,7 +111,7 @@ def feedback(body: dict[str, Any]) -> Response:
         known = core.get(session, who.workspace_id, reference) if reference else None
         if known is not None:
             return _answer(session, known, REPLAYED)
-        said = Said(workspace_id=who.workspace_id, account_id=who.account_id, **body)
+        said = FeedbackReport(workspace_id=who.workspace_id, account_id=who.account_id, **body)
         recorded = core.record(session, said, allowance=allowance, now=now)
         finish(session, recorded.feedback.id)
         answer = _answer(session, recorded)
@@ -119,7 +119,7 @@ def feedback(body: dict[str, Any]) -> Response:
     return answer
 
 
-def _answer(session: Session, recorded: Recorded, headers: dict[str, str] | None = None) -> Response:
+def _answer(session: Session, recorded: FeedbackResult, headers: dict[str, str] | None = None) -> Response:
     said = recorded.feedback
     left = workspaces.balance(session, said.workspace_id)
     body = {
@@ -133,4 +133,4 @@ def _answer(session: Session, recorded: Recorded, headers: dict[str, str] | None
         "credits": {"balance": left.available, "reserved": left.held},
     }
     charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(left.available)}
-    return reply(body, 200, charged | (headers or {}))
+    return json_response(body, 200, charged | (headers or {}))

@@ -8,20 +8,20 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import fields, validate
 
-from app.api.answer import Machines, look_again, reply
-from app.api.auth import bearer, caller
-from app.api.fields import Digits
-from app.api.job_answer import JobAnswerSchema
-from app.api.limits import Policy, limited
-from app.core import job_history, jobs
+from app.api.http.auth import bearer, caller
+from app.api.http.job_responses import AppServices, json_response, poll
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.fields import AsciiInteger
+from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs import job_history, jobs
 from app.domain import ids
 from app.domain.errors import FieldError, JobNotFound, ValidationFailed
 from app.domain.kinds import Status
 
 blueprint = APIBlueprint("jobs", __name__, tag="Jobs")
 
-USUAL_LIMIT = 20
-MOST_LIMIT = 100
+DEFAULT_LIMIT = 20
+MAX_LIMIT = 100
 
 
 class JobsQuery(Schema):
@@ -29,7 +29,7 @@ class JobsQuery(Schema):
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
-    limit = Digits(load_default=USUAL_LIMIT, validate=validate.Range(min=1, max=MOST_LIMIT))
+    limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
     cursor = fields.String(
         metadata={"description": "`next_cursor` of the page before.", "pattern": "^job_[0-9a-v]{24}$"}
     )
@@ -39,7 +39,7 @@ class JobsQuery(Schema):
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(JobsQuery, location="query", arg_name="query")
-@blueprint.output(JobAnswerSchema)
+@blueprint.output(JobResponseSchema)
 def list_jobs(query: dict[str, Any]) -> Response:
     """Poll a job, or list the latest.
 
@@ -50,11 +50,11 @@ def list_jobs(query: dict[str, Any]) -> Response:
     if "id" in query:
         if not ids.is_id(query["id"], "job"):
             raise JobNotFound
-        return look_again(query["id"])
+        return poll(query["id"])
     cursor = query.get("cursor")
     if cursor is not None and not ids.is_id(cursor, "job"):
         raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the page before."),))
-    machines: Machines = current_app.extensions["machines"]
+    machines: AppServices = current_app.extensions["machines"]
     limit = query["limit"]
     with machines.database.reading() as session:
         page = jobs.latest(
@@ -67,7 +67,7 @@ def list_jobs(query: dict[str, Any]) -> Response:
         )
         listed = job_history.describe(session, caller().workspace_id, page[:limit])
     more = len(page) > limit
-    return reply(
+    return json_response(
         {
             "jobs": listed,
             "next_cursor": page[limit - 1].id if more else None,

@@ -9,13 +9,13 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import fields, validate
 
-from app.api.answer import reply
-from app.api.auth import bearer, caller
-from app.api.fields import Strict, Text
-from app.api.idempotency import REPLAYED, begin, finish
-from app.api.limits import Policy, limited
-from app.core import accounts, keys
-from app.core.keys import ApiKey
+from app.api.http.auth import bearer, caller
+from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.fields import NonBlankString, StrictSchema
+from app.core.accounts import accounts, api_keys
+from app.core.accounts.api_keys import ApiKey
 from app.domain.callers import Caller, Scope
 from app.domain.errors import ApiAccessRequired, FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
@@ -24,13 +24,13 @@ from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("keys", __name__, tag="API keys")
-FURTHEST = timedelta(days=36525)
+MAX_LIFETIME = timedelta(days=36525)
 
 
-class KeyIn(Strict):
+class KeyIn(StrictSchema):
     """A key to make."""
 
-    name = Text(100, required=True, metadata={"example": "CRM sync"})
+    name = NonBlankString(100, required=True, metadata={"example": "CRM sync"})
     scopes = fields.List(
         fields.Enum(Scope, by_value=True),
         validate=validate.Length(min=1, max=len(Scope)),
@@ -104,11 +104,11 @@ def create(body: dict[str, Any]) -> Response:
         accounts.require_api_access(session, who.account_id)
         reference = begin(session, now=now)
         if reference:
-            return reply(_shown(keys.get(session, who.account_id, reference)), 200, REPLAYED)
-        key, text = keys.create(session, who.account_id, **body, now=now)
+            return json_response(_shown(api_keys.get(session, who.account_id, reference)), 200, REPLAYED)
+        key, text = api_keys.create(session, who.account_id, **body, now=now)
         finish(session, key.id)
     log.info("API key made", account=who.account_id, key=key.id)
-    return reply({**_shown(key), "key": text}, 201)
+    return json_response({**_shown(key), "key": text}, 201)
 
 
 @blueprint.get("/api/keys")
@@ -119,7 +119,7 @@ def index() -> Response:
     """List the signed-in account's API keys."""
     who = _signed_in()
     with _database().reading() as session:
-        return reply({"keys": [_shown(key) for key in keys.of_account(session, who.account_id)]})
+        return json_response({"keys": [_shown(key) for key in api_keys.of_account(session, who.account_id)]})
 
 
 @blueprint.delete("/api/keys/<key_id>")
@@ -130,7 +130,7 @@ def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
     who = _signed_in()
     with _database().transaction() as session:
-        keys.revoke(session, who.account_id, key_id, now=database_clock.now())
+        api_keys.revoke(session, who.account_id, key_id, now=database_clock.now())
     log.info("API key revoked", account=who.account_id, key=key_id)
     return Response(status=204)
 
@@ -157,7 +157,7 @@ def _shown(key: ApiKey) -> dict[str, Any]:
 def _require_future(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at <= now:
         raise ValidationFailed(errors=(FieldError("/expires_at", "This is not in the future."),))
-    if expires_at is not None and expires_at > now + FURTHEST:
+    if expires_at is not None and expires_at > now + MAX_LIFETIME:
         error = "This is more than 100 years ahead. Leave it out for a key without an end."
         raise ValidationFailed(errors=(FieldError("/expires_at", error),))
 

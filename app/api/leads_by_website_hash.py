@@ -8,28 +8,28 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, post_load, pre_load, validate, validates_schema
 
-from app.api.answer import ask
-from app.api.auth import bearer, caller
-from app.api.card_schemas import AvailableSchema, CompanySchema, SavedSchema
-from app.api.fields import Normal
-from app.api.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
-from app.api.job_answer import JobAnswerSchema
-from app.api.limits import Policy, limited
-from app.core.questions import Question
-from app.core.rosters import HAS, Place
-from app.domain import vocabularies
+from app.api.http.auth import bearer, caller
+from app.api.http.job_responses import submit_and_wait
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
+from app.api.schemas.fields import NormalizedString
+from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
+from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs.submission import JobRequest
+from app.core.lookups.company_people import HAS, PageCursor
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
+from app.domain.normal import vocabularies
 
 blueprint = APIBlueprint("leads_by_website_hash", __name__, tag="Leads by hash")
 
-MOST_LEADS = 100
-USUAL_LEADS = 25
+MAX_LEADS = 100
+DEFAULT_LEADS = 25
 
 
-class Fields(fields.List[str]):
+class OneOrMany(fields.List[str]):
     """One field's name or a list of them."""
 
     def _deserialize(self, value: object, *args: Any, **options: Any) -> list[Any]:
@@ -42,9 +42,11 @@ class Fields(fields.List[str]):
 class LeadsByWebsiteHashSchema(HashesSchema):
     """A website by its hash, and which of its people are wanted."""
 
-    department = Normal(vocabularies.department, allow_none=True, metadata={"example": "engineering"})
-    seniority = Normal(vocabularies.seniority, allow_none=True, metadata={"example": "director"})
-    has = Fields(
+    department = NormalizedString(
+        vocabularies.department, allow_none=True, metadata={"example": "engineering"}
+    )
+    seniority = NormalizedString(vocabularies.seniority, allow_none=True, metadata={"example": "director"})
+    has = OneOrMany(
         fields.String(validate=validate.OneOf(HAS)),
         allow_none=True,
         metadata={
@@ -53,10 +55,10 @@ class LeadsByWebsiteHashSchema(HashesSchema):
         },
     )
     limit = fields.Integer(
-        strict=True, load_default=USUAL_LEADS, validate=validate.Range(min=1, max=MOST_LEADS)
+        strict=True, load_default=DEFAULT_LEADS, validate=validate.Range(min=1, max=MAX_LEADS)
     )
-    cursor = Normal(
-        lambda text: Place.parse(text).cursor(),
+    cursor = NormalizedString(
+        lambda text: PageCursor.parse(text).cursor(),
         allow_none=True,
         metadata={"description": "`next_cursor` of the page before."},
     )
@@ -117,7 +119,7 @@ class LeadsResultSchema(Schema):
     next_cursor = fields.String(allow_none=True, metadata={"description": "Null on the last page."})
 
 
-class LeadsAnswerSchema(JobAnswerSchema):
+class LeadsAnswerSchema(JobResponseSchema):
     """The job, and the leads once they are found."""
 
     result = fields.Nested(LeadsResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -134,11 +136,11 @@ def leads_by_website_hash(body: dict[str, Any]) -> Response:
     Suppressed people are left out; the counts leave them out, too, for companies of up to 500 people.
     """
     who = caller()
-    question = Question(
+    question = JobRequest(
         kind=Kind.LEADS_BY_WEBSITE_HASH,
         workspace_id=who.workspace_id,
         account_id=who.account_id,
         request=body,
         identity=body,
     )
-    return ask(lambda _session: question)
+    return submit_and_wait(lambda _session: question)

@@ -10,14 +10,15 @@ from flask import Response, current_app
 from marshmallow import ValidationError, fields, post_load, validate
 from sqlalchemy.orm import Session
 
-from app.api.answer import reply
-from app.api.auth import bearer, caller
-from app.api.card_schemas import TIME, AvailableSchema, SavedProfileSchema
-from app.api.fields import Strict, Text, company_url, profile_url, website
-from app.api.idempotency import REPLAYED, begin, finish
-from app.api.limits import Policy, limited
-from app.core import captures, lookups, saved_profiles
-from app.core.captures import Capture, Position, Saved
+from app.api.http.auth import bearer, caller
+from app.api.http.idempotency_header import REPLAYED, begin, finish
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
+from app.api.schemas.fields import NonBlankString, StrictSchema, company_url, profile_url, website
+from app.core.contacts import saved_profiles
+from app.core.lookups import lookups, profile_snapshots
+from app.core.lookups.profile_snapshots import Position, ProfileSnapshot, SaveResult
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
@@ -28,49 +29,51 @@ from app.settings import Settings
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
 
 CLOCK_SKEW = timedelta(minutes=5)
-OLDEST_YEAR = 2000
-MOST_TAGS = 50
-LONGEST_TAG = 100
-LONGEST_NOTE = 5000
+MIN_YEAR = 2000
+MAX_TAGS = 50
+MAX_TAG_LENGTH = 100
+MAX_NOTE_LENGTH = 5000
 
 
 def _require_a_recent_year(captured_at: datetime) -> None:
-    if captured_at.year < OLDEST_YEAR:
-        raise ValidationError(f"This is before the year {OLDEST_YEAR}.")
+    if captured_at.year < MIN_YEAR:
+        raise ValidationError(f"This is before the year {MIN_YEAR}.")
 
 
-class ProfileCompanySchema(Strict):
+class ProfileCompanySchema(StrictSchema):
     """The company that a profile names."""
 
-    name = Text(allow_none=True, metadata={"example": "Acme Engines"})
+    name = NonBlankString(allow_none=True, metadata={"example": "Acme Engines"})
     domain = website(allow_none=True)
     linkedin_url = company_url(allow_none=True)
 
 
-class ProfileSchema(Strict):
+class ProfileSchema(StrictSchema):
     """A profile as the client read it; what is absent or null was not to be seen."""
 
     linkedin_url = profile_url(required=True)
-    full_name = Text(allow_none=True, metadata={"example": "Ada Lovelace"})
-    headline = Text(allow_none=True, metadata={"example": "Building engines that think"})
-    title = Text(allow_none=True, metadata={"example": "Chief Engineer"})
-    location = Text(allow_none=True, metadata={"example": "London, United Kingdom"})
+    full_name = NonBlankString(allow_none=True, metadata={"example": "Ada Lovelace"})
+    headline = NonBlankString(allow_none=True, metadata={"example": "Building engines that think"})
+    title = NonBlankString(allow_none=True, metadata={"example": "Chief Engineer"})
+    location = NonBlankString(allow_none=True, metadata={"example": "London, United Kingdom"})
     company = fields.Nested(ProfileCompanySchema, allow_none=True)
 
 
-class LinkedinSaveSchema(Strict):
+class LinkedinSaveSchema(StrictSchema):
     """A profile, and what the workspace notes beside it; list, tags and note replace what was there."""
 
     profile = fields.Nested(ProfileSchema, required=True)
-    list = Text(allow_none=True, metadata={"example": "Prospects"})
+    list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
     tags = fields.List(
-        Text(LONGEST_TAG),
+        NonBlankString(MAX_TAG_LENGTH),
         allow_none=True,
-        validate=validate.Length(max=MOST_TAGS),
+        validate=validate.Length(max=MAX_TAGS),
         metadata={"example": ["engines"]},
     )
     note = fields.String(
-        allow_none=True, validate=validate.Length(max=LONGEST_NOTE), metadata={"example": "Met at the fair."}
+        allow_none=True,
+        validate=validate.Length(max=MAX_NOTE_LENGTH),
+        metadata={"example": "Met at the fair."},
     )
     captured_at = fields.AwareDateTime(
         allow_none=True,
@@ -79,13 +82,13 @@ class LinkedinSaveSchema(Strict):
     )
 
     @post_load
-    def _capture(self, data: dict[str, Any], **_options: Any) -> Capture:
+    def _capture(self, data: dict[str, Any], **_options: Any) -> ProfileSnapshot:
         profile: dict[str, Any] = data["profile"]
         company: dict[str, Any] = profile.pop("company", None) or {}
-        marks = {name: data[key] for key, name in captures.MARKS.items() if key in data}
+        marks = {name: data[key] for key, name in profile_snapshots.ANNOTATIONS.items() if key in data}
         if "tags" in marks:
             marks["tags"] = list(dict.fromkeys(marks["tags"] or ()))
-        return Capture(
+        return ProfileSnapshot(
             linkedin_url=profile.pop("linkedin_url"),
             captured_at=data.get("captured_at"),
             read=profile | {f"company_{name}": value for name, value in company.items()},
@@ -127,7 +130,7 @@ class LinkedinSaveAnswerSchema(Schema):
     available = fields.List(fields.Nested(AvailableSchema))
 
 
-KNOWN: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
         "description": "The profile was known.",
         "content": {"application/json": {"schema": LinkedinSaveAnswerSchema}},
@@ -140,8 +143,8 @@ KNOWN: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 @limited(Policy.WRITE)
 @blueprint.input(LinkedinSaveSchema, arg_name="body")
 @blueprint.output(LinkedinSaveAnswerSchema, status_code=201, description="The profile is new.")
-@blueprint.doc(responses=KNOWN)
-def linkedin_save(body: Capture) -> Response:
+@blueprint.doc(responses=KNOWN_CONTACT)
+def linkedin_save(body: ProfileSnapshot) -> Response:
     """Save a profile.
 
     One is kept per workspace and profile; field by field the newest `captured_at` wins, and saving twice is
@@ -155,15 +158,15 @@ def linkedin_save(body: Capture) -> Response:
         reference = begin(session, now=now)
         known = saved_profiles.get(session, who.workspace_id, reference) if reference else None
         if known is not None:
-            return reply(_answer(session, Saved(known)), 200, REPLAYED)
-        saved = captures.save(
+            return json_response(_answer(session, SaveResult(known)), 200, REPLAYED)
+        saved = profile_snapshots.save(
             session, workspace_id=who.workspace_id, account_id=who.account_id, capture=body, now=now
         )
         finish(session, saved.profile.id)
-        return reply(_answer(session, saved), 201 if saved.created else 200)
+        return json_response(_answer(session, saved), 201 if saved.created else 200)
 
 
-def _answer(session: Session, saved: Saved) -> dict[str, Any]:
+def _answer(session: Session, saved: SaveResult) -> dict[str, Any]:
     settings: Settings = current_app.extensions["settings"]
     subjects = [saved.profile.subject]
     (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=settings.prices)

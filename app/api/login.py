@@ -8,12 +8,12 @@ from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
 
-from app.api.answer import reply
-from app.api.attempts import Attempt, counted
-from app.api.fields import Strict, Text, email
+from app.api.http.job_responses import json_response
+from app.api.http.login_attempts import LoginAttempt, record_outcome
+from app.api.schemas.fields import NonBlankString, StrictSchema, email
 from app.api.session import SessionOut, describe
-from app.core import accounts, sessions, sign_ins
-from app.core.accounts import Account
+from app.core.accounts import accounts, login_throttle, sessions
+from app.core.accounts.accounts import Account
 from app.domain.callers import Caller
 from app.domain.errors import AccountDisabled, InvalidCredentials
 from app.infra import clock, database_clock, passwords
@@ -23,21 +23,21 @@ from app.infra.log import log
 blueprint = APIBlueprint("login", __name__, tag="Login")
 
 
-class ClientIn(Strict):
+class ClientIn(StrictSchema):
     """The program that signs in, for the account's list of sessions."""
 
-    name = Text(100, required=True, metadata={"example": "chrome-extension"})
-    version = Text(100, metadata={"example": "1.0.0"})
+    name = NonBlankString(100, required=True, metadata={"example": "chrome-extension"})
+    version = NonBlankString(100, metadata={"example": "1.0.0"})
 
 
-class LoginIn(Strict):
+class LoginIn(StrictSchema):
     """Who signs in."""
 
     email = email(required=True)
     password = fields.String(
         required=True,
         load_only=True,
-        validate=validate.Length(min=1, max=passwords.LONGEST),
+        validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
         metadata={"example": "correct horse battery staple"},
     )
     client = fields.Nested(ClientIn)
@@ -61,18 +61,18 @@ class LoginOut(SessionOut):
 @blueprint.output(LoginOut)
 def login(body: dict[str, Any]) -> Response:
     """Sign in; the answer is the same, in the same time, for a wrong password and an unknown e-mail."""
-    attempt = Attempt(body["email"])
-    with counted():
+    attempt = LoginAttempt(body["email"])
+    with record_outcome():
         attempt.require_turn()
         account = attempt.account()  # no transaction stays open while the password is checked
         right = attempt.is_right(account.password_hash if account else None, body["password"])
         if account is None or not right:
             attempt.failed()
             raise InvalidCredentials
-        return reply(_start(account, body, attempt))
+        return json_response(_start(account, body, attempt))
 
 
-def _start(account: Account, body: dict[str, Any], attempt: Attempt) -> dict[str, Any]:
+def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
     stored, client = account.password_hash, body.get("client", {})
     renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
     database: Database = current_app.extensions["database"]
@@ -83,7 +83,7 @@ def _start(account: Account, body: dict[str, Any], attempt: Attempt) -> dict[str
         if account.disabled_at is not None:
             raise AccountDisabled
         account.password_hash = renewed
-        sign_ins.succeeded(session, account.email)
+        login_throttle.succeeded(session, account.email)
         started, token = sessions.start(
             session,
             account.id,

@@ -8,9 +8,10 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import ValidationError, fields, validates_schema
 
-from app.api.answer import reply
-from app.api.auth import bearer, caller
-from app.api.card_schemas import (
+from app.api.http.auth import bearer, caller
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import (
     AvailableSchema,
     CompanySchema,
     ContactSchema,
@@ -18,18 +19,17 @@ from app.api.card_schemas import (
     PhoneSchema,
     SavedSchema,
 )
-from app.api.fields import Strict, SubjectSchema
-from app.api.limits import Policy, limited
-from app.core import lookups
+from app.api.schemas.fields import StrictSchema, SubjectSchema
+from app.core.lookups import lookups
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, Problem
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra.db import Database
 from app.settings import Settings
 
 blueprint = APIBlueprint("lookup", __name__, tag="Lookup")
 
-MOST_SUBJECTS = 50
+MAX_SUBJECTS = 50
 
 
 class Subjects(fields.List[Subject]):
@@ -38,8 +38,8 @@ class Subjects(fields.List[Subject]):
     def _deserialize(self, value: object, attr: str | None, *_args: object, **options: Any) -> list[Any]:
         if not isinstance(value, list):
             raise self.make_error("invalid")
-        if not 1 <= len(value) <= MOST_SUBJECTS:
-            raise ValidationError(f"Give 1 to {MOST_SUBJECTS} subjects.")
+        if not 1 <= len(value) <= MAX_SUBJECTS:
+            raise ValidationError(f"Give 1 to {MAX_SUBJECTS} subjects.")
         loaded = [self._load(item, options) for item in value]
         malformed = {index: one for index, one in enumerate(loaded) if isinstance(one, ValidationError)}
         problems = {index: one for index, one in enumerate(loaded) if isinstance(one, Problem)}
@@ -58,11 +58,11 @@ class Subjects(fields.List[Subject]):
             return error
 
 
-class LookupSchema(Strict):
+class LookupSchema(StrictSchema):
     """Whom to look up: one person, or up to 50."""
 
     subject = fields.Nested(SubjectSchema)
-    subjects = Subjects(fields.Nested(SubjectSchema), metadata={"minItems": 1, "maxItems": MOST_SUBJECTS})
+    subjects = Subjects(fields.Nested(SubjectSchema), metadata={"minItems": 1, "maxItems": MAX_SUBJECTS})
 
     @validates_schema
     def _exactly_one(self, data: dict[str, Any], **_options: Any) -> None:
@@ -133,4 +133,4 @@ def lookup(body: dict[str, Any]) -> Response:
     database: Database = current_app.extensions["database"]
     with database.reading() as session:
         results = lookups.look_up(session, caller().workspace_id, subjects, prices=settings.prices)
-    return reply({"results": results} if "subjects" in body else results[0])
+    return json_response({"results": results} if "subjects" in body else results[0])

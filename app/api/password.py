@@ -8,12 +8,12 @@ from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
 
-from app.api.attempts import Attempt, counted
-from app.api.auth import bearer, signed_in
-from app.api.fields import Strict
-from app.api.limits import Policy, limited
-from app.core import accounts, sign_ins
-from app.core.accounts import Account
+from app.api.http.auth import bearer, session_caller
+from app.api.http.login_attempts import LoginAttempt, record_outcome
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.fields import StrictSchema
+from app.core.accounts import accounts, login_throttle
+from app.core.accounts.accounts import Account
 from app.domain.errors import FieldError, ValidationFailed
 from app.infra import database_clock, passwords
 from app.infra.db import Database
@@ -22,19 +22,19 @@ from app.infra.log import log
 blueprint = APIBlueprint("password", __name__, tag="Sessions")
 
 
-class PasswordIn(Strict):
+class PasswordIn(StrictSchema):
     """The password as it is and as it shall be."""
 
     current_password = fields.String(
         required=True,
         load_only=True,
-        validate=validate.Length(min=1, max=passwords.LONGEST),
+        validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
         metadata={"example": "correct horse battery staple"},
     )
     new_password = fields.String(
         required=True,
         load_only=True,
-        validate=validate.Length(min=passwords.SHORTEST, max=passwords.LONGEST),
+        validate=validate.Length(min=passwords.MIN_LENGTH, max=passwords.MAX_LENGTH),
         metadata={"example": "a longer sentence that nobody else would think of"},
     )
 
@@ -50,12 +50,12 @@ def change(body: dict[str, Any]) -> Response:
     Everything the account handed out ends at once: its API keys and its sessions, the one that asks too.
     Sign in again with the new password. Wrong passwords are counted as at the sign-in.
     """
-    who = signed_in()
+    who = session_caller()
     database: Database = current_app.extensions["database"]
     with database.reading() as session:
         email, stored = _known(session.get_one(Account, who.account_id))
-    attempt = Attempt(email)
-    with counted():
+    attempt = LoginAttempt(email)
+    with record_outcome():
         attempt.require_turn()
         attempt.account()
         if not attempt.is_right(stored, body["current_password"]):
@@ -66,7 +66,7 @@ def change(body: dict[str, Any]) -> Response:
         if accounts.locked(session, who.account_id).password_hash != stored:  # changed meanwhile
             _refuse()
         accounts.set_password(session, who.account_id, new_hash, now=database_clock.now())
-        sign_ins.succeeded(session, email)
+        login_throttle.succeeded(session, email)
     log.info("password changed", account=who.account_id)
     return Response(status=204)
 

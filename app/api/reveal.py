@@ -10,27 +10,27 @@ from flask import Response, current_app
 from marshmallow import fields, post_load, validate
 from sqlalchemy.orm import Session
 
-from app.api.answer import ask
-from app.api.auth import bearer, caller
-from app.api.card_schemas import EmailSchema, PhoneSchema
-from app.api.fields import MAX_REFERENCE, Strict, SubjectSchema, Text
-from app.api.job_answer import JobAnswerSchema
-from app.api.limits import Policy, limited
-from app.core import people
-from app.core.people import Field, MinStatus, Wish
-from app.core.questions import Question
+from app.api.http.auth import bearer, caller
+from app.api.http.job_responses import submit_and_wait
+from app.api.http.rate_limits import Policy, limited
+from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
+from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, StrictSchema, SubjectSchema
+from app.api.schemas.job_schemas import JobResponseSchema
+from app.core.jobs.submission import JobRequest
+from app.core.lookups import disclosure
+from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.kinds import Kind
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.settings import Settings
 
 blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
 
-OLDEST_DAYS = 3650
+MAX_AGE_DAYS = 3650
 EXAMPLE = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
-KINDS = {Field.EMAIL: Kind.REVEAL_EMAIL, Field.PHONE: Kind.REVEAL_PHONE}
+KINDS = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_PHONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +42,14 @@ class RevealRequest:
     client_reference: str | None
 
 
-class RevealSchema(Strict):
+class RevealSchema(StrictSchema):
     """What both reveals take (contract 2.7); `types` and the default of `min_status` differ."""
 
     subject = fields.Nested(SubjectSchema, required=True)
     max_age_days = fields.Integer(
-        strict=True, validate=validate.Range(min=1, max=OLDEST_DAYS), metadata={"example": 90}
+        strict=True, validate=validate.Range(min=1, max=MAX_AGE_DAYS), metadata={"example": 90}
     )
-    client_reference = Text(MAX_REFERENCE, metadata={"example": "row-17"})
+    client_reference = NonBlankString(MAX_REFERENCE, metadata={"example": "row-17"})
 
     @post_load
     def _request(self, data: dict[str, Any], **_options: Any) -> RevealRequest:
@@ -65,7 +65,7 @@ class RevealEmailSchema(RevealSchema):
     """A reveal of e-mail addresses."""
 
     types = fields.List(
-        fields.String(validate=validate.OneOf(people.TYPES[Field.EMAIL])),
+        fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.EMAIL])),
         load_default=["work"],
         validate=validate.Length(min=1, max=10),
     )
@@ -78,8 +78,8 @@ class RevealPhoneSchema(RevealSchema):
     """A reveal of phone numbers."""
 
     types = fields.List(
-        fields.String(validate=validate.OneOf(people.TYPES[Field.PHONE])),
-        load_default=list(people.TYPES[Field.PHONE]),
+        fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.PHONE])),
+        load_default=list(disclosure.TYPES[ContactField.PHONE]),
         validate=validate.Length(min=1, max=10),
     )
     min_status = fields.String(
@@ -96,7 +96,7 @@ class RevealResultSchema(Schema):
     client_reference = fields.String(metadata={"example": "row-17"})
 
 
-class RevealAnswerSchema(JobAnswerSchema):
+class RevealAnswerSchema(JobResponseSchema):
     """The job, and what it revealed once it is over."""
 
     result = fields.Nested(RevealResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -113,7 +113,10 @@ def email(body: RevealRequest) -> Response:
     Costs a credit if, and only if, an address at least as good as asked for is given; what the workspace
     owns already is free.
     """
-    return ask(lambda session: _question(session, Field.EMAIL, body), client_reference=body.client_reference)
+    return submit_and_wait(
+        lambda session: _job_request(session, ContactField.EMAIL, body),
+        client_reference=body.client_reference,
+    )
 
 
 @blueprint.post("/api/ext/reveal/phone")
@@ -123,15 +126,18 @@ def email(body: RevealRequest) -> Response:
 @blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the terms of the e-mail reveal."""
-    return ask(lambda session: _question(session, Field.PHONE, body), client_reference=body.client_reference)
+    return submit_and_wait(
+        lambda session: _job_request(session, ContactField.PHONE, body),
+        client_reference=body.client_reference,
+    )
 
 
-def _question(session: Session, field: Field, body: RevealRequest) -> Question:
+def _job_request(session: Session, field: ContactField, body: RevealRequest) -> JobRequest:
     """Write the question; what is owned or suppressed needs no credits set aside."""
     settings: Settings = current_app.extensions["machines"].settings
     who = caller()
-    wish = Wish.of(field, body.options)
-    known = people.known(
+    wish = FieldRequest.of(field, body.options)
+    known = disclosure.assess(
         session,
         who.workspace_id,
         body.subject,
@@ -140,7 +146,7 @@ def _question(session: Session, field: Field, body: RevealRequest) -> Question:
         now=database_clock.value(session),
     )
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
-    return Question(
+    return JobRequest(
         kind=KINDS[field],
         workspace_id=who.workspace_id,
         account_id=who.account_id,

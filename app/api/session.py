@@ -9,12 +9,13 @@ from flask import Response, current_app
 from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
-from app.api.answer import reply
-from app.api.auth import bearer, caller, signed_in
-from app.api.limits import Policy, limited
-from app.core import provider_gates, sessions, workspaces
-from app.core.accounts import Account, Role
-from app.core.workspaces import Workspace
+from app.api.http.auth import bearer, caller, session_caller
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.core.accounts import sessions, workspaces
+from app.core.accounts.accounts import Account, Role
+from app.core.accounts.workspaces import Workspace
+from app.core.providers import provider_throttles
 from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
@@ -120,7 +121,7 @@ def session() -> Response:
     """Tell who is signed in, what they may do and what is left."""
     database: Database = current_app.extensions["database"]
     with database.reading() as transaction:
-        return reply(describe(transaction, caller()))
+        return json_response(describe(transaction, caller()))
 
 
 @blueprint.post("/api/ext/logout")
@@ -129,7 +130,7 @@ def session() -> Response:
 @blueprint.output({}, status_code=204)
 def logout() -> Response:
     """End the session whose token came with the request; it stops working at once."""
-    who = signed_in()
+    who = session_caller()
     database: Database = current_app.extensions["database"]
     with database.transaction() as transaction:
         sessions.end(transaction, who.account_id, who.token_id, now=database_clock.now())
@@ -142,7 +143,7 @@ def describe(transaction: Session, who: Caller) -> dict[str, Any]:
     account = transaction.get_one(Account, who.account_id)
     workspace = transaction.get_one(Workspace, who.workspace_id)
     left = workspaces.balance(transaction, who.workspace_id)
-    health = provider_gates.health(transaction)
+    health = provider_throttles.health(transaction)
     return {
         "account": {
             "id": account.id,

@@ -8,11 +8,11 @@ from apiflask import APIBlueprint, Schema
 from flask import Response, current_app
 from marshmallow import fields
 
-from app.api.answer import reply
-from app.api.auth import bearer, signed_in
-from app.api.limits import Policy, limited
-from app.core import sessions
-from app.core.sessions import SignedIn
+from app.api.http.auth import bearer, session_caller
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+from app.core.accounts import sessions
+from app.core.accounts.sessions import LoginSession
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
 from app.infra.db import Database
@@ -53,10 +53,10 @@ class SessionsOut(Schema):
 @blueprint.output(SessionsOut)
 def index() -> Response:
     """List where the account is signed in; it needs a session, not an API key."""
-    who = signed_in()
+    who = session_caller()
     with _database().reading() as session:
         found = sessions.of_account(session, who.account_id, now=database_clock.now())
-    return reply({"sessions": [_shown(each, current=each.id == who.token_id) for each in found]})
+    return json_response({"sessions": [_shown(each, current=each.id == who.token_id) for each in found]})
 
 
 @blueprint.delete("/api/sessions")
@@ -65,7 +65,7 @@ def index() -> Response:
 @blueprint.output({}, status_code=204)
 def end_others() -> Response:
     """Sign out everywhere else: every session of the account ends at once but the one that asks."""
-    who = signed_in()
+    who = session_caller()
     with _database().transaction() as session:
         ended = sessions.end_all(session, who.account_id, spared=who.token_id, now=database_clock.now())
     log.info("other sessions ended", account=who.account_id, sessions=ended)
@@ -78,14 +78,14 @@ def end_others() -> Response:
 @blueprint.output({}, status_code=204)
 def end(session_id: str) -> Response:
     """End one session of the account at once; it may be the one that asks, and doing it again is harmless."""
-    who = signed_in()
+    who = session_caller()
     with _database().transaction() as session:
         sessions.end(session, who.account_id, session_id, now=database_clock.now())
     log.info("session ended", account=who.account_id, session=session_id)
     return Response(status=204)
 
 
-def _shown(held: SignedIn, *, current: bool) -> dict[str, Any]:
+def _shown(held: LoginSession, *, current: bool) -> dict[str, Any]:
     return {
         "id": held.id,
         "client_name": held.client_name,

@@ -33,7 +33,7 @@ from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
 from app.infra.encoding import require_utf8
-from app.infra.time_limits import TimeLimits, limited_to
+from app.infra.transaction_deadlines import TransactionReaper, limited_to
 from app.settings import SettingsError
 
 BUSY_SECONDS = 5
@@ -43,7 +43,7 @@ POOL_SIZE = 10
 IDLE_SECONDS = 30.0
 """A connection that was not used for so long is asked whether it still leads anywhere."""
 _USED_AT = "used_at"
-_AGAIN_SECONDS = (0.001, 0.003)
+_RETRY_SECONDS = (0.001, 0.003)
 """Between two looks whether another process has written to SQLite."""
 # What the server shall do about a client that is gone or frozen, so that its locks are not held for hours.
 _SERVER_SIDE = " ".join(
@@ -211,7 +211,7 @@ def _engine(url: str) -> Engine:
             pool_timeout=BUSY_SECONDS,
         )
         event.listen(engine, "connect", require_utf8, insert=True)  # before SQLAlchemy's own first queries
-        TimeLimits(engine)
+        TransactionReaper(engine)
         event.listen(engine, "checkout", _require_alive)  # under the time limit
         for use in ("connect", "checkin"):
             event.listen(engine, use, _note_use)
@@ -277,7 +277,7 @@ def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of a
                 busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
                 if not busy or time.monotonic() >= until:
                     raise
-                time.sleep(random.uniform(*_AGAIN_SECONDS))  # noqa: S311 -- no secret
+                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 -- no secret
             else:
                 return
     finally:

@@ -20,33 +20,33 @@ from gevent import get_hub, monkey
 
 from app.domain.errors import Unavailable
 
-SHORTEST = 8
-LONGEST = 128
-AT_ONCE = 1
+MIN_LENGTH = 8
+MAX_LENGTH = 128
+MAX_PARALLEL_HASHES = 1
 """In each process, of which there is one per processor: some 28 a second each, and 19 MiB at a time."""
-WAITING = 64
+MAX_QUEUED_HASHES = 64
 """How many more may wait for one of these; beyond it callers are refused at once instead of hanging."""
 RETRY_SECONDS = 1
 P = ParamSpec("P")
 R = TypeVar("R")
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1, hash_len=32, salt_len=16)
-_turns = threading.BoundedSemaphore(AT_ONCE)
-_places = threading.BoundedSemaphore(AT_ONCE + WAITING)
+_hash_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES)
+_queue_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES + MAX_QUEUED_HASHES)
 
 
 def acceptable(password: str) -> bool:
     """Tell whether the password may be set: 8 to 128 characters, of any kind (NIST SP 800-63B)."""
-    return SHORTEST <= len(password) <= LONGEST
+    return MIN_LENGTH <= len(password) <= MAX_LENGTH
 
 
 def hash_password(password: str) -> str:
     """Give the text to keep, with its own salt and the parameters it was made with."""
-    return _in_turn(_hasher.hash, _normal(password))
+    return _run_queued(_hasher.hash, _normal(password))
 
 
 def verify(stored: str | None, password: str) -> bool:
     """Tell whether the password is the one kept; with nothing kept it takes as long and is wrong."""
-    return _in_turn(_matches, stored or _dummy(), _normal(password))
+    return _run_queued(_matches, stored or _dummy(), _normal(password))
 
 
 def is_outdated(stored: str) -> bool:
@@ -76,19 +76,19 @@ def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)
 
 
-def _in_turn(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
+def _run_queued(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
     """Do the work when it is its turn.
 
     Raises:
         Unavailable: too many wait already.
 
     """
-    if not _places.acquire(blocking=False):
+    if not _queue_slots.acquire(blocking=False):
         raise Unavailable("Too many passwords are being checked. Try again.", retry_after=RETRY_SECONDS)
     try:
-        with _turns:
+        with _hash_slots:
             if monkey.is_module_patched("threading"):  # a gevent server: hashing must not stop its loop
                 return get_hub().threadpool.apply(work, words, options)
             return work(*words, **options)
     finally:
-        _places.release()
+        _queue_slots.release()

@@ -16,12 +16,12 @@ from celery import Celery
 from redis.exceptions import RedisError
 
 from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
-from app.infra import metrics, redis
-from app.infra.fuse import Blown
+from app.infra import metrics, redis_client
+from app.infra.circuit_breaker import CircuitOpen
 from app.settings import Settings
 
 SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
-SECONDS_BETWEEN_FORGETTING = 3600
+SECONDS_BETWEEN_PURGES = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300
 
@@ -60,7 +60,7 @@ def configure(settings: Settings) -> Celery:
             },
             FORGET: {
                 "task": FORGET,
-                "schedule": SECONDS_BETWEEN_FORGETTING,
+                "schedule": SECONDS_BETWEEN_PURGES,
                 "options": {"queue": Queue.UPKEEP.value},
             },
             REVERIFY: {
@@ -78,11 +78,11 @@ def configure(settings: Settings) -> Celery:
     return celery
 
 
-class Sender:
+class JobPublisher:
     """Sends job ids to the workers' queues, in Celery's message protocol 2, in one round trip."""
 
     def __init__(self, url: str) -> None:
-        self._line = redis.line(url)
+        self._line = redis_client.guarded(url)
 
     def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
         """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
@@ -96,7 +96,7 @@ class Sender:
         try:
             with self._line.fuse:
                 self._line.client.lpush(queue.value, *messages)
-        except (RedisError, OSError, Blown):
+        except (RedisError, OSError, CircuitOpen):
             metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
             return False
         metrics.SENDS.labels(outcome="sent").inc(len(messages))

@@ -9,12 +9,12 @@ from sqlalchemy import select
 from stored_support import a_company
 from werkzeug.test import TestResponse
 
-from app.api.answer import reply
-from app.core import company_hashes
-from app.core.company_hashes import HashKind
-from app.core.jobs import Job
+from app.api.http.job_responses import json_response
+from app.core.jobs.jobs import Job
+from app.core.lookups import company_hashes
+from app.core.lookups.company_hashes import HashKind
 from app.domain.callers import Scope
-from app.domain.hashes import hex_hash, website_hash
+from app.domain.normal.hashes import hex_hash, website_hash
 
 PATH = "/api/ext/company-by-hash"
 ACME = hex_hash(website_hash("acme.com"))
@@ -72,7 +72,7 @@ def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, membe
         found = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
 
     with app.test_request_context():
-        written = reply(found).get_data()
+        written = json_response(found).get_data()
 
     assert len(written) == 8192
 

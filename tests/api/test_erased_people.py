@@ -16,10 +16,8 @@ from click.testing import Result
 from members import Member, join
 from sqlalchemy import select, update
 
-from app.cli import contacts as commands
-from app.cli import erasing
-from app.core import audits
-from app.core.jobs import Job
+from app.core.audit import audits
+from app.core.jobs.jobs import Job
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -32,13 +30,16 @@ from app.domain.findings import (
 from app.domain.kinds import Kind, Queue, TraceOutcome
 from app.infra import clock
 from app.infra.db import Base, Database
-from workers import base, desk
-from workers.base import Machines
+from cli import contacts as commands
+from cli import erasure
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
 from workers.jobs import reveal
 from workers.jobs.enrichment_request import enrichment_request
 from workers.jobs.leads_by_website_hash import leads_by_website_hash
 from workers.providers import registry
-from workers.providers.base import Ask, Field, Pending, Reply, Terms
+from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
+from workers.resolve import call_gateway
 
 NAME = "Zoë Quillfeather"
 URL = "https://www.linkedin.com/in/zo%C3%AB-quillfeather"
@@ -71,15 +72,15 @@ class Knowing:
     """A provider that knows everything of the person, and notes who was asked about."""
 
     name: str = "one"
-    asked: list[Ask] = field(default_factory=list)
+    asked: list[ProviderRequest] = field(default_factory=list)
     guesses: bool = False
-    terms: Terms = field(default_factory=lambda: Terms(prices=dict.fromkeys(Field, 1.0)))
-    fields: ClassVar[frozenset[Field]] = frozenset(Field)
+    terms: Terms = field(default_factory=lambda: Terms(prices=dict.fromkeys(ProviderField, 1.0)))
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
 
-    def refusal(self, _ask: Ask) -> TraceOutcome | None:
+    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return None
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         assert seconds > 0
         self.asked.append(ask)
         return told(ask)
@@ -92,9 +93,9 @@ class Office:
     app: APIFlask
     member: Member
     other: Member
-    machines: Machines
+    machines: WorkerServices
     folder: Path
-    asked: list[Ask]
+    asked: list[ProviderRequest]
 
     def post(self, path: str, body: dict[str, Any], who: Member | None = None, key: str = "") -> Any:
         member = who or self.member
@@ -107,7 +108,7 @@ class Office:
             session.execute(update(Job).values(queue=Queue.PROVIDERS.value))
             waiting = session.execute(select(Job.id, Job.kind).where(Job.status == "queued")).all()
         for job_id, kind in waiting:
-            base.run(job_id, WORK[Kind(kind)], self.machines)
+            job_runner.run(job_id, WORK[Kind(kind)], self.machines)
 
     def outcome(self, answer: Any) -> str | None:
         return self.job(answer)["job"]["outcome"]
@@ -155,11 +156,11 @@ class Office:
             return [fault for one in checked for fault in one.faults]
 
 
-def told(ask: Ask) -> Reply:
+def told(ask: ProviderRequest) -> ProviderResponse:
     """Give everything of the person, if it is about them."""
     said = f"{ask.subject.linkedin_url}{ask.subject.email}{ask.subject.name}".casefold()
     if "quillfeather" not in said:
-        return Reply(outcome=TraceOutcome.MISS)
+        return ProviderResponse(outcome=TraceOutcome.MISS)
     source = Source("one", SourceKind.PROVIDER, clock.now())
     email = FoundEmail(
         email=NORMAL_EMAIL, type="work", status=EmailStatus.VALID, source=source, verified_at=source.at
@@ -176,11 +177,11 @@ def told(ask: Ask) -> Reply:
         emails=(email,),
     )
     known = {
-        Field.EMAIL: {"emails": (email,)},
-        Field.PHONE: {"phones": (phone,)},
-        Field.PERSON: {"contact": contact},
+        ProviderField.EMAIL: {"emails": (email,)},
+        ProviderField.PHONE: {"phones": (phone,)},
+        ProviderField.PERSON: {"contact": contact},
     }
-    return Reply(outcome=TraceOutcome.HIT, cost=1, **known[ask.field])
+    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **known[ask.field])
 
 
 @pytest.fixture
@@ -193,9 +194,9 @@ def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytes
         providers_verification=(),
     )
     one = Knowing()
-    for module in (registry, desk):
+    for module in (registry, call_gateway):
         monkeypatch.setattr(module, "load", lambda _settings: {"one": one})
-    machines = Machines(settings, database, None, Silent())  # type: ignore[arg-type]
+    machines = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
     other = join(app, email="eve@other.example")
     return Office(app, join(app), other, machines, tmp_path, one.asked)
 
@@ -274,7 +275,7 @@ def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
     after = remains(database)
     imported, revealed, enriched, saved, looked_up = office.come_in_again()
 
-    erasing.empty_log(database)  # which has the requests until they were answered
+    erasure.empty_log(database)  # which has the requests until they were answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
     assert len(office.asked) == asked  # no provider is asked about whom the list names
     assert (imported["new"], imported["suppressed"]) == (0, 1)

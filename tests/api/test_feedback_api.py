@@ -9,8 +9,8 @@ from sqlalchemy import select
 from stored_support import a_company, a_contact, an_email
 from werkzeug.test import TestResponse
 
-from app.core import credits, reveals
-from app.core.emails import Email
+from app.core.contacts.emails import Email
+from app.core.ledger import credits, reveals
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES, new_id
 from app.infra import clock

@@ -13,10 +13,11 @@ from members import CREDITS, Member, bearer, join
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
 
-from app.core import jobs, leases, people
-from app.core.contacts import Contact
-from app.core.leases import Answer
-from app.core.people import Field, MinStatus, Wish
+from app.core.contacts.contacts import Contact
+from app.core.jobs import jobs, leases
+from app.core.jobs.leases import JobResult
+from app.core.lookups import disclosure
+from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.domain.callers import Scope
 from app.domain.kinds import Outcome
 from app.infra import clock
@@ -24,7 +25,7 @@ from app.infra import clock
 PEOPLE = 30
 REFUNDED = 3
 """What FEEDBACK_UNCONFIRMED_REFUND_SHARE=0.05 refunds of thirty."""
-WISH = Wish(field=Field.EMAIL, types=("work",), min_status=MinStatus.ANY)
+WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 AT_ONCE = {"Prefer": "respond-async"}
 
 
@@ -61,13 +62,13 @@ def reveal(member: Member, contact_id: str) -> str:
         handed = hand_over(session, member, job_id, contact_id)
         given = {"contact_id": contact_id, "emails": handed.values}
         leases.settle(
-            session, taken, Answer(outcome=Outcome.FOUND, result=given, charge=handed.charge), now=now
+            session, taken, JobResult(outcome=Outcome.FOUND, result=given, charge=handed.charge), now=now
         )
     return job_id
 
 
-def hand_over(session: Session, member: Member, job_id: str, contact_id: str) -> people.Handed:
-    handed = people.hand_over(
+def hand_over(session: Session, member: Member, job_id: str, contact_id: str) -> disclosure.Disclosure:
+    handed = disclosure.disclose(
         session,
         workspace_id=member.workspace_id,
         job_id=job_id,
@@ -89,8 +90,8 @@ def enrich(member: Member, contact_ids: list[str], key: str) -> str:
         for item, contact_id in zip(jobs.items(session, job_id), contact_ids, strict=True):
             item.result = {"contact": None, "emails": hand_over(session, member, job_id, contact_id).values}
             item.outcome = Outcome.FOUND.value
-            leases.keep_item(session, taken, item, charge=0, lease_until=now + timedelta(minutes=1))
-        leases.settle(session, taken, Answer(outcome=Outcome.FOUND), now=now)
+            leases.complete_item(session, taken, item, charge=0, lease_until=now + timedelta(minutes=1))
+        leases.settle(session, taken, JobResult(outcome=Outcome.FOUND), now=now)
     return job_id
 
 

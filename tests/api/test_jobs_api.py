@@ -8,8 +8,8 @@ from jobs_support import a_question, claim, submit
 from members import Member, bearer, join
 from werkzeug.test import TestResponse
 
-from app.core import leases
-from app.core.leases import Answer
+from app.core.jobs import leases
+from app.core.jobs.leases import JobResult
 from app.domain.callers import SCOPES, Scope
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome
@@ -140,7 +140,7 @@ def test_a_repeated_question_is_charged_nothing_and_a_replay_says_what_was(
     ]
     now = clock.now()
     with member.database.transaction() as session:
-        given = Answer(outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1)
+        given = JobResult(outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1)
         leases.settle(session, claim(session, job_id, now=now), given, now=now)
 
     repeated = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)

@@ -12,8 +12,8 @@ from members import Member, join
 from sqlalchemy import update
 from stored_support import a_contact, an_email, statements, suppress
 
-from app.core import redaction
-from app.core.jobs import Job, JobItem
+from app.core.jobs.jobs import Job, JobItem
+from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra import clock
 
@@ -128,7 +128,7 @@ def test_nothing_is_said_of_who_was_left_alone_nor_when_the_answer_is_no_longer_
             request={"entity": "person"},
         )
         session.execute(update(JobItem).values(outcome="suppressed"))
-        redaction.forget_answers(session, before=clock.now() - timedelta(days=365))
+        redaction.redact_expired(session, before=clock.now() - timedelta(days=365))
 
     jobs = listed(member)
 

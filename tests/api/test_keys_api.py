@@ -8,8 +8,8 @@ from apiflask import APIFlask
 from members import Member, bearer, join
 from sqlalchemy import update
 
-from app.core import accounts, sessions
-from app.core.accounts import Account
+from app.core.accounts import accounts, sessions
+from app.core.accounts.accounts import Account
 from app.domain.callers import Scope
 from app.infra import clock
 

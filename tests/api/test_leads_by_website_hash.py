@@ -8,15 +8,15 @@ from members import Member, bearer, join
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from app.core.jobs import Job
-from app.core.rosters import Place
+from app.core.jobs.jobs import Job
+from app.core.lookups.company_people import PageCursor
 from app.domain.callers import Scope
-from app.domain.hashes import hex_hash, website_hash
 from app.domain.ids import EXAMPLES
+from app.domain.normal.hashes import hex_hash, website_hash
 
 PATH = "/api/ext/leads-by-website-hash"
 ACME = hex_hash(website_hash("acme.com"))
-CURSOR = Place(1, "lovelace", EXAMPLES["con"]).cursor()
+CURSOR = PageCursor(1, "lovelace", EXAMPLES["con"]).cursor()
 
 
 @pytest.fixture

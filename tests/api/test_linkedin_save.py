@@ -10,8 +10,8 @@ from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
 from werkzeug.test import TestResponse
 
-from app.core.idempotency import IdempotencyKey
-from app.core.saved_profiles import SavedProfile
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.jobs.idempotency import IdempotencyKey
 from app.domain.callers import Scope
 
 PATH = "/api/ext/linkedin-save"

@@ -17,11 +17,11 @@ from prometheus_client import REGISTRY
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
-from app.api import attempts
-from app.core import accounts, sign_ins
-from app.core.accounts import Account
-from app.core.sessions import SignedIn
-from app.core.sign_ins import FailedSignIns
+from app.api.http import login_attempts
+from app.core.accounts import accounts, login_throttle
+from app.core.accounts.accounts import Account
+from app.core.accounts.login_throttle import FailedSignIns
+from app.core.accounts.sessions import LoginSession
 from app.domain.errors import InvalidCredentials
 from app.infra import clock, passwords
 
@@ -52,7 +52,7 @@ def settle(app: APIFlask, **changes: Any) -> None:
 def besiege(member: Member) -> None:
     """Leave the account as 10,000 wrong passwords of strangers elsewhere leave it."""
     with member.database.transaction() as session:
-        sign_ins.failed(session, member.email, now=clock.now())
+        login_throttle.failed(session, member.email, now=clock.now())
         session.execute(update(FailedSignIns).values(failures=10_000))
 
 
@@ -76,7 +76,9 @@ def test_the_session_remembers_the_client_and_no_address(member: Member) -> None
     member.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
     with member.database.reading() as session:
-        row = session.scalars(select(SignedIn).where(SignedIn.client_name == "chrome-extension")).one()
+        row = session.scalars(
+            select(LoginSession).where(LoginSession.client_name == "chrome-extension")
+        ).one()
     assert row.client_version == "1.0.0"
     assert b"127.0.0" not in row.network
 
@@ -207,7 +209,7 @@ def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(
     member.sign_in(address="203.0.113.5")
     with member.database.transaction() as session:
         for _ in range(50):
-            sign_ins.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, member.email, now=clock.now())
 
     owner = member.sign_in(address="203.0.113.9")
 
@@ -228,7 +230,7 @@ def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(member: Mem
 def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(member: Member) -> None:
     with member.database.transaction() as session:
         for _ in range(20):
-            sign_ins.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, member.email, now=clock.now())
 
     answer = member.sign_in(address="198.51.77.1")
 
@@ -342,7 +344,7 @@ def test_one_network_cannot_take_every_place_in_the_queue(
         body = {"email": member.email, "password": PASSWORD}
         answers.append(app.test_client().post("/api/ext/login", json=body).status_code)
 
-    threads = [threading.Thread(target=sign_in) for _ in range(attempts.MOST_OF_A_NETWORK)]
+    threads = [threading.Thread(target=sign_in) for _ in range(login_attempts.MAX_PER_NETWORK)]
     for thread in threads:
         thread.start()
     for _ in threads:
@@ -356,14 +358,14 @@ def test_one_network_cannot_take_every_place_in_the_queue(
         thread.join()
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert elsewhere.status_code == 200
-    assert answers == [200] * attempts.MOST_OF_A_NETWORK
+    assert answers == [200] * login_attempts.MAX_PER_NETWORK
 
 
 def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
     member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(passwords, "_places", threading.BoundedSemaphore(1))
-    passwords._places.acquire()  # noqa: SLF001 -- somebody is in
+    monkeypatch.setattr(passwords, "_queue_slots", threading.BoundedSemaphore(1))
+    passwords._queue_slots.acquire()  # noqa: SLF001 -- somebody is in
 
     answer = member.sign_in()
 

@@ -9,8 +9,8 @@ from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
 from werkzeug.test import TestResponse
 
-from app.core import accounts, sign_ins
-from app.core.accounts import Account
+from app.core.accounts import accounts, login_throttle
+from app.core.accounts.accounts import Account
 from app.infra import clock, passwords
 
 NEW = "a longer sentence that nobody else would think of"
@@ -85,7 +85,7 @@ def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(me
 def test_guesses_from_many_networks_have_to_wait(member: Member) -> None:
     with member.database.transaction() as session:
         for _ in range(20):
-            sign_ins.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, member.email, now=clock.now())
 
     answer = change(member, address="198.51.77.1")
 

@@ -9,8 +9,8 @@ from sqlalchemy import update
 from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
 from werkzeug.test import TestResponse
 
-from app.core.contacts import Contact
-from app.core.workspaces import Workspace
+from app.core.accounts.workspaces import Workspace
+from app.core.contacts.contacts import Contact
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import pytest
 from apiflask import APIFlask
 from members import CREDITS, Member, bearer, join
 
-from app.core import provider_gates
+from app.core.providers import provider_throttles
 from app.domain.callers import Scope
-from app.domain.gates import FAILURES_IN_A_ROW
 from app.domain.kinds import TraceOutcome
+from app.domain.providers.throttles import FAILURES_IN_A_ROW
 from app.infra import clock
 
 
@@ -61,9 +61,9 @@ def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, member: Mem
     app.extensions["settings"] = dataclasses.replace(settings, providers_email=("hunter", "pdl", "apollo"))
     now = clock.now()
     with member.database.transaction() as session:
-        provider_gates.report(session, "pdl", TraceOutcome.MISS, retry_after=None, now=now)
+        provider_throttles.report(session, "pdl", TraceOutcome.MISS, retry_after=None, now=now)
         for _ in range(FAILURES_IN_A_ROW):
-            provider_gates.report(session, "hunter", TraceOutcome.ERROR, retry_after=None, now=now)
+            provider_throttles.report(session, "hunter", TraceOutcome.ERROR, retry_after=None, now=now)
 
     body = member.client.get("/api/ext/session", headers=member.headers).get_json()
 

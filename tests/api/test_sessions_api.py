@@ -6,7 +6,7 @@ import pytest
 from apiflask import APIFlask
 from members import Member, bearer, join
 
-from app.core import sessions
+from app.core.accounts import sessions
 from app.infra import clock
 
 
@@ -50,7 +50,7 @@ def test_neither_a_colleagues_nor_a_strangers_session_is_listed(app: APIFlask, m
 
 def test_at_most_a_hundred_sessions_are_listed(member: Member) -> None:
     with member.database.transaction() as session:
-        for _ in range(sessions.MOST_LISTED):
+        for _ in range(sessions.MAX_LISTED):
             sessions.start(session, member.account_id, network=b"", now=clock.now())
 
     assert len(index(member)) == 100

@@ -21,10 +21,12 @@ from sqlalchemy import update
 from stored_support import a_company, a_contact, an_email
 from werkzeug.test import TestResponse
 
-from app.core import accounts, jobs, keys, reveals, sessions
-from app.core.accounts import Account
-from app.core.keys import ApiKey
-from app.core.sessions import SignedIn
+from app.core.accounts import accounts, api_keys, sessions
+from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
+from app.core.accounts.sessions import LoginSession
+from app.core.jobs import jobs
+from app.core.ledger import reveals
 from app.domain.callers import Scope
 from app.domain.ids import new_id
 from app.domain.tokens import TokenKind, new_token
@@ -136,14 +138,16 @@ class World:
     def session_token(self, member: Member, **changes: Any) -> str:
         with self.owner.database.transaction() as session:
             started, token = sessions.start(session, member.account_id, network=b"", now=clock.now())
-            session.execute(update(SignedIn).where(SignedIn.id == started.id).values(**changes or _SAME))
+            session.execute(
+                update(LoginSession).where(LoginSession.id == started.id).values(**changes or _SAME)
+            )
         return token
 
     def key(self, *scopes: Scope, **changes: Any) -> tuple[str, str]:
         """Make a key of the owner's; give its id and its text."""
         now = clock.now()
         with self.owner.database.transaction() as session:
-            made, text = keys.create(
+            made, text = api_keys.create(
                 session, self.owner.account_id, name="k", scopes=scopes, expires_at=None, now=now
             )
             session.execute(update(ApiKey).where(ApiKey.id == made.id).values(**changes or _SAME_KEY))

@@ -7,13 +7,13 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 
-from app.cli.accounts import group
-from app.core import accounts, keys, sessions, workspaces
-from app.core.accounts import Account
-from app.core.keys import ApiKey
-from app.core.sessions import SignedIn
+from app.core.accounts import accounts, api_keys, sessions, workspaces
+from app.core.accounts.accounts import Account
+from app.core.accounts.api_keys import ApiKey
+from app.core.accounts.sessions import LoginSession
 from app.domain.callers import Scope
 from app.infra import clock, passwords
+from cli.accounts import group
 
 EMAIL = "ada@acme.example"
 PASSWORD = "correct horse battery staple"
@@ -50,14 +50,14 @@ def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
             now=now,
         )
         started, _ = sessions.start(session, account.id, network=b"", now=now)
-        key, _ = keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=now)
+        key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=now)
         return started.id, key.id
 
 
 def ended(app: APIFlask, handed_out: tuple[str, str]) -> tuple[bool, bool]:
     with app.extensions["database"].reading() as session:
         return (
-            session.get_one(SignedIn, handed_out[0]).revoked_at is not None,
+            session.get_one(LoginSession, handed_out[0]).revoked_at is not None,
             session.get_one(ApiKey, handed_out[1]).revoked_at is not None,
         )
 

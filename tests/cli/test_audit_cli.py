@@ -11,8 +11,8 @@ from click.testing import Result
 from jobs_support import NOW, set_clock
 from sqlalchemy import text
 
-from app.core import audits
-from app.core.ledger_rules import RULES
+from app.core.audit import audits
+from app.core.audit.invariants import RULES
 from app.infra.db import Database
 
 Run = Callable[..., Result]
@@ -75,7 +75,7 @@ def test_a_fault_is_told_with_its_id_and_what_to_do(run: Run, spoiled: str) -> N
 
 
 def test_many_faults_are_told_as_many(run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audits, "MOST", 1)
+    monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
 
     assert "1 or more broken  balance_is_the_sum" in run().stdout
 

@@ -9,8 +9,8 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
-from app.cli import companies
 from app.infra.db import Database
+from cli import companies
 
 Run = Callable[..., Result]
 LIST = (

@@ -12,10 +12,10 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
-from app.cli import contacts, importing, listing
-from app.core import imports
+from app.core.lists import import_runs, importer
 from app.domain.errors import Unavailable
 from app.infra.db import Database
+from cli import contacts, list_commands
 
 Run = Callable[..., Result]
 PEOPLE = (
@@ -237,7 +237,7 @@ def test_a_file_that_may_not_be_read_is_an_error(
 def test_many_rows_go_in_batches(
     run: Run, tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(importing, "BATCH", 10)
+    monkeypatch.setattr(importer, "BATCH", 10)
     rows = "".join(f"Ada Lovelace{index % 23},a{index % 23}@acme.example\n" for index in range(46))
     path = written(tmp_path / "people.csv", f"name,email\n{rows}")
 
@@ -246,22 +246,22 @@ def test_many_rows_go_in_batches(
     assert figures(result) == {"read": 46, "new": 23, "unchanged": 23}
     with database.reading() as session:
         assert session.scalar(text("SELECT rows FROM import_runs")) == 23
-        assert imports.latest(session) is not None
+        assert import_runs.latest(session) is not None
 
 
 def test_a_database_that_is_busy_is_asked_again(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = [Unavailable(), Unavailable()]
-    admit = importing.admission.admit_people
+    admit = importer.ingest.ingest_contacts
 
     def busy(*words: Any, **options: Any) -> Any:
         if failures:
             raise failures.pop()
         return admit(*words, **options)
 
-    monkeypatch.setattr(importing, "WAITS", (0, 0))
-    monkeypatch.setattr(importing.admission, "admit_people", busy)
+    monkeypatch.setattr(importer, "RETRY_DELAYS", (0, 0))
+    monkeypatch.setattr(importer.ingest, "ingest_contacts", busy)
 
     result = run("import", people, "--json")
 
@@ -329,7 +329,7 @@ def test_a_broken_export_leaves_nothing_behind(
     run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", people)
-    monkeypatch.setattr(listing, "safe", lambda _text: 1 / 0)
+    monkeypatch.setattr(list_commands, "safe", lambda _text: 1 / 0)
 
     result = run("export", tmp_path / "out.csv")
 

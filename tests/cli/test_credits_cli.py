@@ -8,10 +8,10 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import select
 
-from app.cli.credits import group
-from app.core import workspaces
-from app.core.credits import LedgerEntry
+from app.core.accounts import workspaces
+from app.core.ledger.credits import LedgerEntry
 from app.infra import clock
+from cli.credits import group
 
 
 @pytest.fixture

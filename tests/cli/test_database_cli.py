@@ -11,15 +11,15 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from apiflask import APIFlask
 from click.testing import Result
+from local_servers import POSTGRES, free_port
 from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import make_url
-from support import POSTGRES, free_port
 
-from app.cli import database as commands
-from app.factory import create_app
 from app.infra.db import Base
 from app.settings import Settings
 from chaos.proxy import Mode, Proxy
+from cli import database as commands
+from cli.application import create_app
 
 Upgrade = Callable[..., Result]
 needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; see TEST_DATABASE_URL")

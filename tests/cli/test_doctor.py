@@ -16,15 +16,15 @@ import psycopg
 import pytest
 import redis as redis_client
 from click.testing import CliRunner, Result
+from local_servers import free_port, start_redis
 from pytest_httpserver import HTTPServer
-from support import free_port, start_redis
 
 from app import settings as app_settings
-from app.cli.checks import clocks
-from app.cli.checks.findings import Level
-from app.cli.doctor import doctor
 from app.infra import clock
 from tools.services import postgres
+from cli.checks import clocks
+from cli.checks.findings import Level
+from cli.doctor import doctor
 from tools.state import ROOT
 
 PASSWORD = "canary-" + secrets.token_urlsafe(12)
@@ -326,7 +326,7 @@ def test_a_redis_that_anybody_may_use_is_a_warning(redis: Any, monkeypatch: pyte
     ],
 )
 def test_clocks_may_differ_by_a_second(ahead: float, level: Level, state: str) -> None:
-    found = clocks.compared("Redis", ahead)
+    found = clocks.clock_finding("Redis", ahead)
 
     assert found.level is level
     assert state in found.state

@@ -9,9 +9,9 @@ from apiflask import APIFlask
 from click.testing import Result
 from jobs_support import NOW, a_job, a_question, a_workspace, claim, submit
 
-from app.core import leases
-from app.core.jobs import JobItem
-from app.core.leases import Answer
+from app.core.jobs import leases
+from app.core.jobs.jobs import JobItem
+from app.core.jobs.leases import JobResult
 from app.domain.errors import InvalidValue, ProviderFailed, ValidationFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra.db import Database
@@ -52,7 +52,7 @@ def found(database: Database, workspace_id: str) -> str:
     with database.transaction() as session:
         subject = {"subject": {"email": "ada@acme.example"}, "client_reference": "ada@acme.example"}
         job_id = a_job(session, workspace_id, price=3, request=subject)
-        answer = Answer(outcome=Outcome.FOUND, result=RESULT, charge=1, trace=trace)
+        answer = JobResult(outcome=Outcome.FOUND, result=RESULT, charge=1, trace=trace)
         leases.settle(session, claim(session, job_id), answer, now=NOW)
         return job_id
 
@@ -153,9 +153,9 @@ def test_an_enrichment_says_what_each_item_cost(run: Run, database: Database, wo
             JobItem(job_id=job_id, index=0, request={}, outcome="found", result=RESULT, charged=1),
             JobItem(job_id=job_id, index=1, request={}, error=error, charged=0),
         ):
-            leases.keep_item(session, held, item, charge=item.charged, lease_until=NOW)
+            leases.complete_item(session, held, item, charge=item.charged, lease_until=NOW)
         trace = [{"item": 0, **TRACE[1]}]
-        leases.settle(session, held, Answer(outcome=Outcome.PARTIAL, trace=trace), now=NOW)
+        leases.settle(session, held, JobResult(outcome=Outcome.PARTIAL, trace=trace), now=NOW)
 
     receipt, page = answer(run("show", job_id, "--json")), run("show", job_id).stdout
 

@@ -9,11 +9,11 @@ import pytest
 from apiflask import APIFlask
 from click.testing import Result
 
-from app.cli import suppressions
-from app.core import provider_opt_outs
-from app.core.suppressions import Identifier, suppress
-from app.domain.subjects import Subject
+from app.core.contacts.suppressions import Identifier, suppress
+from app.core.providers import provider_opt_outs
+from app.domain.records.subjects import Subject
 from app.infra import clock
+from cli import suppressions
 
 Run = Callable[..., Result]
 

@@ -11,11 +11,11 @@ from click.testing import Result
 from jobs_support import a_question, a_workspace, claim, submit
 from sqlalchemy import select, update
 
-from app.core import leases, webhooks
-from app.core.jobs import Job
-from app.core.leases import Answer
-from app.core.webhook_attempts import LEASE, WebhookAttempt
-from app.core.webhooks import Ending, Webhook
+from app.core.jobs import leases, webhooks
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
+from app.core.jobs.webhooks import AttemptResult, Webhook
 from app.domain.kinds import Outcome
 from app.infra import clock
 from app.infra.clock import rfc3339
@@ -46,11 +46,11 @@ def over(database: Database, workspace_id: str, url: str = SECRET_URL) -> str:
     """End a job that an address wants to be told of; give the webhook's id."""
     with database.transaction() as session:
         job = submit(session, a_question(workspace_id, url, webhook_url=url)).job
-        leases.settle(session, claim(session, job.id), Answer(outcome=Outcome.FOUND), now=clock.now())
+        leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
         return session.scalars(select(Webhook.id).where(Webhook.job_id == job.id)).one()
 
 
-def attempt(database: Database, webhook_id: str, ending: Ending) -> None:
+def attempt(database: Database, webhook_id: str, ending: AttemptResult) -> None:
     """Let a worker try once."""
     with database.transaction() as session:
         delivery = webhooks.begin(session, webhook_id, now=clock.now())
@@ -92,8 +92,8 @@ def test_the_latest_are_listed_without_the_secrets_of_their_addresses(
 def test_only_failures_or_one_workspaces_are_listed(run: Run, database: Database, workspace_id: str) -> None:
     delivered = over(database, workspace_id, "https://a.example/")
     gone = over(database, workspace_id, "https://b.example/")
-    attempt(database, delivered, Ending(status=200, latency_ms=3))
-    attempt(database, gone, Ending(status=410, latency_ms=3))
+    attempt(database, delivered, AttemptResult(status=200, latency_ms=3))
+    attempt(database, gone, AttemptResult(status=410, latency_ms=3))
     with database.transaction() as session:
         other = a_workspace(session)
     elsewhere = over(database, other)
@@ -115,9 +115,9 @@ def test_the_log_shows_what_was_lost_what_failed_and_what_was_delivered(
 ) -> None:
     webhook_id = over(database, workspace_id)
     lose(database, webhook_id)
-    attempt(database, webhook_id, Ending(status=503, latency_ms=12))
+    attempt(database, webhook_id, AttemptResult(status=503, latency_ms=12))
     run("replay", webhook_id)
-    attempt(database, webhook_id, Ending(status=204, latency_ms=34))
+    attempt(database, webhook_id, AttemptResult(status=204, latency_ms=34))
 
     shown, page = answer(run("show", webhook_id, "--json")), run("show", webhook_id).stdout
 
@@ -147,7 +147,7 @@ def test_an_attempt_that_waits_for_its_answer_is_shown_as_running(
 
 def test_a_replay_is_due_at_once_under_the_same_id(run: Run, database: Database, workspace_id: str) -> None:
     webhook_id = over(database, workspace_id)
-    attempt(database, webhook_id, Ending(status=410, latency_ms=3))
+    attempt(database, webhook_id, AttemptResult(status=410, latency_ms=3))
 
     replayed = answer(run("replay", webhook_id, "--json"))
 
@@ -162,7 +162,7 @@ def test_failures_since_a_day_are_replayed_and_nothing_else(
 ) -> None:
     old, new, delivered = (over(database, workspace_id, f"https://{name}.example/") for name in "abc")
     for webhook_id, status in ((old, 410), (new, 410), (delivered, 200)):
-        attempt(database, webhook_id, Ending(status=status, latency_ms=3))
+        attempt(database, webhook_id, AttemptResult(status=status, latency_ms=3))
     today = clock.now()
     finish(database, old, today - timedelta(days=3))
     since = ("--failed", "--since", f"{today - timedelta(days=1):%Y-%m-%d}")
@@ -201,7 +201,7 @@ def test_of_an_unknown_webhook_nothing_is_shown_and_with_it_nothing_replayed(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     webhook_id = over(database, workspace_id)
-    attempt(database, webhook_id, Ending(status=410, latency_ms=3))
+    attempt(database, webhook_id, AttemptResult(status=410, latency_ms=3))
 
     results = [run("show", "whk_unknown"), run("replay", webhook_id, "whk_unknown")]
 

@@ -4,16 +4,16 @@ import json
 
 from apiflask import APIFlask
 
-from app.core import workers
-from app.core.workers import Presence, State
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.infra import clock
 
-ONE = Presence(
+ONE = Heartbeat(
     name="one@host:1",
     queues=("enrichment", "upkeep"),
     threads=10,
     busy=3,
-    state=State.WORKING,
+    state=WorkerState.WORKING,
     up_seconds=60,
     taken_seconds_ago=1,
 )
@@ -21,7 +21,7 @@ ONE = Presence(
 
 def say(app: APIFlask) -> None:
     with app.extensions["database"].transaction() as session:
-        workers.say(session, ONE, now=clock.now())
+        worker_heartbeats.record_heartbeat(session, ONE, now=clock.now())
 
 
 def test_workers_are_listed_with_what_they_do(app: APIFlask) -> None:

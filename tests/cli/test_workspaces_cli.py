@@ -8,8 +8,8 @@ from apiflask import APIFlask
 from click.testing import Result
 from sqlalchemy import text
 
-from app.cli.workspaces import group
-from app.core import webhooks
+from app.core.jobs import webhooks
+from cli.workspaces import group
 
 
 @pytest.fixture

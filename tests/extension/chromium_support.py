@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e_stack import PASSWORD, Stack, until
 from proxy_support import Network
-from walks_support import PASSWORD, Stack, until
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
 

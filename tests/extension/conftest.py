@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from chromium_support import Browser, Person, browser, chromium
+from chromium_support import Person, browser, chromium
+from e2e_stack import Stack, running
+from local_servers import empty_database
 from playwright.sync_api import Playwright, sync_playwright
 from proxy_support import Network, network
-from support import empty_database
 from vendors_support import Vendors, vendors_on_loopback
-from walks_support import Stack, running
 
 
 @pytest.fixture(scope="session")

@@ -6,9 +6,9 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
-from walks_support import Stack
+from e2e_stack import Stack
 
-from app.core import contacts
+from app.core.contacts import contacts
 from app.domain.findings import (
     EmailStatus,
     FoundCompany,
@@ -90,7 +90,7 @@ def company_of_three(stack: Stack) -> Company:
                 emails=addresses if status else (),
                 phones=numbers if first == "Ada" else (),
             )
-            ids[first] = contacts.keep(session, person, now=now).id
+            ids[first] = contacts.upsert(session, person, now=now).id
     return Company(made.name or "", domain, ids, emails, profiles)
 
 
@@ -121,5 +121,5 @@ def employ(
                     ),
                 ),
             )
-            ids.append(contacts.keep(session, person, now=now).id)
+            ids.append(contacts.upsert(session, person, now=now).id)
     return ids

@@ -18,13 +18,13 @@ from typing import Any
 
 import pytest
 from chromium_support import Person, browser
+from e2e_stack import ROOT, Stack
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import Network
 from vendors_support import Vendors, prospeo_knows
-from walks_support import ROOT, Stack
 from werkzeug import Request
 
-from app.core.workspaces import Workspace
+from app.core.accounts.workspaces import Workspace
 
 PICTURES = ROOT / "docs" / "pictures"
 SCALE = 2  # for screens with many pixels
@@ -98,7 +98,7 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
 def _import(stack: Stack) -> None:
     for noun in ("contacts", "companies"):
         file = str(ROOT / "demo" / ("people.csv" if noun == "contacts" else "companies.csv"))
-        command = [sys.executable, "-m", "flask", "--app", "app.factory:create_app", noun, "import", file]
+        command = [sys.executable, "-m", "flask", "--app", "cli.application:create_app", noun, "import", file]
         subprocess.run(command, cwd=ROOT, env=stack.environment, check=True, capture_output=True)
 
 

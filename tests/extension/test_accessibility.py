@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chromium_support import Person, until
+from chromium_support import Person, browser, until
+from e2e_stack import Stack
 from people_support import Company, company_of_three
 from playwright.sync_api import Page, expect
 from proxy_support import problem
 from vendors_support import Says, Vendors, prospeo_knows
-from walks_support import Stack
 from werkzeug import Request
 
 NARROWEST = 190  # CSS pixels: a side panel of 380 at 200 %

@@ -8,13 +8,14 @@ import time
 
 import pytest
 from chromium_support import Person, until
+from e2e_stack import Stack
 from people_support import Company, company_of_three
 from playwright.sync_api import Locator, Page, expect
 from proxy_support import Network, Reply, Sent, problem
-from walks_support import Stack
 
-from app.core import erasure, suppressions
-from app.core.suppressions import Identifier
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.core.privacy import erasure
 from app.infra import clock
 
 LOOKUP = "/api/ext/lookup"
@@ -276,8 +277,8 @@ def test_who_asked_to_be_left_alone_is_neither_shown_nor_saved(
 def test_who_is_erased_meanwhile_is_said_to_be_gone(person: Person, stack: Stack, company: Company) -> None:
     popup = ada_of(person, company)
     with stack.database.transaction() as session:
-        people = erasure.people(session, (), [company.people["Ada"]])
-        erasure.erase(session, erasure.follow(session, people, ()), now=clock.now())
+        people = erasure.find_contacts(session, (), [company.people["Ada"]])
+        erasure.erase(session, erasure.plan(session, people, ()), now=clock.now())
     told = "This person is not stored any more. Look them up again."
 
     popup.get_by_role("button", name="Reveal e-mail").click()

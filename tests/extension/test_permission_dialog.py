@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from chromium_support import EXTENSION, Person, browser, until
+from e2e_stack import PASSWORD, Stack
 from playwright.sync_api import Error, Page, Playwright, expect
 from proxy_support import Network
 from screen_support import Screen, virtual_screen
-from walks_support import PASSWORD, Stack
 
 SITE = "http://www.acme.test/"
 

@@ -15,9 +15,8 @@ from chromium_support import EXTENSION, PROFILE, Person, until
 from people_support import Company, company_of_three
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 from proxy_support import Reply, Sent
-from walks_support import PASSWORD, Stack
 
-from app.core import contacts
+from app.core.contacts import contacts
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, Source, SourceKind
 from app.infra import clock
 
@@ -424,7 +423,7 @@ def _stored_code(stack: Stack) -> tuple[str, str]:
         emails=(address,),
     )
     with stack.database.transaction() as session:
-        contacts.keep(session, found, now=now)
+        contacts.upsert(session, found, now=now)
     return slug, domain
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 from chromium_support import Person, browser, until
+from e2e_stack import Stack
 from people_support import company_of_three
 from playwright.sync_api import Locator, Page, Playwright, expect
 from proxy_support import Network, Reply, Sent, problem
 from vendors_support import Vendors, prospeo_knows
-from walks_support import Stack
 
 DAY = 24 * 3600 * 1000
 REVEAL = "/api/ext/reveal/email"

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from chromium_support import Person
+from e2e_stack import Stack
 from people_support import Company, company_of_three, employ
 from playwright.sync_api import Locator, Page, expect
 from vendors_support import NO_MATCH, Vendors
-from walks_support import Stack
 from werkzeug import Request
 
-from app.core import contacts
+from app.core.contacts import contacts
 from app.domain.findings import FoundContact, Source, SourceKind
 from app.infra import clock
 
@@ -42,7 +42,7 @@ def nameless(stack: Stack, url: str) -> None:
     now = clock.now()
     source = Source("profiles.csv", SourceKind.IMPORT, now)
     with stack.database.transaction() as session:
-        contacts.keep(session, FoundContact(source=source, linkedin_url=url, title="Baker"), now=now)
+        contacts.upsert(session, FoundContact(source=source, linkedin_url=url, title="Baker"), now=now)
 
 
 def reveal_ada(popup: Page) -> None:

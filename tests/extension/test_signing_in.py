@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from chromium_support import Person, browser, until
+from e2e_stack import PASSWORD
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import Network, Reply, problem
-from walks_support import PASSWORD
 
 LOGIN = "/api/ext/login"
 SITE = "http://www.acme.test/"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.people import TYPES
+from app.core.lookups.disclosure import TYPES
 from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome

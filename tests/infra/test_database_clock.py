@@ -9,7 +9,7 @@ from jobs_support import NOW, a_workspace
 from sqlalchemy import literal, select, update
 from sqlalchemy.orm import Session
 
-from app.core.workspaces import Workspace
+from app.core.accounts.workspaces import Workspace
 from app.infra import clock, database_clock
 from app.infra.db import UtcDateTime
 
@@ -19,23 +19,23 @@ SOON = timedelta(seconds=5)
 OWN_CLOCK = {
     "app/infra/clock.py": "defines it",
     "app/infra/database_clock.py": "measures how far it is off",
-    "app/infra/limits.py": "writes a header from a time that the same process computed",
-    "app/cli/checks/redis.py": "measures how far it is off",
-    "app/cli/importing.py": "the default date of an operator's file",
-    "app/cli/listing.py": "checks a date that an operator typed",
-    "workers/activity.py": "compares with times that the same process noted",
-    "workers/desk.py": "puts the times of a vendor's answer into the database's time",
-    "workers/http.py": "compares with a date that a vendor sent",
+    "app/infra/rate_limiter.py": "writes a header from a time that the same process computed",
+    "cli/checks/redis.py": "measures how far it is off",
+    "app/core/lists/importer.py": "the default date of an operator's file",
+    "cli/list_commands.py": "checks a date that an operator typed",
+    "workers/runtime/activity.py": "compares with times that the same process noted",
+    "workers/resolve/call_gateway.py": "puts the times of a vendor's answer into the database's time",
+    "workers/webhook_client.py": "compares with a date that a vendor sent",
     "workers/providers/apollo.py": "the time of a vendor's answer",
     "workers/providers/dropcontact.py": "the time of a vendor's answer",
     "workers/providers/fullenrich.py": "the time of a vendor's answer",
     "workers/providers/hunter.py": "the time of a vendor's answer",
     "workers/providers/pattern.py": "the time of a guess",
     "workers/providers/pdl.py": "compares with a date that a vendor sent",
-    "workers/providers/reading.py": "the time of a vendor's answer",
+    "workers/providers/parsing.py": "the time of a vendor's answer",
     "workers/providers/rocketreach.py": "the time of a vendor's answer",
     "workers/providers/sandbox.py": "the time of an answer",
-    "workers/waterfall.py": "the time of a refusal, in the receipt only",
+    "workers/resolve/waterfall.py": "the time of a refusal, in the receipt only",
 }
 """The modules that may read this process's clock, and what for; everything else asks the database."""
 _READS = re.compile(r"(?<!database_)clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 import psycopg
 import pytest
 from jobs_support import NOW, a_workspace, at_once, figures
+from local_servers import POSTGRES, free_port
 from sqlalchemy import event, insert, select, text
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, OperationalError, StatementError
 from sqlalchemy.orm import Session
-from support import POSTGRES, free_port
 
-from app.core.workspaces import Workspace
+from app.core.accounts.workspaces import Workspace
 from app.domain.errors import Unavailable
 from app.infra import db
 from app.infra.db import Database, UtcDateTime

@@ -46,7 +46,7 @@ def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
         running.append(password)
         seen.append(len(running))
-        if len(running) == passwords.AT_ONCE:
+        if len(running) == passwords.MAX_PARALLEL_HASHES:
             gate.set()
         gate.wait(10)
         matches = real(hasher, stored, password)
@@ -152,8 +152,8 @@ def test_no_more_hashes_than_leave_a_processor_free_run_at_once(at_work: list[in
         thread.join()
 
     assert len(at_work) == 12
-    assert max(at_work) == passwords.AT_ONCE
-    assert 1 <= passwords.AT_ONCE <= 4
+    assert max(at_work) == passwords.MAX_PARALLEL_HASHES
+    assert 1 <= passwords.MAX_PARALLEL_HASHES <= 4
 
 
 def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
@@ -167,14 +167,14 @@ def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
 
     monkeypatch.setattr(PasswordHasher, "verify", hold)
     stored = passwords.hash_password(PASSWORD)
-    places = passwords.AT_ONCE + passwords.WAITING
+    places = passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES
     threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(places)]
     for thread in threads:
         thread.start()
-    for _ in range(passwords.AT_ONCE):
+    for _ in range(passwords.MAX_PARALLEL_HASHES):
         begun.acquire(timeout=10)
-    while passwords._places.acquire(blocking=False):  # noqa: SLF001 -- until all of them have come in
-        passwords._places.release()  # noqa: SLF001 -- see above
+    while passwords._queue_slots.acquire(blocking=False):  # noqa: SLF001 -- until all of them have come in
+        passwords._queue_slots.release()  # noqa: SLF001 -- see above
 
     with pytest.raises(Unavailable) as refused:
         passwords.verify(stored, PASSWORD)

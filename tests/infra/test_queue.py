@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 from jobs_support import until
+from local_servers import free_port
 from redis import Redis
 from redis.exceptions import RedisError
-from support import free_port
 
 from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
-from app.infra import metrics, queue, redis
-from app.infra.fuse import Blown
-from app.infra.queue import Sender
+from app.infra import metrics, queue, redis_client
+from app.infra.circuit_breaker import CircuitOpen
+from app.infra.queue import JobPublisher
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,7 @@ def email(job_id):
 
 @pytest.fixture
 def client(redis_url: str) -> Iterator[Redis]:
-    with redis.connect(redis_url) as client:
+    with redis_client.connect(redis_url) as client:
         client.flushall()
         yield client
         client.flushall()
@@ -73,7 +73,7 @@ def sends(outcome: str) -> float:
 
 
 def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:
-    sender = Sender(redis_url)
+    sender = JobPublisher(redis_url)
 
     sent = [sender.send(kind, [f"job_{kind}"]) for kind in Kind]
 
@@ -99,7 +99,7 @@ def test_no_two_messages_have_the_same_id() -> None:
 def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
     worker: subprocess.Popen[bytes], client: Redis, redis_url: str
 ) -> None:
-    sender = Sender(redis_url)
+    sender = JobPublisher(redis_url)
 
     sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
     sender.send(Kind.REVEAL_EMAIL, ["job_3"])
@@ -110,7 +110,7 @@ def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
 
 
 def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
-    sender = Sender(redis_url)
+    sender = JobPublisher(redis_url)
 
     sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
 
@@ -118,12 +118,12 @@ def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
 
 
 def test_to_send_nothing_is_done_already(client: Redis, redis_url: str) -> None:
-    assert Sender(redis_url).send(Kind.REVEAL_EMAIL, [])
+    assert JobPublisher(redis_url).send(Kind.REVEAL_EMAIL, [])
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
 def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
-    sender = Sender(closed())
+    sender = JobPublisher(closed())
     started = time.monotonic()
     first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
     then = time.monotonic()
@@ -137,7 +137,7 @@ def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
 
 def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
-        sender = Sender(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
+        sender = JobPublisher(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
         started = time.monotonic()
         first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
         then = time.monotonic()
@@ -150,20 +150,20 @@ def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> N
 
 
 def test_without_redis_nobody_can_count() -> None:
-    sender = Sender(closed())
+    sender = JobPublisher(closed())
 
     with pytest.raises(RedisError):
         sender.waiting(Queue.INTERACTIVE)
 
-    with pytest.raises(Blown):
+    with pytest.raises(CircuitOpen):
         sender.waiting(Queue.INTERACTIVE)
 
 
 def test_messages_are_counted_by_what_became_of_them(client: Redis, redis_url: str) -> None:
     sent, lost = sends("sent"), sends("unreachable")
 
-    Sender(redis_url).send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
-    Sender(closed()).send(Kind.REVEAL_EMAIL, ["job_3"])
+    JobPublisher(redis_url).send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    JobPublisher(closed()).send(Kind.REVEAL_EMAIL, ["job_3"])
 
     assert (sends("sent") - sent, sends("unreachable") - lost) == (2, 1)
 

@@ -12,11 +12,13 @@ from finding_support import Desk, email
 from jobs_support import FRESH, NOW, a_question
 from sqlalchemy import select
 
-from app.core import captures, company_hashes, contacts, leads, questions
-from app.core.caller_identifiers import CallerIdentifier
-from app.core.captures import Capture
-from app.core.contacts import Contact
-from app.domain.hashes import website_hash
+from app.core.contacts import contacts
+from app.core.contacts.contacts import Contact
+from app.core.jobs import submission
+from app.core.lookups import company_hashes, leads, profile_snapshots
+from app.core.lookups.profile_snapshots import ProfileSnapshot
+from app.core.matching.caller_identifiers import CallerIdentifier
+from app.domain.normal.hashes import website_hash
 
 ROOT = Path(__file__).parents[2]
 LISTED = {"hashes": [website_hash("acme.com").hex()], "limit": 10}
@@ -26,7 +28,7 @@ PRICES = {"reveal.email": 1, "reveal.phone": 1}
 def keep_ada(desk: Desk) -> None:
     with desk.bench.machines.database.transaction() as session:
         source = said_by("one", NOW)
-        contacts.keep(session, person(source, linkedin_url=ADA, company=firm(source)), now=NOW)
+        contacts.upsert(session, person(source, linkedin_url=ADA, company=firm(source)), now=NOW)
 
 
 def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
@@ -39,11 +41,11 @@ def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
         "company_domain": "evil.com",
     }
     with mallory.bench.machines.database.transaction() as session:
-        captures.save(
+        profile_snapshots.save(
             session,
             workspace_id=mallory.bench.workspace_id,
             account_id="acc_1",
-            capture=Capture(linkedin_url=ADA, captured_at=NOW, read=read),
+            capture=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, read=read),
             now=NOW,
         )
 
@@ -75,7 +77,7 @@ def test_an_equal_question_of_another_workspace_is_another_job(mallory: Desk) ->
     other = mallory.of_another_workspace()
     with mallory.bench.machines.database.transaction() as session:
         jobs = [
-            questions.submit(
+            submission.submit(
                 session,
                 a_question(desk.bench.workspace_id),
                 fresh=FRESH,

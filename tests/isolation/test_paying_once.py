@@ -13,17 +13,20 @@ from finding_support import Desk, email, number
 from jobs_support import NOW, a_job, at_once, figures
 from sqlalchemy import select
 
-from app.core import audits, contacts, emails, feedback
-from app.core.feedback import Said
-from app.core.jobs import Job
-from app.core.refunds import Allowance, Refund
-from app.core.reports import FeedbackKind
-from app.core.reveals import Reveal, RevealedValue
+from app.core.audit import audits
+from app.core.contacts import contacts, emails
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.jobs.jobs import Job
+from app.core.ledger.reveals import Reveal, RevealedValue
+from app.core.quality import feedback
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import Allowance, RefundDecision
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue
 from app.infra import clock
-from workers import base, finding
+from workers.execution import job_runner
 from workers.jobs import reveal
+from workers.resolve import field_resolver
 
 PROFILE = {"linkedin_url": ADA}
 NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
@@ -36,7 +39,7 @@ TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
 def keep(desk: Desk, **values: Any) -> str:
     with desk.bench.machines.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
-        return contacts.keep(session, found, now=NOW).id
+        return contacts.upsert(session, found, now=NOW).id
 
 
 def rules_hold(desk: Desk) -> None:
@@ -134,7 +137,7 @@ def test_an_address_that_was_refunded_is_owned_under_no_contact(mallory: Desk, r
     mallory.with_providers("one")
     for contact_id in people:
         mallory.reveal({"contact_id": contact_id}, max_age_days=1)
-    bounced = Said(
+    bounced = FeedbackReport(
         workspace_id=mallory.bench.workspace_id,
         account_id=None,
         contact_id=people[reported_under],
@@ -146,7 +149,7 @@ def test_an_address_that_was_refunded_is_owned_under_no_contact(mallory: Desk, r
         refund = feedback.record(session, bounced, allowance=Allowance(1.0), now=NOW).refund
 
     shown = [mallory.look_up(contact_id=contact_id) for contact_id in people]
-    assert refund is Refund.GIVEN
+    assert refund is RefundDecision.GIVEN
     assert [one["revealed"]["emails"] for one in shown] == [[], []]
     assert [[entry["owned"] for entry in one["available"]] for one in shown] == [[False], [False]]
     assert spent(mallory) == 0
@@ -186,7 +189,7 @@ def test_a_value_that_comes_to_an_owned_contact_later_is_owned_under_any(mallory
     mallory.with_providers("one")
     mallory.reveal(PROFILE)
     with mallory.bench.machines.database.transaction() as session:
-        emails.keep(session, ada, email("new@acme.com"), now=NOW)
+        emails.upsert(session, ada, email("new@acme.com"), now=NOW)
 
     job = mallory.reveal({"contact_id": bob})
 
@@ -202,13 +205,13 @@ def test_a_job_that_holds_nothing_is_given_what_is_owned_and_nothing_that_came_m
     mallory.with_providers("one")
     mallory.reveal(PROFILE)
     job_id = queued(mallory, {"contact_id": bob}, Kind.REVEAL_EMAIL, price=0)
-    settle = finding.keep
+    settle = field_resolver.store
 
     def late(session: Any, *args: Any, **more: Any) -> Any:
-        emails.keep(session, bob, email("bob@acme.com"), now=NOW)
+        emails.upsert(session, bob, email("bob@acme.com"), now=NOW)
         return settle(session, *args, **more)
 
-    monkeypatch.setattr(finding, "keep", late)
+    monkeypatch.setattr(field_resolver, "store", late)
 
     job = mallory.run(job_id)
 
@@ -274,12 +277,12 @@ def queued(desk: Desk, subject: dict[str, str], kind: Kind, *, price: int = 1) -
 def run_together(desk: Desk, ids: list[str], kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let as many workers as there are jobs settle them at once, after all have found their values."""
     work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
-    everybody, find_out = threading.Barrier(len(ids)), finding.find_out
+    everybody, find_out = threading.Barrier(len(ids)), field_resolver.resolve_field
 
     def wait(*args: Any, **more: Any) -> Any:
         found = find_out(*args, **more)
         everybody.wait(timeout=30)
         return found
 
-    monkeypatch.setattr(finding, "find_out", wait)
-    at_once(len(ids), lambda number: base.run(ids[number], work, desk.bench.machines))
+    monkeypatch.setattr(field_resolver, "resolve_field", wait)
+    at_once(len(ids), lambda number: job_runner.run(ids[number], work, desk.bench.machines))

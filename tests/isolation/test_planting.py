@@ -11,16 +11,16 @@ from finding_support import UNKNOWN, VALID, Desk, email, number
 from jobs_support import NOW
 from sqlalchemy import func, select
 
-from app.core import companies, contacts, emails
-from app.core.companies import Company
-from app.core.contacts import Contact
-from app.core.emails import Email
-from app.core.phones import Phone
+from app.core.contacts import companies, contacts, emails
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.contacts.phones import Phone
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import Kind, Outcome
-from app.domain.subjects import Subject
-from workers.providers import reading
-from workers.providers.base import Ask, Field, Pending
+from app.domain.records.subjects import Subject
+from workers.providers import parsing
+from workers.providers.base import Pending, ProviderField, ProviderRequest
 
 PLANTED = {
     "full_name": "Mallory Evil",
@@ -49,12 +49,14 @@ def contacts_of(desk: Desk) -> list[Contact]:
 def keep(desk: Desk, **values: Any) -> str:
     with desk.bench.machines.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
-        return contacts.keep(session, found, now=NOW).id
+        return contacts.upsert(session, found, now=NOW).id
 
 
 @pytest.mark.parametrize("kind", [Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE])
 def test_a_reveal_stores_nothing_that_the_caller_said(mallory: Desk, kind: Kind) -> None:
-    mallory.with_providers("one", one=lambda ask: number() if ask.field is Field.PHONE else tells(email()))
+    mallory.with_providers(
+        "one", one=lambda ask: number() if ask.field is ProviderField.PHONE else tells(email())
+    )
 
     job = mallory.reveal(MIXED, kind)
 
@@ -88,7 +90,9 @@ def test_the_planter_finds_again_what_it_bought_by_each_of_its_words(mallory: De
 def test_the_mail_and_the_number_of_one_question_stay_two_contacts_and_are_shown_together(
     mallory: Desk,
 ) -> None:
-    mallory.with_providers("one", one=lambda ask: number() if ask.field is Field.PHONE else tells(email()))
+    mallory.with_providers(
+        "one", one=lambda ask: number() if ask.field is ProviderField.PHONE else tells(email())
+    )
     mallory.reveal(MIXED)
 
     mallory.reveal(MIXED, Kind.REVEAL_PHONE)
@@ -211,7 +215,7 @@ def test_two_companies_or_two_names_are_a_mixed_question(mallory: Desk, more: di
 def test_a_nameless_answer_is_not_about_whoever_shares_its_number_or_info_address(mallory: Desk) -> None:
     keep(mallory, linkedin_url=ADA, emails=(email("info@acme.com"),), phones=number().phones)
     mallory.with_providers(
-        "one", one=lambda ask: number() if ask.field is Field.PHONE else tells(email("info@acme.com"))
+        "one", one=lambda ask: number() if ask.field is ProviderField.PHONE else tells(email("info@acme.com"))
     )
     stranger = {"full_name": "Bob Ray", "company_domain": "acme.com", "linkedin_url": BOB}
 
@@ -283,7 +287,7 @@ def test_nobody_waits_for_an_answer_that_only_another_workspace_will_find(mallor
 
 def test_an_enriched_person_has_what_the_provider_said_and_no_more(mallory: Desk) -> None:
     told = person(said_by("one", NOW), company=None)
-    mallory.with_providers("one", one=lambda ask: tells(told) if ask.field is Field.PERSON else MISS)
+    mallory.with_providers("one", one=lambda ask: tells(told) if ask.field is ProviderField.PERSON else MISS)
 
     item = mallory.bench.enrich({"subject": MIXED}, ("profile",))
 
@@ -306,7 +310,7 @@ def test_what_providers_tell_by_different_words_of_an_enrichment_is_not_mixed(ma
 
 def test_paid_fields_of_a_mixed_item_are_not_put_with_the_person(mallory: Desk) -> None:
     ada = person(said_by("one", NOW), linkedin_url=ADA)
-    replies = {Field.PERSON: tells(ada), Field.EMAIL: tells(email("mallory@evil.example"))}
+    replies = {ProviderField.PERSON: tells(ada), ProviderField.EMAIL: tells(email("mallory@evil.example"))}
     mallory.with_providers("one", one=lambda ask: replies[ask.field])
 
     item = mallory.bench.enrich({"subject": MIXED}, ("email", "profile"))
@@ -335,7 +339,7 @@ def test_an_enriched_company_does_not_get_the_callers_page_or_domain(
 
 def test_a_stored_company_is_asked_about_by_what_is_stored_only(mallory: Desk) -> None:
     with mallory.bench.machines.database.transaction() as session:
-        companies.keep(session, firm(said_by("one", NOW)), now=NOW)
+        companies.upsert(session, firm(said_by("one", NOW)), now=NOW)
     known = mallory.with_providers("one", one=MISS)
     evil = "https://www.linkedin.com/company/evil"
 
@@ -362,7 +366,7 @@ def test_the_words_of_the_question_that_a_vendor_sends_back_confirm_nothing(*, i
     company = firm(source, name="EVIL", domain="evil.example")
     sent_back = person(source, full_name="Mallory Evil", linkedin_url=ADA, company=company)
 
-    found = reading.without_echo(sent_back, Ask(field=Field.PERSON, subject=asked))
+    found = parsing.without_echo(sent_back, ProviderRequest(field=ProviderField.PERSON, subject=asked))
 
     assert found == (sent_back if is_stored else None)
 
@@ -371,7 +375,9 @@ def test_what_a_vendor_says_beside_the_words_that_it_sends_back_is_kept() -> Non
     source = said_by("one", NOW)
     sent_back = person(source, full_name="Mallory Evil", linkedin_url=BOB, company=firm(source, name="Evil"))
 
-    found = reading.without_echo(sent_back, Ask(field=Field.PERSON, subject=Subject(**PLANTED)))
+    found = parsing.without_echo(
+        sent_back, ProviderRequest(field=ProviderField.PERSON, subject=Subject(**PLANTED))
+    )
 
     assert found is not None
     assert (found.full_name, found.linkedin_url, found.title) == (None, BOB, "Engineer")

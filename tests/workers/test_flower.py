@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from flower.urls import handlers
 from jobs_support import until
-from support import free_port
+from local_servers import free_port
 
 LOGIN = "admin:a-long-password"
 OPEN = {"/static/(.*)", "/login/?", "/logout", ".*"}

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 from jobs_support import a_question, a_workspace, submit
+from local_servers import free_port
 from sqlalchemy.orm import Session
-from support import free_port
 
 from app import settings as app_settings
-from app.core import workers
-from app.core.workers import Presence, State
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.kinds import Queue
 from app.infra import clock
 from app.infra.db import Database
@@ -19,13 +19,13 @@ from app.settings import Settings
 from workers import health
 
 PREFIX = f"interactive@{socket.gethostname()}:"
-ONE = Presence(
-    name=f"{PREFIX}1", queues=("interactive",), threads=2, busy=0, state=State.WORKING, up_seconds=60
+ONE = Heartbeat(
+    name=f"{PREFIX}1", queues=("interactive",), threads=2, busy=0, state=WorkerState.WORKING, up_seconds=60
 )
 
 
 def say(session: Session, **changes: object) -> None:
-    workers.say(session, dataclasses.replace(ONE, **changes), now=clock.now())  # type: ignore[arg-type]
+    worker_heartbeats.record_heartbeat(session, dataclasses.replace(ONE, **changes), now=clock.now())  # type: ignore[arg-type]
 
 
 def let_a_job_wait(session: Session) -> None:
@@ -34,7 +34,7 @@ def let_a_job_wait(session: Session) -> None:
 
 
 def ails(session: Session, settings: Settings) -> str | None:
-    return health.ails(session, Queue.INTERACTIVE, PREFIX, settings)
+    return health.diagnose(session, Queue.INTERACTIVE, PREFIX, settings)
 
 
 def test_a_worker_that_works_gets_on(session: Session, settings: Settings) -> None:
@@ -50,7 +50,7 @@ def test_a_worker_that_nobody_heard_of_does_not(session: Session, settings: Sett
 
 
 def test_a_worker_that_does_not_consume_does_not(session: Session, settings: Settings) -> None:
-    say(session, state=State.WITHOUT_QUEUE)
+    say(session, state=WorkerState.WITHOUT_QUEUE)
 
     assert str(ails(session, settings)).startswith("The worker does not consume: it said without_queue at 20")
 

@@ -36,7 +36,7 @@ def for_children(
         is_order = name.startswith("PROVIDERS_")
         env[name] = env[name] if is_order and name in env else env.get(name) or value
     env["REDIS_URL"] = redis_url
-    env["FLASK_APP"] = "app.factory:create_app"
+    env["FLASK_APP"] = "cli.application:create_app"
     env["PYTHONUNBUFFERED"] = "1"
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), env.get("PYTHONPATH")]))
     if web_bind:

@@ -6,14 +6,14 @@ import threading
 import time
 from datetime import timedelta
 
-from app.core import audits
+from app.core.audit import audits
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
 from app.infra import database_clock, queue
 from app.infra.log import log
 from app.infra.queue import SECONDS_BETWEEN_AUDITS
-from workers import base
-from workers.base import Machines
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
 
 BY_BEAT = timedelta(seconds=SECONDS_BETWEEN_AUDITS / 2)
 """Beat says when; an audit younger than this was somebody else's who heard the same."""
@@ -23,16 +23,16 @@ WITHOUT_BEAT = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
 @queue.celery.task(name=AUDIT)
 def audit() -> None:
     """Look at the ledger, because beat said so."""
-    machines = base.machines()
+    machines = job_runner.services()
     try:
         audit_id = _begin(machines, BY_BEAT)
         if audit_id is not None:
-            look(machines, audit_id)
+            audit_once(machines, audit_id)
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         log.error("the audit failed", exc_info=error)
 
 
-def audit_if_due(machines: Machines) -> bool:
+def audit_if_due(machines: WorkerServices) -> bool:
     """Look at the ledger in a thread of its own if nobody has for too long: beat is only one process.
 
     Raises:
@@ -44,11 +44,13 @@ def audit_if_due(machines: Machines) -> bool:
             return False
     audit_id = _begin(machines, WITHOUT_BEAT)
     if audit_id is not None:
-        threading.Thread(target=_look_alone, args=(machines, audit_id), name="audit", daemon=True).start()
+        threading.Thread(
+            target=_audit_with_lock, args=(machines, audit_id), name="audit", daemon=True
+        ).start()
     return audit_id is not None
 
 
-def look(machines: Machines, audit_id: str) -> None:
+def audit_once(machines: WorkerServices, audit_id: str) -> None:
     """Look at every rule in one snapshot, write down what came of it, and tell the log of each fault.
 
     Raises:
@@ -57,9 +59,9 @@ def look(machines: Machines, audit_id: str) -> None:
     """
     started = time.monotonic()
     with machines.database.reading(at_leisure=True) as session:
-        audits.take_snapshot(session)
+        audits.use_repeatable_read(session)
         now = database_clock.value(session)
-        extent = audits.extent(session)
+        extent = audits.scope(session)
         checked = list(audits.check(session, stuck_after=audits.stuck_after(machines.settings), now=now))
     milliseconds = round((time.monotonic() - started) * 1000)
     with machines.database.transaction() as session:
@@ -70,14 +72,14 @@ def look(machines: Machines, audit_id: str) -> None:
     log.info("ledger audited", jobs=extent.jobs, entries=extent.entries, faults=len(faults), ms=milliseconds)
 
 
-def _begin(machines: Machines, every: timedelta) -> str | None:
+def _begin(machines: WorkerServices, every: timedelta) -> str | None:
     with machines.database.transaction() as session:
         return audits.begin(session, every=every, now=database_clock.now())
 
 
-def _look_alone(machines: Machines, audit_id: str) -> None:
+def _audit_with_lock(machines: WorkerServices, audit_id: str) -> None:
     try:
-        look(machines, audit_id)
+        audit_once(machines, audit_id)
     except Unavailable:
         log.warning("the database cannot be reached, will audit later")
     except Exception as error:  # noqa: BLE001 -- the last net of the thread

@@ -8,53 +8,54 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from app.core import jobs, leases, scheduling
-from app.core.jobs import JobItem
-from app.core.leases import Answer, Claim
+from app.core.jobs import jobs, leases, scheduling
+from app.core.jobs.jobs import JobItem
+from app.core.jobs.leases import Claim, JobResult
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
-from workers import enriching, stopping
-from workers.base import HandOver, Machines, Resolution, RunLater, job
-from workers.enriching import Found
+from workers.execution import shutdown_flag
+from workers.execution.job_runner import HandOver, Resolution, RetryLater, WorkerServices, job
+from workers.resolve import item_enricher
+from workers.resolve.item_enricher import ItemResolution
 
 SLICE_SECONDS = 1.0
 """For how long an enrichment holds its thread before it makes room for other workspaces' that wait."""
 
 
 @job(Kind.ENRICHMENT_REQUEST)
-def enrichment_request(claim: Claim, machines: Machines) -> Resolution:
+def enrichment_request(claim: Claim, machines: WorkerServices) -> Resolution:
     """Resolve `enrichment_request`: every item that an earlier try has not finished."""
     with machines.database.reading() as session:
         items = [item for item in jobs.items(session, claim.job_id) if not _is_done(item)]
     trace: list[dict[str, Any]] = []
-    failed: list[RunLater] = []
+    failed: list[RetryLater] = []
     slice_ends = time.monotonic() + SLICE_SECONDS
     for number, item in enumerate(items):
-        if stopping.has_begun():  # what is done is handed in; another worker goes on at once
-            raise RunLater(tuple(trace), after=0, waiting=True)
+        if shutdown_flag.has_begun():  # what is done is handed in; another worker goes on at once
+            raise RetryLater(tuple(trace), after=0, waiting=True)
         if number and not failed and time.monotonic() > slice_ends:  # what failed would be asked again
             if _must_yield(claim, machines):
                 raise HandOver(claim.queue, tuple(trace))
             slice_ends = time.monotonic() + SLICE_SECONDS
         try:
             found, done = _find_out(claim, machines, item)
-        except RunLater as later:
+        except RetryLater as later:
             failed.append(later)
             trace += _of_item(item, later.trace)
             continue
-        claim = _hand_in(claim, machines, done, found)
+        claim = _complete_item(claim, machines, done, found)
     if failed:
-        raise _together(failed, tuple(trace))
-    return lambda session, _now: Answer(outcome=_outcome(jobs.items(session, claim.job_id)))
+        raise _combine(failed, tuple(trace))
+    return lambda session, _now: JobResult(outcome=_outcome(jobs.items(session, claim.job_id)))
 
 
-def _must_yield(claim: Claim, machines: Machines) -> bool:
+def _must_yield(claim: Claim, machines: WorkerServices) -> bool:
     with machines.database.reading() as session:
         return scheduling.must_yield(session, claim, now=database_clock.now())
 
 
-def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | None, JobItem]:
+def _find_out(claim: Claim, machines: WorkerServices, item: JobItem) -> tuple[ItemResolution | None, JobItem]:
     """Find out about an item; give that, or nothing, and the item to be filled in, maybe with its error.
 
     Raises:
@@ -66,8 +67,8 @@ def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | 
         done.error = item.request["error"]
         return None, done
     try:
-        return enriching.find_out(claim, machines, item), done
-    except RunLater as later:
+        return item_enricher.resolve_item(claim, machines, item), done
+    except RetryLater as later:
         if later.waiting or claim.attempts < machines.settings.max_attempts:
             raise
         done.error = ProviderFailed().as_dict()
@@ -76,22 +77,24 @@ def _find_out(claim: Claim, machines: Machines, item: JobItem) -> tuple[Found | 
     return None, done
 
 
-def _together(failed: Sequence[RunLater], trace: tuple[dict[str, Any], ...]) -> RunLater:
+def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) -> RetryLater:
     """Come again for all items at once: when the first that only waits may be ready, or all the others."""
     waiting = [one.after for one in failed if one.waiting and one.after is not None]
     if waiting:
-        return RunLater(trace, after=min(waiting), waiting=len(waiting) == len(failed))
-    return RunLater(trace, after=max((one.after for one in failed if one.after), default=None))
+        return RetryLater(trace, after=min(waiting), waiting=len(waiting) == len(failed))
+    return RetryLater(trace, after=max((one.after for one in failed if one.after), default=None))
 
 
-def _hand_in(claim: Claim, machines: Machines, done: JobItem, found: Found | None) -> Claim:
+def _complete_item(
+    claim: Claim, machines: WorkerServices, done: JobItem, found: ItemResolution | None
+) -> Claim:
     """Write what came of an item; give the claim with what the job has been charged by now."""
     with machines.database.transaction() as session:
         if found is not None:
-            enriching.write(session, claim, done, found, now=database_clock.value(session))
+            item_enricher.store_item(session, claim, done, found, now=database_clock.value(session))
         lease_until = database_clock.now() + timedelta(seconds=machines.settings.lease_seconds)
         lines = _of_item(done, found.trace if found else ())
-        leases.keep_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
+        leases.complete_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
     return replace(claim, charged=claim.charged + done.charged)
 
 

@@ -6,19 +6,19 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import leads
-from app.core.leases import Answer, Claim
+from app.core.jobs.leases import Claim, JobResult
+from app.core.lookups import leads
 from app.domain.kinds import Kind, Outcome
-from workers.base import Machines, Resolution, job
+from workers.execution.job_runner import Resolution, WorkerServices, job
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH)
-def leads_by_website_hash(claim: Claim, machines: Machines) -> Resolution:
+def leads_by_website_hash(claim: Claim, machines: WorkerServices) -> Resolution:
     """Resolve `leads_by_website_hash`."""
     prices = machines.settings.prices
 
-    def settle(session: Session, _now: datetime) -> Answer:
+    def settle(session: Session, _now: datetime) -> JobResult:
         result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=prices)
-        return Answer(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)
+        return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)
 
     return settle

@@ -6,44 +6,46 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core import redaction
-from app.core.leases import Answer, Claim
-from app.core.people import Field, Wish
+from app.core.jobs.leases import Claim, JobResult
+from app.core.lookups.disclosure import ContactField, FieldRequest
+from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome
-from app.domain.subjects import Subject
-from workers import finding
-from workers.base import Machines, Resolution, job
-from workers.finding import Finding
+from app.domain.records.subjects import Subject
+from workers.execution.job_runner import Resolution, WorkerServices, job
+from workers.resolve import field_resolver
+from workers.resolve.field_resolver import FieldResolution
 
 
 @job(Kind.REVEAL_EMAIL)
-def email(claim: Claim, machines: Machines) -> Resolution:
+def email(claim: Claim, machines: WorkerServices) -> Resolution:
     """Resolve `reveal.email`."""
-    return _reveal(claim, machines, Field.EMAIL)
+    return _reveal(claim, machines, ContactField.EMAIL)
 
 
 @job(Kind.REVEAL_PHONE)
-def phone(claim: Claim, machines: Machines) -> Resolution:
+def phone(claim: Claim, machines: WorkerServices) -> Resolution:
     """Resolve `reveal.phone`."""
-    return _reveal(claim, machines, Field.PHONE)
+    return _reveal(claim, machines, ContactField.PHONE)
 
 
-def _reveal(claim: Claim, machines: Machines, field: Field) -> Resolution:
+def _reveal(claim: Claim, machines: WorkerServices, field: ContactField) -> Resolution:
     subject = Subject(**claim.request["subject"])
     price = machines.settings.prices[claim.kind]
-    found = finding.find_out(claim, machines, subject, Wish.of(field, claim.request), price=price)
+    found = field_resolver.resolve_field(
+        claim, machines, subject, FieldRequest.of(field, claim.request), price=price
+    )
     return lambda session, now: _settle(session, claim, found, price, now)
 
 
-def _settle(session: Session, claim: Claim, found: Finding, price: int, now: datetime) -> Answer:
-    kept = finding.keep(session, claim, found, price=price, now=now)
+def _settle(session: Session, claim: Claim, found: FieldResolution, price: int, now: datetime) -> JobResult:
+    kept = field_resolver.store(session, claim, found, price=price, now=now)
     handed = kept.handed
     if kept.suppressed:
         redaction.forget_subject(session, claim.job_id, claim.request)
-        return Answer(outcome=Outcome.SUPPRESSED, trace=found.catch.trace)
+        return JobResult(outcome=Outcome.SUPPRESSED, trace=found.catch.trace)
     if handed is None:
-        return Answer(outcome=Outcome.NOT_FOUND, trace=found.catch.trace)
-    return Answer(
+        return JobResult(outcome=Outcome.NOT_FOUND, trace=found.catch.trace)
+    return JobResult(
         outcome=Outcome.FOUND,
         result={"contact_id": handed.contact_id, f"{found.wish.field.value}s": handed.values},
         charge=handed.charge,

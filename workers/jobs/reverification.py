@@ -9,30 +9,39 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from app.core import feedback, provider_gates, verifications
-from app.core.verifications import Due
+from app.core.providers import provider_throttles
+from app.core.quality import feedback, verifications
+from app.core.quality.verifications import DueVerification
 from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra import database_clock, queue
 from app.infra.log import log
-from workers import base, desk
-from workers.base import Machines
-from workers.providers.base import Ask, Field, Pending, Provider, ProviderTimeout, Reply
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
+from workers.providers.base import (
+    Pending,
+    Provider,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+)
 from workers.providers.registry import in_order
+from workers.resolve import call_gateway
 
-MOST = 100
+MAX_ADDRESSES = 100
 SECONDS_PER_ADDRESS = 8.0
-SECONDS_IN_ALL = 300.0
+TOTAL_SECONDS = 300.0
 
 
 @queue.celery.task(name=REVERIFY)
 def reverify() -> None:
     """Verify again what is due, because beat said so."""
-    machines = base.machines()
+    machines = job_runner.services()
     try:
-        verify_due(machines, free(in_order(machines.settings, Field.VERIFICATION)))
+        verify_due(machines, free(in_order(machines.settings, ProviderField.VERIFICATION)))
         decide_bounces(machines)
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         # Celery would print the text of an exception, and texts quote values.
@@ -41,10 +50,10 @@ def reverify() -> None:
 
 def free(verifiers: Sequence[Provider]) -> list[Provider]:
     """Give those that ask no price for a verification."""
-    return [one for one in verifiers if not one.terms.prices.get(Field.VERIFICATION)]
+    return [one for one in verifiers if not one.terms.prices.get(ProviderField.VERIFICATION)]
 
 
-def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
+def verify_due(machines: WorkerServices, verifiers: Sequence[Provider]) -> None:
     """Verify the addresses that are due, one after the other, with no transaction open meanwhile.
 
     What there is no time for, or what could not be asked, is due again when its lease has run out.
@@ -52,10 +61,10 @@ def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
     if not verifiers:
         return
     with machines.database.transaction() as session:
-        due = verifications.take_due(
-            session, usual_age=machines.settings.usual_age, now=database_clock.now(), limit=MOST
+        due = verifications.claim_due(
+            session, usual_age=machines.settings.usual_age, now=database_clock.now(), limit=MAX_ADDRESSES
         )
-    until = time.monotonic() + SECONDS_IN_ALL
+    until = time.monotonic() + TOTAL_SECONDS
     verified = 0
     for one in due:
         if time.monotonic() > until:
@@ -65,16 +74,16 @@ def verify_due(machines: Machines, verifiers: Sequence[Provider]) -> None:
         log.info("verified again", due=len(due), verified=verified)
 
 
-def decide_bounces(machines: Machines) -> None:
+def decide_bounces(machines: WorkerServices) -> None:
     """Confirm or refute bounces whose address was verified since, whoever verified it, and pay refunds."""
     with machines.database.reading() as session:
-        contact_ids = feedback.verified_since(session, limit=MOST)
+        contact_ids = feedback.verified_since(session, limit=MAX_ADDRESSES)
     decided = sum(_decide(machines, contact_id) for contact_id in contact_ids)
     if decided:
         log.info("bounces decided", bounces=decided)
 
 
-def _decide(machines: Machines, contact_id: str) -> int:
+def _decide(machines: WorkerServices, contact_id: str) -> int:
     try:
         with machines.database.transaction() as session:
             return feedback.decide(session, contact_id, now=database_clock.value(session))
@@ -82,7 +91,7 @@ def _decide(machines: Machines, contact_id: str) -> int:
         return 0
 
 
-def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool:
+def _verify(machines: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:
     """Ask one verifier after the other until one can tell, or needs time."""
     missed = False
     for verifier in verifiers:
@@ -100,45 +109,45 @@ def _verify(machines: Machines, due: Due, verifiers: Sequence[Provider]) -> bool
     return False
 
 
-def _ask(machines: Machines, verifier: Provider, due: Due) -> Reply | Pending:
+def _ask(machines: WorkerServices, verifier: Provider, due: DueVerification) -> ProviderResponse | Pending:
     """Ask the verifier in its turn, as every worker does."""
     ticket = due.ticket if due.provider == verifier.name else None
-    ask = Ask(field=Field.VERIFICATION, subject=Subject(email=due.email), ticket=ticket)
+    ask = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email=due.email), ticket=ticket)
     if refused := verifier.refusal(ask):
-        return Reply(outcome=refused)
+        return ProviderResponse(outcome=refused)
     if verifier.terms.is_free:
         return _answer(verifier, ask)
     with machines.database.transaction() as session:
         terms, now = verifier.terms, database_clock.now()
-        turn = provider_gates.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
+        turn = provider_throttles.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
     if turn.refused is not None:
-        return Reply(outcome=turn.refused)
+        return ProviderResponse(outcome=turn.refused)
     time.sleep(turn.wait)  # less than a second
     reply = _answer(verifier, ask)
     with machines.database.transaction() as session:
         if reply.outcome is TraceOutcome.SUPPRESSED:
-            desk.record_opt_out(session, verifier, ask, now=database_clock.value(session))
+            call_gateway.record_opt_out(session, verifier, ask, now=database_clock.value(session))
         after = reply.after if isinstance(reply, Pending) else reply.retry_after
-        provider_gates.report(
+        provider_throttles.report(
             session, verifier.name, reply.outcome, retry_after=after, now=database_clock.now()
         )
     return reply
 
 
-def _answer(verifier: Provider, ask: Ask) -> Reply | Pending:
+def _answer(verifier: Provider, ask: ProviderRequest) -> ProviderResponse | Pending:
     try:
         return verifier.ask(ask, seconds=SECONDS_PER_ADDRESS)
     except ProviderTimeout:
-        return Reply(outcome=TraceOutcome.TIMEOUT)
+        return ProviderResponse(outcome=TraceOutcome.TIMEOUT)
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the round
         log.warning("provider failed", provider=verifier.name, error=type(error).__name__)
-        return Reply(outcome=TraceOutcome.ERROR)
+        return ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
-def _wait(machines: Machines, due: Due, verifier: Provider, pending: Pending) -> None:
+def _wait(machines: WorkerServices, due: DueVerification, verifier: Provider, pending: Pending) -> None:
     now = database_clock.now()
     with machines.database.transaction() as session:
-        verifications.wait(
+        verifications.schedule_poll(
             session,
             due.email_id,
             provider=verifier.name,

@@ -11,20 +11,22 @@ from functools import partial
 
 from redis.exceptions import RedisError
 
-from app.core import idempotency, jobs, provider_calls, redaction, sessions, sweeping, webhook_attempts
-from app.core import workers as presence
-from app.core.sweeping import Stale
+from app.core.accounts import sessions
+from app.core.jobs import idempotency, jobs, provider_calls, sweeper, webhook_attempts
+from app.core.jobs.sweeper import StaleJob
+from app.core.privacy import redaction
+from app.core.queues import worker_heartbeats as presence
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
 from app.infra import database_clock, queue
+from app.infra.circuit_breaker import CircuitOpen
 from app.infra.database_clock import Moment
-from app.infra.fuse import Blown
 from app.infra.log import log
-from workers import base
-from workers.base import Machines
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
 from workers.jobs import audit, webhooks
 
-CALLS_KEPT = timedelta(days=180)
+CALL_RETENTION = timedelta(days=180)
 """For how long calls count in a provider's figures."""
 FULL_QUEUE = 200
 """Messages beyond which resending would only make a long queue longer."""
@@ -33,64 +35,64 @@ FULL_QUEUE = 200
 @queue.celery.task(name=SWEEP)
 def sweep() -> None:
     """Sweep once, because beat said so."""
-    sweep_once(base.machines())
+    sweep_once(job_runner.services())
 
 
 @queue.celery.task(name=FORGET)
-def forget() -> None:
+def purge() -> None:
     """Drop what need not be kept: old keys, ended sessions, what jobs say of people, what is gone.
 
     Each in a transaction of its own, so that nobody waits for all of it.
     """
-    machines = base.machines()
+    machines = job_runner.services()
     now, settings = database_clock.now(), machines.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     for part in (
-        partial(idempotency.forget, now=now),
+        partial(idempotency.purge_expired, now=now),
         partial(sessions.forget, now=now),
         partial(webhook_attempts.forget, now=now),
         partial(presence.forget, now=now),
-        partial(jobs.forget_lookups, before=lookups),
-        partial(provider_calls.forget, before=now - CALLS_KEPT, values_before=values),
+        partial(jobs.purge_hash_lookups, before=lookups),
+        partial(provider_calls.purge_expired, before=now - CALL_RETENTION, values_before=values),
     ):
         with machines.database.transaction(at_leisure=True) as session:
             part(session)
-    while _forget_answers(machines, now - timedelta(days=settings.job_retention_days)):
+    while _redact_results(machines, now - timedelta(days=settings.job_retention_days)):
         pass
 
 
-def _forget_answers(machines: Machines, before: Moment) -> int:
+def _redact_results(machines: WorkerServices, before: Moment) -> int:
     with machines.database.transaction() as session:
-        return redaction.forget_answers(session, before=before)
+        return redaction.redact_expired(session, before=before)
 
 
-def sweep_once(machines: Machines) -> None:
+def sweep_once(machines: WorkerServices) -> None:
     """End jobs past saving and send again those whose message was lost."""
-    while _sweep_batch(machines) >= sweeping.BATCH:
+    while _sweep_batch(machines) >= sweeper.BATCH:
         pass
 
 
-def _sweep_batch(machines: Machines) -> int:
+def _sweep_batch(machines: WorkerServices) -> int:
     """Sweep as much as goes into one transaction; give how many jobs were ended."""
     settings = machines.settings
     now = database_clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
     with machines.database.reading() as session:
-        if not sweeping.needs_sweeping(session, stale=stale, now=now):
+        if not sweeper.needs_sweeping(session, stale=stale, now=now):
             return 0
     queues = _sendable(machines)
     with machines.database.transaction() as session:
-        if not sweeping.is_sweeper(session):
+        if not sweeper.try_lock(session):
             return 0
-        ended = sweeping.end_lost(
+        ended = sweeper.finish_orphaned(
             session,
             max_crashes=settings.max_crashes,
             expired=JobExpired().as_dict(),
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        waiting = sweeping.resend(session, stale=stale, now=now, queues=queues)
+        waiting = sweeper.republish(session, stale=stale, now=now, queues=queues)
     for job_id in ended:
         machines.bell.ring(job_id)
     _send(machines, waiting)
@@ -99,34 +101,34 @@ def _sweep_batch(machines: Machines) -> int:
     return len(ended)
 
 
-def _sendable(machines: Machines) -> list[Queue]:
+def _sendable(machines: WorkerServices) -> list[Queue]:
     """Return the queues to which sending helps: Redis answers, and not too many messages wait there."""
     try:
         return [one for one in Queue if machines.sender.waiting(one) <= FULL_QUEUE]
-    except (RedisError, OSError, Blown):
+    except (RedisError, OSError, CircuitOpen):
         return []
 
 
-def _send(machines: Machines, waiting: list[Stale]) -> None:
+def _send(machines: WorkerServices, waiting: list[StaleJob]) -> None:
     groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
     for job in waiting:
         groups[job.kind, job.queue].append(job.job_id)
     for (kind, target), job_ids in groups.items():
         if not machines.sender.push(kind.value, target, job_ids):
             with machines.database.transaction() as session:
-                sweeping.unsent(session, job_ids)
+                sweeper.mark_unpublished(session, job_ids)
 
 
 class Sweeper:
     """A thread that does the parts of the upkeep again and again, whatever happens."""
 
-    PARTS: Sequence[Callable[[Machines], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
+    PARTS: Sequence[Callable[[WorkerServices], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
 
-    def __init__(self, parts: Sequence[Callable[[Machines], object]] = PARTS) -> None:
+    def __init__(self, parts: Sequence[Callable[[WorkerServices], object]] = PARTS) -> None:
         self._parts = parts
         self._over = threading.Event()
 
-    def start(self, machines: Machines) -> None:
+    def start(self, machines: WorkerServices) -> None:
         """Begin sweeping."""
         threading.Thread(target=self._run, args=(machines,), name="sweeper", daemon=True).start()
 
@@ -134,14 +136,14 @@ class Sweeper:
         """Sweep no more; the process is about to end."""
         self._over.set()
 
-    def _run(self, machines: Machines) -> None:
+    def _run(self, machines: WorkerServices) -> None:
         pause = machines.settings.sweep_seconds
         while not self._over.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
             for part in self._parts:
                 _try(part, machines)
 
 
-def _try(part: Callable[[Machines], object], machines: Machines) -> None:
+def _try(part: Callable[[WorkerServices], object], machines: WorkerServices) -> None:
     """Do one part of the upkeep; one that fails must not keep the others from being done."""
     name = getattr(part, "__name__", "")
     try:

@@ -9,15 +9,15 @@ from ipaddress import ip_network
 from redis.exceptions import RedisError
 from standardwebhooks import Webhook
 
-from app.core import webhooks
-from app.core.webhooks import Delivery, Ending
+from app.core.jobs import webhooks
+from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.kinds import DELIVER, Queue
 from app.infra import database_clock, queue
-from app.infra.fuse import Blown
+from app.infra.circuit_breaker import CircuitOpen
 from app.infra.log import log
-from workers import base
-from workers.base import Machines
-from workers.http import Door, Unreached
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
+from workers.webhook_client import DeliveryError, WebhookClient
 
 FULL_QUEUE = 100
 """Messages beyond which more would only make a long queue longer: receivers are slow, or workers few."""
@@ -26,16 +26,16 @@ FULL_QUEUE = 100
 @queue.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
     """Try to deliver once; if that fails, the row says when to try again."""
-    machines = base.machines()
+    machines = job_runner.services()
     try:
-        post(webhook_id, machines, Door(tuple(map(ip_network, machines.settings.webhook_networks))))
+        post(webhook_id, machines, WebhookClient(tuple(map(ip_network, machines.settings.webhook_networks))))
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         # Celery would print the text of an exception, and texts quote values. When the attempt's lease has
         # run out, the webhook is due again.
         log.error("webhook left behind", webhook=webhook_id, exc_info=error)
 
 
-def post(webhook_id: str, machines: Machines, door: Door) -> None:
+def post(webhook_id: str, machines: WorkerServices, door: WebhookClient) -> None:
     """Post what the webhook is about, with no transaction open; write it down before and after."""
     with machines.database.transaction() as session:
         delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
@@ -53,7 +53,7 @@ def post(webhook_id: str, machines: Machines, door: Door) -> None:
     )
 
 
-def send_due(machines: Machines) -> None:
+def send_due(machines: WorkerServices) -> None:
     """Hand the webhooks that are due to the workers."""
     with machines.database.reading() as session:
         if not webhooks.any_due(session, now=database_clock.now()):
@@ -61,11 +61,11 @@ def send_due(machines: Machines) -> None:
     if _is_full(machines):
         return
     with machines.database.transaction() as session:
-        taken = webhooks.take_due(session, now=database_clock.now())
+        taken = webhooks.claim_due(session, now=database_clock.now())
     machines.sender.push(DELIVER, Queue.UPKEEP, taken)
 
 
-def _attempt(delivery: Delivery, door: Door) -> Ending:
+def _attempt(delivery: Delivery, door: WebhookClient) -> AttemptResult:
     """Sign and post; the time that is signed is that of the attempt."""
     body = json.dumps(delivery.payload)
     headers = {
@@ -77,18 +77,18 @@ def _attempt(delivery: Delivery, door: Door) -> Ending:
     started = time.monotonic()
     try:
         answer = door.post(delivery.url, body.encode(), headers)
-    except Unreached as unreached:
-        return Ending(error=unreached.reason, latency_ms=_since(started))
-    return Ending(status=answer.status, retry_after=answer.retry_after, latency_ms=_since(started))
+    except DeliveryError as unreached:
+        return AttemptResult(error=unreached.reason, latency_ms=_since(started))
+    return AttemptResult(status=answer.status, retry_after=answer.retry_after, latency_ms=_since(started))
 
 
 def _since(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
 
 
-def _is_full(machines: Machines) -> bool:
+def _is_full(machines: WorkerServices) -> bool:
     """Tell whether sending would not help: too much waits already, or Redis is away."""
     try:
         return machines.sender.waiting(Queue.UPKEEP) > FULL_QUEUE
-    except (RedisError, OSError, Blown):
+    except (RedisError, OSError, CircuitOpen):
         return True

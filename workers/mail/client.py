@@ -14,18 +14,18 @@ from workers.mail.settings import MailSettings
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
 
-MOST_BYTES = 64 * 1024
-SECONDS_TO_CONNECT = 3.0
-SECONDS_TO_LEAVE = 1.0
+MAX_REPLY_BYTES = 64 * 1024
+CONNECT_SECONDS = 3.0
+QUIT_SECONDS = 1.0
 FAILURES = (smtplib.SMTPException, OSError, UnicodeError)
 """What smtplib raises over a broken, slow or foreign server."""
 
 
-class Client(smtplib.SMTP):
+class SmtpClient(smtplib.SMTP):
     """smtplib, with one clock over the whole conversation, to an address that is known and allowed."""
 
     def __init__(self, host: str, address: str, settings: MailSettings, until: float) -> None:
-        self.bytes_left = MOST_BYTES
+        self.bytes_left = MAX_REPLY_BYTES
         self._until = until
         self._address = address
         source = (settings.source, 0) if settings.source else None
@@ -47,7 +47,7 @@ class Client(smtplib.SMTP):
 
     def leave(self) -> None:
         """Take back what was begun and say goodbye, if the server lets us; then hang up."""
-        self._until = min(self._until, time.monotonic() + SECONDS_TO_LEAVE)
+        self._until = min(self._until, time.monotonic() + QUIT_SECONDS)
         with suppress(*FAILURES):
             self.rset()
             self.quit()
@@ -56,13 +56,13 @@ class Client(smtplib.SMTP):
     def _get_socket(self, _host: str, port: int, timeout: float) -> socket.socket:
         """Connect to the address instead of resolving the name once more."""
         return socket.create_connection(
-            (self._address, port), min(timeout, SECONDS_TO_CONNECT), self.source_address
+            (self._address, port), min(timeout, CONNECT_SECONDS), self.source_address
         )
 
     def getreply(self) -> tuple[int, bytes]:
         """Read a reply, however slowly it drips, within the time left."""
         if self.file is None and self.sock is not None:
-            self.file = io.BufferedReader(_Clocked(self, self.sock))
+            self.file = io.BufferedReader(_DeadlineReader(self, self.sock))
         return super().getreply()
 
     def send(self, s: ReadableBuffer | str) -> None:
@@ -72,10 +72,10 @@ class Client(smtplib.SMTP):
         super().send(s)
 
 
-class _Clocked(io.RawIOBase):
+class _DeadlineReader(io.RawIOBase):
     """What a server says, read on the client's clock and up to a limit."""
 
-    def __init__(self, client: Client, sock: socket.socket) -> None:
+    def __init__(self, client: SmtpClient, sock: socket.socket) -> None:
         self._client = client
         self._sock = sock
 

@@ -10,19 +10,19 @@ import dns.nameserver
 import dns.rdatatype
 import dns.resolver
 
-from app.domain.addresses import NOT_OUTSIDE_NAMES
+from app.domain.normal.webhook_addresses import INTERNAL_NAMES
 from workers.mail.settings import MailSettings
 
-MOST_REMEMBERED = 4096
-SPECIAL_USE = NOT_OUTSIDE_NAMES | {"example"}
+MAX_CACHED = 4096
+SPECIAL_USE = INTERNAL_NAMES | {"example"}
 """Whatever a name server says of these, it is not about the internet: nobody may look around the inside."""
 
 
-class Unanswered(Exception):  # noqa: N818 -- it names what happened
+class ResolutionFailed(Exception):  # noqa: N818 -- it names what happened
     """No name server said either that there is something, or that there is nothing."""
 
 
-class Names:
+class MailResolver:
     """What the name servers say, remembered for as long as they say it holds (also that there is nothing)."""
 
     def __init__(self, settings: MailSettings) -> None:
@@ -58,7 +58,7 @@ class Names:
 
     def _ask(self, name: str, kind: str, seconds: float) -> Sequence[Any]:
         if name.rpartition(".")[2] in SPECIAL_USE or seconds <= 0:
-            raise Unanswered
+            raise ResolutionFailed
         try:
             answer = self._resolver.resolve(
                 name, kind, lifetime=min(seconds, self._seconds), search=False, raise_on_no_answer=False
@@ -66,7 +66,7 @@ class Names:
         except dns.resolver.NXDOMAIN:
             return ()
         except (dns.exception.DNSException, OSError):
-            raise Unanswered from None  # its text quotes the name
+            raise ResolutionFailed from None  # its text quotes the name
         return tuple(answer.rrset or ())
 
 
@@ -77,5 +77,5 @@ def _resolver(servers: Sequence[tuple[str, int]]) -> dns.resolver.Resolver:
         resolver = dns.resolver.Resolver(configure=False)
     if servers:
         resolver.nameservers = [dns.nameserver.Do53Nameserver(address, port) for address, port in servers]
-    resolver.cache = dns.resolver.LRUCache(MOST_REMEMBERED)
+    resolver.cache = dns.resolver.LRUCache(MAX_CACHED)
     return resolver

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from environs import Env
 
-from app.domain.emails import email_domain, normal_email
 from app.domain.errors import InvalidValue
+from app.domain.normal.emails import email_domain, normal_email
 from app.settings import SettingsError
 
 DNS_PORT = 53

@@ -12,33 +12,33 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from app.domain.addresses import is_public
-from app.domain.emails import email_domain
-from workers.mail import verdicts
-from workers.mail.accept_all import AcceptAll
-from workers.mail.client import FAILURES, Client
-from workers.mail.dns import Names, Unanswered
+from app.domain.normal.emails import email_domain
+from app.domain.normal.webhook_addresses import is_public
+from workers.mail import smtp_replies
+from workers.mail.catch_all_cache import CatchAllCache
+from workers.mail.client import FAILURES, SmtpClient
+from workers.mail.dns import MailResolver, ResolutionFailed
+from workers.mail.host_locks import HostLocks
 from workers.mail.settings import MailSettings
-from workers.mail.turns import Turns
-from workers.mail.verdicts import Answer, Heard
+from workers.mail.smtp_replies import ProbeResult, SmtpReply
 
-MOST_HOSTS = 3
+MAX_HOSTS = 3
 
 
-class Postmasters:
+class MailboxProber:
     """Those who answer for the mailboxes of a domain: its mail hosts."""
 
     def __init__(
-        self, settings: MailSettings, names: Names, *, allowed: Callable[[str], bool] = is_public
+        self, settings: MailSettings, names: MailResolver, *, allowed: Callable[[str], bool] = is_public
     ) -> None:
         self._settings = settings
         self._names = names
         self._allowed = allowed
-        self._turns = Turns(settings.pause_seconds)
-        self._accept_all = AcceptAll()
+        self._turns = HostLocks(settings.pause_seconds)
+        self._accept_all = CatchAllCache()
         self._tls = _opportunistic_tls()
 
-    def ask(self, hosts: tuple[str, ...], email: str, nobody: str, *, until: float) -> Heard:
+    def ask(self, hosts: tuple[str, ...], email: str, nobody: str, *, until: float) -> ProbeResult:
         """Ask the first host that can be talked to, at most until the monotonic clock says so.
 
         `nobody` is an address of the same domain that nobody can have. A host whose address is not public is
@@ -48,7 +48,7 @@ class Postmasters:
             Busy: other conversations with that host come first.
 
         """
-        for host in hosts[:MOST_HOSTS]:
+        for host in hosts[:MAX_HOSTS]:
             address = self._address(host, until)
             if address is None:
                 continue
@@ -56,26 +56,26 @@ class Postmasters:
                 client = self._open(host, address, until)
                 if client is not None:
                     return self._converse(client, email, nobody)
-        return Heard(Answer.UNCLEAR)
+        return ProbeResult(SmtpReply.UNCLEAR)
 
     def _address(self, host: str, until: float) -> str | None:
         try:
             found = self._names.addresses(host, seconds=until - time.monotonic())
-        except Unanswered:
+        except ResolutionFailed:
             return None
         return next(filter(self._allowed, found), None)
 
-    def _open(self, host: str, address: str, until: float) -> Client | None:
+    def _open(self, host: str, address: str, until: float) -> SmtpClient | None:
         """Connect and say hello, encrypted if that works; None if the server cannot be talked to."""
         client = self._connect(host, address, until)
         if client is None or not self._settings.starttls or self._encrypt(client):
             return client
         return self._connect(host, address, until)
 
-    def _connect(self, host: str, address: str, until: float) -> Client | None:
+    def _connect(self, host: str, address: str, until: float) -> SmtpClient | None:
         client = None
         try:
-            client = Client(host, address, self._settings, until)
+            client = SmtpClient(host, address, self._settings, until)
             client.ehlo_or_helo_if_needed()
         except FAILURES:
             if client:
@@ -83,7 +83,7 @@ class Postmasters:
             return None
         return client
 
-    def _encrypt(self, client: Client) -> bool:
+    def _encrypt(self, client: SmtpClient) -> bool:
         """Encrypt the connection if the server offers it; False if the connection is lost over it."""
         if not client.has_extn("starttls"):
             return True
@@ -97,21 +97,21 @@ class Postmasters:
             return False
         return True
 
-    def _converse(self, client: Client, email: str, nobody: str) -> Heard:
-        heard = Heard(Answer.UNCLEAR)
+    def _converse(self, client: SmtpClient, email: str, nobody: str) -> ProbeResult:
+        heard = ProbeResult(SmtpReply.UNCLEAR)
         options = () if email.isascii() else ("SMTPUTF8",)
         with suppress(*FAILURES):  # what was heard before it broke off stands
-            sender = verdicts.of_sender(*_said(client.mail(self._settings.sender, options)))
-            if sender is Answer.ACCEPTED:
-                heard = Heard(verdicts.of_mailbox(*_said(client.rcpt(email))))
+            sender = smtp_replies.of_sender(*_reply_text(client.mail(self._settings.sender, options)))
+            if sender is SmtpReply.ACCEPTED:
+                heard = ProbeResult(smtp_replies.of_mailbox(*_reply_text(client.rcpt(email))))
             else:
-                heard = Heard(sender)
-            if sender is Answer.ACCEPTED and heard.mailbox in {Answer.ACCEPTED, Answer.LATER}:
-                heard = Heard(heard.mailbox, self._hear_of_nobody(client, nobody))
+                heard = ProbeResult(sender)
+            if sender is SmtpReply.ACCEPTED and heard.mailbox in {SmtpReply.ACCEPTED, SmtpReply.LATER}:
+                heard = ProbeResult(heard.mailbox, self._hear_of_nobody(client, nobody))
         client.leave()
         return heard
 
-    def _hear_of_nobody(self, client: Client, nobody: str) -> Answer:
+    def _hear_of_nobody(self, client: SmtpClient, nobody: str) -> SmtpReply:
         """Ask for the mailbox that nobody can have, unless the domain was asked lately.
 
         It is asked for also where the mailbox in question is greylisted, so that both are let in next time.
@@ -120,12 +120,12 @@ class Postmasters:
         known = self._accept_all.heard(domain)
         if known is not None:
             return known
-        answer = verdicts.of_nobody(*_said(client.rcpt(nobody)))
+        answer = smtp_replies.of_random_mailbox(*_reply_text(client.rcpt(nobody)))
         self._accept_all.remember(domain, answer)
         return answer
 
 
-def _said(reply: tuple[int, bytes]) -> tuple[int, str]:
+def _reply_text(reply: tuple[int, bytes]) -> tuple[int, str]:
     code, text = reply
     return code, text.decode("utf-8", "replace")
 

@@ -16,17 +16,26 @@ from urllib.parse import quote
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
+from app.domain.providers.rates import Rate
 from app.infra import clock
-from app.settings import Access
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Pending, ProviderTimeout, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from app.settings import ProviderSettings
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
-NOWHERE = "https://apollo.invalid/"
+UNUSED_WEBHOOK_URL = "https://apollo.invalid/"
 """Phones are sought only with an address to send them to. This name never resolves (RFC 2606): they are
 fetched, and go nowhere else, unless `APOLLO_WEBHOOK_URL` names an address of one's own."""
-SECONDS_TO_NEXT = 10.0
+POLL_SECONDS = 10.0
 CREDITS_FOR_PERSON = 1.0
 CREDITS_FOR_MOBILE = 8.0
 
@@ -57,7 +66,7 @@ _PHONE_KINDS = {
     "hq": "hq",
 }
 _PHONE_STATUSES = {"valid_number": "valid", "invalid_number": "invalid"}
-_SURE = {"high": 0.9, "medium": 0.6, "low": 0.3}
+_CONFIDENCES = {"high": 0.9, "medium": 0.6, "low": 0.3}
 _NOT_LISTED = frozenset({"not_found"})
 _NOT_LOOKED_UP = frozenset({"", "no_status", "unknown", "pending"})
 
@@ -67,39 +76,41 @@ class Apollo(Vendor):
 
     name = "apollo"
     base_url = "https://api.apollo.io/api/v1"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL, Field.PHONE, Field.PERSON, Field.COMPANY})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(
+        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+    )
     usual_terms = Terms(
         rates=(Rate(50, 60.0),),  # of the free plan; paid ones have up to 1,000
         prices=MappingProxyType(
             {
-                Field.EMAIL: CREDITS_FOR_PERSON,
-                Field.PHONE: CREDITS_FOR_PERSON + CREDITS_FOR_MOBILE,
-                Field.PERSON: CREDITS_FOR_PERSON,
-                Field.COMPANY: 1.0,
+                ProviderField.EMAIL: CREDITS_FOR_PERSON,
+                ProviderField.PHONE: CREDITS_FOR_PERSON + CREDITS_FOR_MOBILE,
+                ProviderField.PERSON: CREDITS_FOR_PERSON,
+                ProviderField.COMPANY: 1.0,
             },
         ),
         patience=600.0,
     )
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ProviderSettings) -> None:
         super().__init__(access)
-        self._webhook_url = access.webhook_url or NOWHERE
+        self._webhook_url = access.webhook_url or UNUSED_WEBHOOK_URL
 
     def credentials(self, key: str) -> dict[str, str]:
         """Give the key."""
         return {"x-api-key": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether there is one of the ways to name the person or the company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
-        if ask.field is Field.COMPANY:
+        if ask.field is ProviderField.COMPANY:
             return bool(company)
         return bool(subject.linkedin_url or subject.email or (subject.name and company))
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Enrich the person or the company, or fetch the phones."""
-        if ask.field is Field.COMPANY:
+        if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
         if ask.ticket is not None:
@@ -108,13 +119,13 @@ class Apollo(Vendor):
         params = {**_named_person(ask), **_revealed(ask, self._webhook_url)}
         return self._match(ask, self.send("POST", "/people/match", seconds=seconds, params=params))
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask whether the key is taken, then what is left, which needs a key with that right, too."""
         answer = self.send("GET", "/auth/health", seconds=seconds / 2)
         if answer.is_ok and answer.body is not None and answer.body.get("is_logged_in") is False:
-            return Check(outcome=TraceOutcome.UNCONFIGURED)
+            return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
         if not answer.is_ok or answer.body is None:
-            return Check(outcome=self._refused(answer).outcome)
+            return CredentialCheck(outcome=self._refused(answer).outcome)
         return self.checked(answer, self._left(seconds / 2))
 
     def _left(self, seconds: float) -> dict[str, float]:
@@ -122,69 +133,73 @@ class Apollo(Vendor):
             answer = self.send("POST", "/usage_stats/credit_usage_stats", seconds=seconds)
         except (ProviderTimeout, UnexpectedAnswer):  # the key works; how much is left stays untold
             return {}
-        stats = reading.record(answer.body or {}, "credit_usage_stats") if answer.is_ok else {}
+        stats = parsing.object_at(answer.body or {}, "credit_usage_stats") if answer.is_ok else {}
         left = {
-            pool: reading.figure(stat, "left_over") for pool, stat in stats.items() if isinstance(stat, dict)
+            pool: parsing.figure(stat, "left_over") for pool, stat in stats.items() if isinstance(stat, dict)
         }
         return {pool: count for pool, count in left.items() if count is not None}
 
-    def _match(self, ask: Ask, answer: Answer) -> Reply | Pending:
+    def _match(self, ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse | Pending:
         if not answer.is_ok:
             return self._refused(answer)
         body = answer.object
         if "person" not in body and "match_confidence" not in body:
             raise UnexpectedAnswer("person")
-        person = reading.record(body, "person")
-        if not person or reading.text(body, "match_confidence") == "none":
-            return Reply(outcome=TraceOutcome.MISS)
-        if ask.field is Field.PHONE:
-            return Pending(_ticket(body), SECONDS_TO_NEXT)
-        source = reading.said_by(self.name)
+        person = parsing.object_at(body, "person")
+        if not person or parsing.text(body, "match_confidence") == "none":
+            return ProviderResponse(outcome=TraceOutcome.MISS)
+        if ask.field is ProviderField.PHONE:
+            return Pending(_ticket(body), POLL_SECONDS)
+        source = parsing.source_of(self.name)
         contact = _contact(person, source)
-        if ask.field is Field.EMAIL:
-            emails = reading.of_type(_emails(person, source), ask.types)
+        if ask.field is ProviderField.EMAIL:
+            emails = parsing.unique_emails(_emails(person, source), ask.types)
             if emails:
-                return Reply(
+                return ProviderResponse(
                     outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=CREDITS_FOR_PERSON
                 )
         elif contact is not None:
-            return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=CREDITS_FOR_PERSON)
-        return Reply(outcome=TraceOutcome.MISS, cost=CREDITS_FOR_PERSON)
+            return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=CREDITS_FOR_PERSON)
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=CREDITS_FOR_PERSON)
 
-    def _result(self, ticket: str, answer: Answer) -> Reply | Pending:
+    def _result(self, ticket: str, answer: VendorResponse) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return self.later(ticket, answer, SECONDS_TO_NEXT)
+            return self.later(ticket, answer, POLL_SECONDS)
         body = answer.body or {}
-        if "result_pending" in (reading.text(body, "error_code"), _code(body)):
-            return Pending(ticket, reading.figure(body, "retry_after_seconds") or SECONDS_TO_NEXT)
+        if "result_pending" in (parsing.text(body, "error_code"), _code(body)):
+            return Pending(ticket, parsing.figure(body, "retry_after_seconds") or POLL_SECONDS)
         if (
             not answer.is_ok
         ):  # unknown, expired or no id: asking on is no use, and none says that nobody knows
             reply = self._refused(answer)
-            return Reply(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
-        result = reading.required(answer.object, "webhook_result")
-        source = reading.said_by(self.name)
-        people = reading.records(result, "people")
-        phones = reading.some(
-            _phone(one, source) for person in people for one in reading.records(person, "phone_numbers")
+            return (
+                ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
+            )
+        result = parsing.required(answer.object, "webhook_result")
+        source = parsing.source_of(self.name)
+        people = parsing.records(result, "people")
+        phones = parsing.unique_phones(
+            _phone(one, source) for person in people for one in parsing.records(person, "phone_numbers")
         )
-        told = reading.figure(result, "credits_consumed")
+        told = parsing.figure(result, "credits_consumed")
         has_mobile = any(phone.type == "mobile" for phone in phones)
         documented = CREDITS_FOR_PERSON + (CREDITS_FOR_MOBILE if has_mobile else 0.0)
         cost = documented if told is None else told
-        return Reply(outcome=TraceOutcome.HIT if phones else TraceOutcome.MISS, phones=phones, cost=cost)
+        return ProviderResponse(
+            outcome=TraceOutcome.HIT if phones else TraceOutcome.MISS, phones=phones, cost=cost
+        )
 
-    def _company(self, answer: Answer) -> Reply:
+    def _company(self, answer: VendorResponse) -> ProviderResponse:
         if not answer.is_ok:
             return self._refused(answer)
         if "organization" not in answer.object:
             raise UnexpectedAnswer("organization")
-        company = _company(reading.record(answer.object, "organization"), reading.said_by(self.name))
+        company = _company(parsing.object_at(answer.object, "organization"), parsing.source_of(self.name))
         if company is None:
-            return Reply(outcome=TraceOutcome.MISS)
-        return Reply(outcome=TraceOutcome.HIT, company=company, cost=1.0)
+            return ProviderResponse(outcome=TraceOutcome.MISS)
+        return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error by its code first; 403 is a key or a plan without the right."""
         reply = self.standard(answer)
         if answer.body is None:
@@ -201,15 +216,15 @@ class Apollo(Vendor):
 
 def _code(body: Mapping[str, Any]) -> str:
     details = body.get("error_details")
-    told = reading.text(details, "code") if isinstance(details, dict) else None
-    return told or reading.text(body, "error_code") or ""
+    told = parsing.text(details, "code") if isinstance(details, dict) else None
+    return told or parsing.text(body, "error_code") or ""
 
 
 def _words(body: Mapping[str, Any], code: str) -> str:
     """Give what an error says in words: being out of credits has no code that is documented."""
     details = body.get("error_details")
-    told = reading.text(details, "message") if isinstance(details, dict) else None
-    at_root = (reading.text(body, name) for name in ("error", "message", "error_message"))
+    told = parsing.text(details, "message") if isinstance(details, dict) else None
+    at_root = (parsing.text(body, name) for name in ("error", "message", "error_message"))
     return " ".join(filter(None, (code, told, *at_root))).casefold()
 
 
@@ -221,7 +236,7 @@ def _ticket(body: Mapping[str, Any]) -> str:
     return str(found).strip()
 
 
-def _named_person(ask: Ask) -> dict[str, str | None]:
+def _named_person(ask: ProviderRequest) -> dict[str, str | None]:
     subject = ask.subject
     is_split = bool(subject.first_name and subject.last_name)
     return {
@@ -235,37 +250,37 @@ def _named_person(ask: Ask) -> dict[str, str | None]:
     }
 
 
-def _revealed(ask: Ask, webhook_url: str) -> dict[str, str]:
+def _revealed(ask: ProviderRequest, webhook_url: str) -> dict[str, str]:
     """Give the switches that cost more, only those that the question is about."""
-    if ask.field is Field.PHONE:
+    if ask.field is ProviderField.PHONE:
         return {"reveal_phone_number": "true", "webhook_url": webhook_url}
-    if ask.field is Field.EMAIL and "personal" in ask.types:
+    if ask.field is ProviderField.EMAIL and "personal" in ask.types:
         return {"reveal_personal_emails": "true"}
     return {}
 
 
-def _named_company(ask: Ask) -> dict[str, str | None]:
+def _named_company(ask: ProviderRequest) -> dict[str, str | None]:
     domain = ask.subject.company_domain
     return {"domain": domain, "name": None if domain else ask.subject.company_name}
 
 
 def _emails(person: Mapping[str, Any], source: Source) -> list[FoundEmail | None]:
     """Read the address and the personal ones, which nobody has verified; not what the team's CRM has."""
-    said = reading.text(person, "email_status") or ""
+    said = parsing.text(person, "email_status") or ""
     status = _STATUSES.get(said, EmailStatus.UNKNOWN)
     if status is EmailStatus.VALID and person.get("email_domain_catchall") is True:
         status = EmailStatus.ACCEPT_ALL
     is_verified = status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID}
     own = [
-        reading.found_email(one, EmailStatus.UNKNOWN, source, kind="personal")
-        for one in reading.texts(person, "personal_emails")
+        parsing.found_email(one, EmailStatus.UNKNOWN, source, kind="personal")
+        for one in parsing.texts(person, "personal_emails")
     ]
-    first = reading.found_email(
-        _unlocked(reading.text(person, "email")),
+    first = parsing.found_email(
+        _unlocked(parsing.text(person, "email")),
         status,
         source,
         reasons=("guessed",) if said in _GUESSED else (),
-        confidence=_share(reading.figure(person, "extrapolated_email_confidence")),
+        confidence=_share(parsing.figure(person, "extrapolated_email_confidence")),
         verified_at=clock.now() if is_verified else None,
     )
     return [first, *own]
@@ -284,14 +299,14 @@ def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
     status = _PHONE_STATUSES.get(_said(body, "status"), "unknown")
     listed = _said(body, "dnc_status")
     is_known = listed not in _NOT_LOOKED_UP
-    found = reading.found_phone(
-        reading.text(body, "sanitized_number") or reading.text(body, "raw_number"),
+    found = parsing.found_phone(
+        parsing.text(body, "sanitized_number") or parsing.text(body, "raw_number"),
         source,
         kind=_PHONE_KINDS.get(_said(body, "type"), "other"),
         status=status,
-        confidence=_SURE.get(_said(body, "confidence")),
+        confidence=_CONFIDENCES.get(_said(body, "confidence")),
         do_not_call=listed not in _NOT_LISTED if is_known else None,
-        do_not_call_at=reading.time(body, "dnc_status_updated_at") if is_known else None,
+        do_not_call_at=parsing.time(body, "dnc_status_updated_at") if is_known else None,
     )
     if found is None or status == "unknown":
         return found
@@ -299,34 +314,34 @@ def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
 
 
 def _said(body: Mapping[str, Any], name: str) -> str:
-    return (reading.text(body, f"{name}_cd") or reading.text(body, name) or "").casefold()
+    return (parsing.text(body, f"{name}_cd") or parsing.text(body, name) or "").casefold()
 
 
 def _contact(person: Mapping[str, Any], source: Source) -> FoundContact | None:
-    areas = reading.texts(person, "departments")
-    return reading.found_contact(
+    areas = parsing.texts(person, "departments")
+    return parsing.found_contact(
         source,
-        full_name=reading.text(person, "name"),
-        first_name=reading.text(person, "first_name"),
-        last_name=reading.text(person, "last_name"),
-        title=reading.text(person, "title"),
-        level=reading.text(person, "seniority"),
+        full_name=parsing.text(person, "name"),
+        first_name=parsing.text(person, "first_name"),
+        last_name=parsing.text(person, "last_name"),
+        title=parsing.text(person, "title"),
+        level=parsing.text(person, "seniority"),
         area=areas[0] if areas else None,
-        linkedin_url=reading.text(person, "linkedin_url"),
-        city=reading.text(person, "city"),
-        country=reading.text(person, "country"),
-        company=_company(reading.record(person, "organization"), source),
+        linkedin_url=parsing.text(person, "linkedin_url"),
+        city=parsing.text(person, "city"),
+        country=parsing.text(person, "country"),
+        company=_company(parsing.object_at(person, "organization"), source),
     )
 
 
 def _company(body: Mapping[str, Any], source: Source) -> FoundCompany | None:
-    return reading.found_company(
+    return parsing.found_company(
         source,
-        name=reading.text(body, "name"),
-        domain=reading.text(body, "primary_domain") or reading.text(body, "website_url"),
-        linkedin_url=reading.text(body, "linkedin_url"),
-        industry=reading.text(body, "industry"),
-        employees=reading.figure(body, "estimated_num_employees"),
-        city=reading.text(body, "city"),
-        country=reading.text(body, "country"),
+        name=parsing.text(body, "name"),
+        domain=parsing.text(body, "primary_domain") or parsing.text(body, "website_url"),
+        linkedin_url=parsing.text(body, "linkedin_url"),
+        industry=parsing.text(body, "industry"),
+        employees=parsing.figure(body, "estimated_num_employees"),
+        city=parsing.text(body, "city"),
+        country=parsing.text(body, "country"),
     )

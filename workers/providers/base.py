@@ -13,15 +13,15 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
+from app.domain.email_patterns.patterns import PatternStat
 from app.domain.findings import FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
-from app.domain.patterns import PatternStat
-from app.domain.rates import Rate
-from app.domain.subjects import Subject
-from app.settings import Access
+from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
 
 
-class Field(StrEnum):
+class ProviderField(StrEnum):
     """What can be asked for; one question to a provider is about one of them."""
 
     EMAIL = "email"
@@ -40,7 +40,7 @@ class UnexpectedAnswer(Exception):  # noqa: N818 -- it names what happened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ask:
+class ProviderRequest:
     """One question: `types` are those wanted of the field, `patterns` what is known of the domain's e-mails.
 
     For a verification `subject.email` is the address in question. `country` is the ISO country the person is
@@ -49,7 +49,7 @@ class Ask:
     how old a value may be at most, None: as usual.
     """
 
-    field: Field
+    field: ProviderField
     subject: Subject
     types: tuple[str, ...] = ()
     patterns: tuple[PatternStat, ...] = ()
@@ -60,7 +60,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ProviderResponse:
     """What the provider said. `cost` is in the provider's own credits, `retry_after` in seconds."""
 
     outcome: TraceOutcome
@@ -96,7 +96,7 @@ class Terms:
     """
 
     rates: tuple[Rate, ...] = ()
-    prices: Mapping[Field, float] = field(default_factory=lambda: MappingProxyType({}))
+    prices: Mapping[ProviderField, float] = field(default_factory=lambda: MappingProxyType({}))
     credit_price: float = 1.0
     daily_budget: float | None = None
     miss_days: float = 30.0
@@ -117,18 +117,18 @@ class Provider(Protocol):
     """Somebody outside who may know."""
 
     name: ClassVar[str]
-    fields: ClassVar[frozenset[Field]]
+    fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool]
     """Whether it only guesses: then its miss is no proof that nobody knows."""
     terms: Terms
 
-    def __init__(self, access: Access, /) -> None:
+    def __init__(self, access: ProviderSettings, /) -> None:
         """Make the provider of what the settings say of it."""
 
-    def refusal(self, ask: Ask) -> TraceOutcome | None:
+    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: ineligible or unconfigured; None if it can. Nothing is sent."""
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Answer within so many seconds.
 
         Raises:
@@ -139,7 +139,7 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class CredentialCheck:
     """Whether a provider can be used now: `hit` if its key works, otherwise why not; and what it has left.
 
     `left` is by pool, in the vendor's credits or calls: `{"searches": 25}`; empty if the vendor does not say.
@@ -152,7 +152,7 @@ class Check:
 class Checkable(Protocol):
     """A provider that can tell, at no cost, whether its key works."""
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask for the account, which costs nothing.
 
         Raises:

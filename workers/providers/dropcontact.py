@@ -15,15 +15,23 @@ from urllib.parse import quote
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
-from app.domain.words import folded
+from app.domain.normal.text_folding import fold
+from app.domain.providers.rates import Rate
 from app.infra import clock
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Pending, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
-SECONDS_TO_FIRST = 5.0
-SECONDS_TO_NEXT = 10.0
+FIRST_POLL_SECONDS = 5.0
+POLL_SECONDS = 10.0
 """Most are ready within a minute; the documentation would wait 30 s, the person before the screen not."""
 SUPPRESSED = "do not contact"
 _PASSING = frozenset({429, 500, 502, 503, 504})
@@ -50,10 +58,14 @@ class Dropcontact(Vendor):
 
     name = "dropcontact"
     base_url = "https://api.dropcontact.com/v1"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL, Field.PHONE, Field.PERSON})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(
+        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON}
+    )
     usual_terms = Terms(
         rates=(Rate(60, 1.0),),
-        prices=MappingProxyType({Field.EMAIL: 1.0, Field.PHONE: 1.0, Field.PERSON: 1.0}),
+        prices=MappingProxyType(
+            {ProviderField.EMAIL: 1.0, ProviderField.PHONE: 1.0, ProviderField.PERSON: 1.0}
+        ),
         patience=300.0,
     )
 
@@ -61,13 +73,13 @@ class Dropcontact(Vendor):
         """Give the access token."""
         return {"X-Access-Token": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether it finds this: work addresses; by profile, name and company, or (others) by e-mail."""
-        if ask.field is Field.EMAIL and ask.types and "work" not in ask.types:
+        if ask.field is ProviderField.EMAIL and ask.types and "work" not in ask.types:
             return False
         return _is_named(ask) or _is_sent_an_address(ask)
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Hand the record in, or fetch what became of it."""
         if ask.ticket is None:
             body = {"data": [_record(ask)], "language": "en"}
@@ -75,60 +87,64 @@ class Dropcontact(Vendor):
         path = f"/enrich/all/{quote(ask.ticket, safe='')}"
         return self._fetched(ask, ask.ticket, self.send("GET", path, seconds=seconds))
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask how many credits are left."""
         answer = self.send("GET", "/account/credits", seconds=seconds)
         if answer.status == 403:  # noqa: PLR2004 -- the credits themselves cannot be what is lacking
-            return Check(outcome=TraceOutcome.UNCONFIGURED)
-        credits_left = reading.figure(answer.body or {}, "credits")
+            return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
+        credits_left = parsing.figure(answer.body or {}, "credits")
         return self.checked(answer, {} if credits_left is None else {"credits": credits_left})
 
-    def _handed_in(self, answer: Answer) -> Reply | Pending:
+    def _handed_in(self, answer: VendorResponse) -> ProviderResponse | Pending:
         if not answer.is_ok:
             return self._refused(answer)
         if answer.object.get("error") is True:
-            return Reply(outcome=TraceOutcome.ERROR)
-        ticket = reading.text(answer.object, "request_id")
+            return ProviderResponse(outcome=TraceOutcome.ERROR)
+        ticket = parsing.text(answer.object, "request_id")
         if ticket is None:
             raise UnexpectedAnswer("request_id")
-        return Pending(ticket, SECONDS_TO_FIRST)
+        return Pending(ticket, FIRST_POLL_SECONDS)
 
-    def _fetched(self, ask: Ask, ticket: str, answer: Answer) -> Reply | Pending:
+    def _fetched(
+        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+    ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return self.later(ticket, answer, SECONDS_TO_NEXT)
+            return self.later(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             return self._refused(answer)
         body = answer.object
         if body.get("error") is True:
-            return Reply(outcome=TraceOutcome.ERROR)
+            return ProviderResponse(outcome=TraceOutcome.ERROR)
         if body.get("success") is False:
-            return Pending(ticket, SECONDS_TO_NEXT)
-        found = reading.records(body, "data")
+            return Pending(ticket, POLL_SECONDS)
+        found = parsing.records(body, "data")
         if not found:
             raise UnexpectedAnswer("data")
         return _reply(ask, found[0])
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error: 403 is too few credits unless it speaks of the key; nothing found is never 404."""
         reply = self.standard(answer)
         if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
-            reason = folded(reading.text(answer.body, "reason") or reading.text(answer.body, "detail") or "")
+            reason = fold(parsing.text(answer.body, "reason") or parsing.text(answer.body, "detail") or "")
             speaks_of_key = "credit" not in reason and not {"key", "token"}.isdisjoint(reason.split())
-            return Reply(outcome=TraceOutcome.UNCONFIGURED if speaks_of_key else TraceOutcome.NO_CREDITS)
-        return Reply(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
+            return ProviderResponse(
+                outcome=TraceOutcome.UNCONFIGURED if speaks_of_key else TraceOutcome.NO_CREDITS
+            )
+        return ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
 
 
-def _is_named(ask: Ask) -> bool:
+def _is_named(ask: ProviderRequest) -> bool:
     subject = ask.subject
     return bool(subject.linkedin_url or (subject.name and (subject.company_name or subject.company_domain)))
 
 
-def _is_sent_an_address(ask: Ask) -> bool:
+def _is_sent_an_address(ask: ProviderRequest) -> bool:
     """Tell whether the address is sent; that costs a credit for good, so only for want of anything else."""
-    return ask.field is not Field.EMAIL and ask.subject.email is not None and not _is_named(ask)
+    return ask.field is not ProviderField.EMAIL and ask.subject.email is not None and not _is_named(ask)
 
 
-def _record(ask: Ask) -> dict[str, str]:
+def _record(ask: ProviderRequest) -> dict[str, str]:
     subject = ask.subject
     names = {"first_name": subject.first_name, "last_name": subject.last_name}
     if not (subject.first_name and subject.last_name):
@@ -143,34 +159,34 @@ def _record(ask: Ask) -> dict[str, str]:
     return {name: value for name, value in sent.items() if value}
 
 
-def _reply(ask: Ask, body: Mapping[str, Any]) -> Reply:
-    source = reading.said_by(Dropcontact.name)
-    said = reading.records(body, "email")
+def _reply(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+    source = parsing.source_of(Dropcontact.name)
+    said = parsing.records(body, "email")
     if any(_parts(one)[0] == SUPPRESSED for one in said):
-        return Reply(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(ask)))
+        return ProviderResponse(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(ask)))
     cost = 1.0 if said or _is_sent_an_address(ask) else 0.0
-    contact = reading.without_echo(_contact(body, source), ask)
-    emails = reading.of_type((_email(one, source) for one in said), ask.types)
-    phones = reading.some(_phone(body, name, source) for name in ("mobile_phone", "phone"))
-    if ask.field is Field.EMAIL and emails:
-        return Reply(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
-    if ask.field is Field.PHONE and phones:
-        return Reply(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=cost)
-    if ask.field is Field.PERSON and contact is not None and _has_news(ask, body):
-        return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=cost)
-    return Reply(outcome=TraceOutcome.MISS, cost=cost)
+    contact = parsing.without_echo(_contact(body, source), ask)
+    emails = parsing.unique_emails((_email(one, source) for one in said), ask.types)
+    phones = parsing.unique_phones(_phone(body, name, source) for name in ("mobile_phone", "phone"))
+    if ask.field is ProviderField.EMAIL and emails:
+        return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
+    if ask.field is ProviderField.PHONE and phones:
+        return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=cost)
+    if ask.field is ProviderField.PERSON and contact is not None and _has_news(ask, body):
+        return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=cost)
+    return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
 
 
-def _has_news(ask: Ask, body: Mapping[str, Any]) -> bool:
+def _has_news(ask: ProviderRequest, body: Mapping[str, Any]) -> bool:
     """Tell whether the record says more of the person than was sent: what it knows nothing of comes back."""
     told = ["job", *([] if ask.subject.linkedin_url else ["linkedin"])]
     told += [] if ask.subject.name else ["full_name", "last_name"]
-    return any(reading.text(body, name) for name in told)
+    return any(parsing.text(body, name) for name in told)
 
 
 def _parts(body: Mapping[str, Any]) -> tuple[str, str]:
-    local, _, domain = (reading.text(body, "qualification") or "").partition("@")
-    return folded(local), folded(domain)
+    local, _, domain = (parsing.text(body, "qualification") or "").partition("@")
+    return fold(local), fold(domain)
 
 
 def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
@@ -182,8 +198,8 @@ def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
         reasons = (*reasons, "disposable")
         status = EmailStatus.RISKY if status is not EmailStatus.INVALID else status
     is_verified = status is not EmailStatus.UNKNOWN and local not in _UNVERIFIED
-    return reading.found_email(
-        reading.text(body, "email"),
+    return parsing.found_email(
+        parsing.text(body, "email"),
         status,
         source,
         kind=_KINDS.get(domain),
@@ -194,32 +210,32 @@ def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
 
 def _phone(body: Mapping[str, Any], name: str, source: Source) -> FoundPhone | None:
     kind = "mobile" if name == "mobile_phone" else "work"
-    country = reading.text(body, "country")
-    return reading.found_phone(reading.text(body, name), source, kind=kind, country=country)
+    country = parsing.text(body, "country")
+    return parsing.found_phone(parsing.text(body, name), source, kind=kind, country=country)
 
 
 def _contact(body: Mapping[str, Any], source: Source) -> FoundContact | None:
-    return reading.found_contact(
+    return parsing.found_contact(
         source,
-        full_name=reading.text(body, "full_name"),
-        first_name=reading.text(body, "first_name"),
-        last_name=reading.text(body, "last_name"),
-        title=reading.text(body, "job"),
-        level=reading.text(body, "job_level"),
-        area=reading.text(body, "job_function"),
-        linkedin_url=reading.text(body, "linkedin"),
-        country=reading.text(body, "country"),
+        full_name=parsing.text(body, "full_name"),
+        first_name=parsing.text(body, "first_name"),
+        last_name=parsing.text(body, "last_name"),
+        title=parsing.text(body, "job"),
+        level=parsing.text(body, "job_level"),
+        area=parsing.text(body, "job_function"),
+        linkedin_url=parsing.text(body, "linkedin"),
+        country=parsing.text(body, "country"),
         company=_company(body, source),
     )
 
 
 def _company(body: Mapping[str, Any], source: Source) -> FoundCompany | None:
-    return reading.found_company(
+    return parsing.found_company(
         source,
-        name=reading.text(body, "company"),
-        domain=reading.text(body, "website"),
-        linkedin_url=reading.text(body, "company_linkedin"),
-        industry=reading.text(body, "industry") or reading.text(body, "naf5_des"),
-        employees=reading.figure(body, "employee_count") or reading.text(body, "nb_employees"),
-        city=reading.text(body, "siret_city"),
+        name=parsing.text(body, "company"),
+        domain=parsing.text(body, "website"),
+        linkedin_url=parsing.text(body, "company_linkedin"),
+        industry=parsing.text(body, "industry") or parsing.text(body, "naf5_des"),
+        employees=parsing.figure(body, "employee_count") or parsing.text(body, "nb_employees"),
+        city=parsing.text(body, "siret_city"),
     )

@@ -14,15 +14,23 @@ from urllib.parse import quote
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.names import parse_name
-from app.domain.rates import Rate
+from app.domain.normal.names import parse_name
+from app.domain.providers.rates import Rate
 from app.infra import clock
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Pending, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
-SECONDS_TO_NEXT = 30.0
-SECONDS_TO_CALM = 60.0
+POLL_SECONDS = 30.0
+THROTTLED_POLL_SECONDS = 60.0
 """What `error.rate.limit` says in words: try again in 1m."""
 LABEL = "contact lookup"
 """What the enrichment is called in the vendor's dashboard; nobody's name."""
@@ -64,10 +72,12 @@ class FullEnrich(Vendor):
 
     name = "fullenrich"
     base_url = "https://app.fullenrich.com/api/v2"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL, Field.PHONE})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL, ProviderField.PHONE})
     usual_terms = Terms(
         rates=(Rate(60, 60.0),),
-        prices=MappingProxyType({Field.EMAIL: PRICES[WORK] + PRICES[PERSONAL], Field.PHONE: PRICES[PHONES]}),
+        prices=MappingProxyType(
+            {ProviderField.EMAIL: PRICES[WORK] + PRICES[PERSONAL], ProviderField.PHONE: PRICES[PHONES]}
+        ),
         patience=900.0,
     )
 
@@ -75,11 +85,11 @@ class FullEnrich(Vendor):
         """Give the bearer token."""
         return {"Authorization": f"Bearer {key}"}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether it sells this (of phones mobiles only), by profile or by names and company."""
         return bool(_wanted(ask)) and _contact_of(ask) is not None
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Order the enrichment, or fetch what became of it."""
         if ask.ticket is None:
             contact = {**(_contact_of(ask) or {}), "enrich_fields": list(_wanted(ask))}
@@ -88,59 +98,61 @@ class FullEnrich(Vendor):
         path = f"/contact/enrich/bulk/{quote(ask.ticket, safe='')}"
         return self._fetched(ask, ask.ticket, self.send("GET", path, seconds=seconds))
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask how many credits are left."""
         answer = self.send("GET", "/account/credits", seconds=seconds)
-        balance = reading.figure(answer.body or {}, "balance")
+        balance = parsing.figure(answer.body or {}, "balance")
         return self.checked(answer, {} if balance is None else {"credits": balance})
 
-    def _ordered(self, answer: Answer) -> Reply | Pending:
+    def _ordered(self, answer: VendorResponse) -> ProviderResponse | Pending:
         if not answer.is_ok:
             return self._refused(answer)
-        ticket = reading.text(answer.object, "enrichment_id")
+        ticket = parsing.text(answer.object, "enrichment_id")
         if ticket is None:
             raise UnexpectedAnswer("enrichment_id")
-        return Pending(ticket, SECONDS_TO_NEXT)
+        return Pending(ticket, POLL_SECONDS)
 
-    def _fetched(self, ask: Ask, ticket: str, answer: Answer) -> Reply | Pending:
+    def _fetched(
+        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+    ) -> ProviderResponse | Pending:
         body = answer.body or {}
         if answer.status in _PASSING:  # what is ordered is not given up for that
             is_calm = answer.status != 429  # noqa: PLR2004 -- the status
-            return self.later(ticket, answer, SECONDS_TO_NEXT if is_calm else SECONDS_TO_CALM)
-        if reading.text(body, "code") == _IN_PROGRESS:
-            return Pending(ticket, SECONDS_TO_NEXT)
+            return self.later(ticket, answer, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
+        if parsing.text(body, "code") == _IN_PROGRESS:
+            return Pending(ticket, POLL_SECONDS)
         if not answer.is_ok and not (answer.status == _PAYMENT_REQUIRED and "data" in body):
             return self._refused(answer)
-        status = "CREDITS_INSUFFICIENT" if not answer.is_ok else reading.text(answer.object, "status")
+        status = "CREDITS_INSUFFICIENT" if not answer.is_ok else parsing.text(answer.object, "status")
         if status in _OPEN:
-            return Pending(ticket, SECONDS_TO_NEXT)
+            return Pending(ticket, POLL_SECONDS)
         if status not in _WITHOUT_VALUES:
             raise UnexpectedAnswer("status")
         return _reply(ask, body, _WITHOUT_VALUES[status])
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error by its code first; nothing found is never 404."""
         standard = self.standard(answer)
-        outcome = _BY_CODE.get(reading.text(answer.body or {}, "code") or "", standard.outcome)
+        outcome = _BY_CODE.get(parsing.text(answer.body or {}, "code") or "", standard.outcome)
         if outcome is TraceOutcome.MISS:
-            return Reply(outcome=TraceOutcome.ERROR)
-        calm = SECONDS_TO_CALM if outcome is TraceOutcome.RATE_LIMITED else None
-        return Reply(outcome=outcome, retry_after=standard.retry_after or calm)
+            return ProviderResponse(outcome=TraceOutcome.ERROR)
+        calm = THROTTLED_POLL_SECONDS if outcome is TraceOutcome.RATE_LIMITED else None
+        return ProviderResponse(outcome=outcome, retry_after=standard.retry_after or calm)
 
 
-def _wanted(ask: Ask) -> tuple[str, ...]:
+def _wanted(ask: ProviderRequest) -> tuple[str, ...]:
     """Give what to order, and so to pay for."""
-    if ask.field is Field.PHONE:
+    if ask.field is ProviderField.PHONE:
         return (PHONES,) if not ask.types or "mobile" in ask.types else ()
     types = ask.types or ("work",)
     sold = (("work", WORK), ("personal", PERSONAL))
     return tuple(field for kind, field in sold if kind in types)
 
 
-def _contact_of(ask: Ask) -> dict[str, str] | None:
+def _contact_of(ask: ProviderRequest) -> dict[str, str] | None:
     """Give what the vendor is told of the person; None if that is too little."""
     subject = ask.subject
-    name = reading.normal(parse_name, subject.name)
+    name = parsing.normal(parse_name, subject.name)
     told = {
         "first_name": subject.first_name or (name.first if name else None),
         "last_name": subject.last_name or (name.last if name else None),
@@ -153,18 +165,20 @@ def _contact_of(ask: Ask) -> dict[str, str] | None:
     return {field: value for field, value in told.items() if value} if enough else None
 
 
-def _reply(ask: Ask, body: Mapping[str, Any], without_values: TraceOutcome) -> Reply:
-    source = reading.said_by(FullEnrich.name)
-    rows = reading.records(body, "data")
-    found = reading.record(rows[0], "contact_info") if rows else {}
-    emails = _emails(ask, found, source) if ask.field is Field.EMAIL else ()
-    phones = _phones(found, source) if ask.field is Field.PHONE else ()
-    told = reading.figure(reading.record(body, "cost"), "credits")
+def _reply(ask: ProviderRequest, body: Mapping[str, Any], without_values: TraceOutcome) -> ProviderResponse:
+    source = parsing.source_of(FullEnrich.name)
+    rows = parsing.records(body, "data")
+    found = parsing.object_at(rows[0], "contact_info") if rows else {}
+    emails = _emails(ask, found, source) if ask.field is ProviderField.EMAIL else ()
+    phones = _phones(found, source) if ask.field is ProviderField.PHONE else ()
+    told = parsing.figure(parsing.object_at(body, "cost"), "credits")
     cost = _documented(emails, phones) if told is None else told
     if emails or phones:
-        contact = _contact(reading.record(rows[0], "profile"), source)
-        return Reply(outcome=TraceOutcome.HIT, emails=emails, phones=phones, contact=contact, cost=cost)
-    return Reply(outcome=without_values, cost=cost)
+        contact = _contact(parsing.object_at(rows[0], "profile"), source)
+        return ProviderResponse(
+            outcome=TraceOutcome.HIT, emails=emails, phones=phones, contact=contact, cost=cost
+        )
+    return ProviderResponse(outcome=without_values, cost=cost)
 
 
 def _documented(emails: tuple[FoundEmail, ...], phones: tuple[FoundPhone, ...]) -> float:
@@ -176,15 +190,15 @@ def _documented(emails: tuple[FoundEmail, ...], phones: tuple[FoundPhone, ...]) 
     )
 
 
-def _emails(ask: Ask, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
+def _emails(ask: ProviderRequest, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
     """Read the addresses, the most probable first."""
-    return reading.of_type(
+    return parsing.unique_emails(
         (
             _email(one, kind, source)
             for kind in ("work", "personal")
             for one in (
-                reading.record(found, f"most_probable_{kind}_email"),
-                *reading.records(found, f"{kind}_emails"),
+                parsing.object_at(found, f"most_probable_{kind}_email"),
+                *parsing.records(found, f"{kind}_emails"),
             )
         ),
         ask.types,
@@ -192,9 +206,9 @@ def _emails(ask: Ask, found: Mapping[str, Any], source: Source) -> tuple[FoundEm
 
 
 def _email(body: Mapping[str, Any], kind: str, source: Source) -> FoundEmail | None:
-    status = _STATUSES.get(reading.text(body, "status") or "", EmailStatus.UNKNOWN)
-    return reading.found_email(
-        reading.text(body, "email"),
+    status = _STATUSES.get(parsing.text(body, "status") or "", EmailStatus.UNKNOWN)
+    return parsing.found_email(
+        parsing.text(body, "email"),
         status,
         source,
         kind=kind,
@@ -204,44 +218,44 @@ def _email(body: Mapping[str, Any], kind: str, source: Source) -> FoundEmail | N
 
 def _phones(found: Mapping[str, Any], source: Source) -> tuple[FoundPhone, ...]:
     """Read the numbers, which are mobiles, the most probable first."""
-    said = (reading.record(found, "most_probable_phone"), *reading.records(found, "phones"))
-    return reading.some(
-        reading.found_phone(
-            reading.text(one, "number"), source, kind="mobile", country=reading.text(one, "region")
+    said = (parsing.object_at(found, "most_probable_phone"), *parsing.records(found, "phones"))
+    return parsing.unique_phones(
+        parsing.found_phone(
+            parsing.text(one, "number"), source, kind="mobile", country=parsing.text(one, "region")
         )
         for one in said
     )
 
 
 def _contact(profile: Mapping[str, Any], source: Source) -> FoundContact | None:
-    job = reading.record(profile, "employment", "current")
-    place = reading.record(profile, "location")
-    return reading.found_contact(
+    job = parsing.object_at(profile, "employment", "current")
+    place = parsing.object_at(profile, "location")
+    return parsing.found_contact(
         source,
-        full_name=reading.text(profile, "full_name"),
-        first_name=reading.text(profile, "first_name"),
-        last_name=reading.text(profile, "last_name"),
-        title=reading.text(job, "title"),
+        full_name=parsing.text(profile, "full_name"),
+        first_name=parsing.text(profile, "first_name"),
+        last_name=parsing.text(profile, "last_name"),
+        title=parsing.text(job, "title"),
         linkedin_url=_network_url(profile),
-        city=reading.text(place, "city"),
-        country=reading.text(place, "country_code") or reading.text(place, "country"),
-        company=_company(reading.record(job, "company"), source),
+        city=parsing.text(place, "city"),
+        country=parsing.text(place, "country_code") or parsing.text(place, "country"),
+        company=_company(parsing.object_at(job, "company"), source),
     )
 
 
 def _company(body: Mapping[str, Any], source: Source) -> FoundCompany | None:
-    place = reading.record(body, "locations", "headquarters")
-    return reading.found_company(
+    place = parsing.object_at(body, "locations", "headquarters")
+    return parsing.found_company(
         source,
-        name=reading.text(body, "name"),
-        domain=reading.text(body, "domain"),
+        name=parsing.text(body, "name"),
+        domain=parsing.text(body, "domain"),
         linkedin_url=_network_url(body),
-        industry=reading.text(reading.record(body, "industry"), "main_industry"),
-        employees=reading.figure(body, "headcount") or reading.text(body, "headcount_range"),
-        city=reading.text(place, "city"),
-        country=reading.text(place, "country_code") or reading.text(place, "country"),
+        industry=parsing.text(parsing.object_at(body, "industry"), "main_industry"),
+        employees=parsing.figure(body, "headcount") or parsing.text(body, "headcount_range"),
+        city=parsing.text(place, "city"),
+        country=parsing.text(place, "country_code") or parsing.text(place, "country"),
     )
 
 
 def _network_url(body: Mapping[str, Any]) -> str | None:
-    return reading.text(reading.record(body, "social_profiles", "professional_network"), "url")
+    return parsing.text(parsing.object_at(body, "social_profiles", "professional_network"), "url")

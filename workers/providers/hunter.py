@@ -7,20 +7,28 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from app.domain.countries import parse_location
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
-from app.domain.subjects import Subject
+from app.domain.normal.countries import parse_location
+from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Pending, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
 PROFILES = "https://www.linkedin.com/in/"
 COMPANIES = "https://www.linkedin.com/company/"
 SHORTEST_DURATION, LONGEST_DURATION = 3, 20
-LONGEST_PAUSE = 30.0
+MAX_RETRY_AFTER_SECONDS = 30.0
 _STATUSES = {
     "valid": EmailStatus.VALID,
     "accept_all": EmailStatus.ACCEPT_ALL,
@@ -31,7 +39,7 @@ _STATUSES = {
 _VERIFIED = frozenset({"valid", "accept_all", "invalid"})
 """Whose mailbox was looked at; these are also the ones a verification is charged for."""
 _TOO_FAST = ("per second", "per minute", "slow down", "rate limit")
-_SHUT_OUT = ("restricted", "blocked", "suspended")
+_BLOCKED = ("restricted", "blocked", "suspended")
 _IN_PROGRESS, _RETRY_LATER = 202, 222
 _BAD_REQUEST, _FORBIDDEN, _TOO_MANY = 400, 403, 429
 _OF_A_REFUSED_VALUE = {
@@ -50,7 +58,7 @@ class DomainSearch:
     `contacts` are people with their addresses; `pattern` is how those are built, such as `{first}.{last}`.
     """
 
-    reply: Reply
+    reply: ProviderResponse
     contacts: tuple[FoundContact, ...] = ()
     pattern: str | None = None
 
@@ -64,12 +72,19 @@ class Hunter(Vendor):
 
     name: ClassVar[str] = "hunter"
     base_url: ClassVar[str] = "https://api.hunter.io/v2"
-    fields: ClassVar[frozenset[Field]] = frozenset(
-        {Field.EMAIL, Field.PERSON, Field.COMPANY, Field.VERIFICATION}
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(
+        {ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY, ProviderField.VERIFICATION}
     )
     usual_terms: ClassVar[Terms] = Terms(
         rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; everything else may go half as fast again
-        prices=MappingProxyType({Field.EMAIL: 1, Field.PERSON: 1, Field.COMPANY: 1, Field.VERIFICATION: 1}),
+        prices=MappingProxyType(
+            {
+                ProviderField.EMAIL: 1,
+                ProviderField.PERSON: 1,
+                ProviderField.COMPANY: 1,
+                ProviderField.VERIFICATION: 1,
+            }
+        ),
         patience=120,
     )
 
@@ -77,24 +92,24 @@ class Hunter(Vendor):
         """Give the header; the API would take the key as a query parameter, too."""
         return {"X-API-KEY": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether there is a name and a company, or a profile, an address, a domain."""
         subject = ask.subject
         match ask.field:
-            case Field.EMAIL:
+            case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
                 wants_work = not ask.types or "work" in ask.types
                 return wants_work and bool(subject.linkedin_url or (subject.name and company))
-            case Field.PERSON:
+            case ProviderField.PERSON:
                 return bool(subject.linkedin_url or subject.email)
-            case Field.COMPANY:
+            case ProviderField.COMPANY:
                 return bool(subject.company_domain)
-            case Field.VERIFICATION:
+            case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case _:
                 return False
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Ask for one thing; a verification that is not done yet is asked for again in the same words."""
         answer = self.send("GET", _PATHS[ask.field], params=_parameters(ask, seconds), seconds=seconds)
         if answer.status == _IN_PROGRESS:
@@ -120,31 +135,31 @@ class Hunter(Vendor):
         if not answer.is_ok:
             return DomainSearch(reply=self._refused(answer))
         data = _data(answer)
-        company = reading.found_company(
-            reading.said_by(self.name),
-            name=reading.text(data, "organization"),
-            domain=reading.text(data, "domain") or domain,
-            country=reading.text(data, "country"),
+        company = parsing.found_company(
+            parsing.source_of(self.name),
+            name=parsing.text(data, "organization"),
+            domain=parsing.text(data, "domain") or domain,
+            country=parsing.text(data, "country"),
         )
-        lines = reading.records(data, "emails")
+        lines = parsing.records(data, "emails")
         contacts = tuple(filter(None, (_colleague(line, company) for line in lines)))
         outcome = TraceOutcome.HIT if contacts else TraceOutcome.MISS
         cost = -(-len(lines) // 10)
-        reply = Reply(outcome=outcome, company=company if lines else None, cost=cost)
-        return DomainSearch(reply=reply, contacts=contacts, pattern=reading.text(data, "pattern"))
+        reply = ProviderResponse(outcome=outcome, company=company if lines else None, cost=cost)
+        return DomainSearch(reply=reply, contacts=contacts, pattern=parsing.text(data, "pattern"))
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask for the account, which is free."""
         answer = self.send("GET", "/account", seconds=seconds)
         if not answer.is_ok:
             outcome = self._refused(answer).outcome
-            return Check(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
-        pools = reading.record(_data(answer), "requests")
+            return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+        pools = parsing.object_at(_data(answer), "requests")
         return self.checked(
             answer, {pool: left for pool in pools if (left := _left(pools, pool)) is not None}
         )
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none: Hunter says 403 for too fast and 429 for all used up."""
         code, details = _error(answer)
         reply = self.standard(answer)
@@ -159,20 +174,20 @@ class Hunter(Vendor):
             too_fast = answer.retry_after is not None or any(word in details for word in _TOO_FAST)
             outcome = TraceOutcome.RATE_LIMITED if too_fast else TraceOutcome.NO_CREDITS
         elif answer.status == _FORBIDDEN:
-            shut_out = any(word in details for word in _SHUT_OUT)
+            shut_out = any(word in details for word in _BLOCKED)
             outcome = TraceOutcome.UNCONFIGURED if shut_out else TraceOutcome.RATE_LIMITED
-        return Reply(outcome=outcome, retry_after=reply.retry_after)
+        return ProviderResponse(outcome=outcome, retry_after=reply.retry_after)
 
 
-def _parameters(ask: Ask, seconds: float) -> dict[str, Any]:
+def _parameters(ask: ProviderRequest, seconds: float) -> dict[str, Any]:
     subject = ask.subject
     handle = subject.linkedin_url.removeprefix(PROFILES) if subject.linkedin_url else None
     match ask.field:
-        case Field.COMPANY:
+        case ProviderField.COMPANY:
             return {"domain": subject.company_domain}
-        case Field.PERSON:
+        case ProviderField.PERSON:
             return {"linkedin_handle": handle} if handle else {"email": subject.email}
-        case Field.VERIFICATION:
+        case ProviderField.VERIFICATION:
             return {"email": subject.email}
         case _:
             return _finder(subject, handle) | {"max_duration": _duration(seconds)}
@@ -199,10 +214,10 @@ def _duration(seconds: float) -> int:
 def _pending(ticket: str | None) -> Pending:
     """Wait 2, 4, 8 … seconds, 30 at most; the ticket counts how often it was not done."""
     times = int(ticket) if ticket and ticket.isdecimal() else 0
-    return Pending(str(times + 1), min(2.0 ** min(times + 1, 10), LONGEST_PAUSE))
+    return Pending(str(times + 1), min(2.0 ** min(times + 1, 10), MAX_RETRY_AFTER_SECONDS))
 
 
-def _data(answer: Answer) -> dict[str, Any]:
+def _data(answer: VendorResponse) -> dict[str, Any]:
     """Give what is asked for; empty if it is null.
 
     Raises:
@@ -211,155 +226,155 @@ def _data(answer: Answer) -> dict[str, Any]:
     """
     if "data" not in answer.object:
         raise UnexpectedAnswer("data")
-    return reading.record(answer.object, "data")
+    return parsing.object_at(answer.object, "data")
 
 
-def _error(answer: Answer) -> tuple[str, str]:
+def _error(answer: VendorResponse) -> tuple[str, str]:
     """Give id and details of the first error, in lower case; it is documented in a list and without one."""
     said = (answer.body or {}).get("errors")
     first = said[0] if isinstance(said, list) and said else said
     if not isinstance(first, dict):
         return "", ""
-    return (reading.text(first, "id") or "").lower(), (reading.text(first, "details") or "").lower()
+    return (parsing.text(first, "id") or "").lower(), (parsing.text(first, "details") or "").lower()
 
 
-def _email(ask: Ask, data: Mapping[str, Any]) -> Reply:
-    found = _address(reading.text(data, "email"), data, reading.figure(data, "score"))
-    emails = reading.of_type([found], ("work",))
+def _email(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+    found = _address(parsing.text(data, "email"), data, parsing.figure(data, "score"))
+    emails = parsing.unique_emails([found], ("work",))
     cost = 1 if found else 0
     if not emails:
-        return Reply(outcome=TraceOutcome.MISS, cost=cost)
-    source = reading.said_by(Hunter.name)
-    contact = reading.found_contact(
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
+    source = parsing.source_of(Hunter.name)
+    contact = parsing.found_contact(
         source,
-        first_name=reading.text(data, "first_name"),
-        last_name=reading.text(data, "last_name"),
-        title=reading.text(data, "position"),
-        linkedin_url=reading.text(data, "linkedin_url"),
-        company=reading.found_company(
-            source, name=reading.text(data, "company"), domain=reading.text(data, "domain")
+        first_name=parsing.text(data, "first_name"),
+        last_name=parsing.text(data, "last_name"),
+        title=parsing.text(data, "position"),
+        linkedin_url=parsing.text(data, "linkedin_url"),
+        company=parsing.found_company(
+            source, name=parsing.text(data, "company"), domain=parsing.text(data, "domain")
         ),
     )
-    if not reading.records(data, "sources"):  # made of the question's words, which come back
-        contact = reading.without_echo(contact, ask)
-    return Reply(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
+    if not parsing.records(data, "sources"):  # made of the question's words, which come back
+        contact = parsing.without_echo(contact, ask)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
 
 
 def _address(said: str | None, line: Mapping[str, Any], score: float | None) -> FoundEmail | None:
     """Put an address together with the verification in the same line, if it is not older than a month."""
-    verification = reading.record(line, "verification")
-    word = (reading.text(verification, "status") or "").lower()
+    verification = parsing.object_at(line, "verification")
+    word = (parsing.text(verification, "status") or "").lower()
     now = clock.now()
-    at = min(reading.time(verification, "date") or now, now)
-    return reading.found_email(
+    at = min(parsing.time(verification, "date") or now, now)
+    return parsing.found_email(
         said,
         _STATUSES.get(word, EmailStatus.UNKNOWN),
-        reading.said_by(Hunter.name),
+        parsing.source_of(Hunter.name),
         reasons=[word] if word in {"webmail", "disposable"} else [],
         confidence=_share(score),
         verified_at=at if word in _VERIFIED else None,
     )
 
 
-def _verification(ask: Ask, data: Mapping[str, Any]) -> Reply:
+def _verification(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
-    word = (reading.text(data, "status") or "").lower()
+    word = (parsing.text(data, "status") or "").lower()
     if not word:
         raise UnexpectedAnswer("status")
-    source = reading.said_by(Hunter.name)
+    source = parsing.source_of(Hunter.name)
     told = {"disposable": data.get("disposable"), "webmail": data.get("webmail")}
     reasons = [reason for reason, applies in told.items() if applies is True or reason == word]
     if data.get("mx_records") is False:
         reasons.append("no_mx")
-    verdict = reading.found_email(
+    verdict = parsing.found_email(
         ask.subject.email,
         _STATUSES.get(word, EmailStatus.UNKNOWN),
         source,
         reasons=reasons,
-        confidence=_share(reading.figure(data, "score")),
+        confidence=_share(parsing.figure(data, "score")),
         verified_at=source.at if word in _VERIFIED else None,
     )
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:
-        return Reply(outcome=TraceOutcome.MISS)
-    return Reply(outcome=TraceOutcome.HIT, emails=(verdict,), cost=1 if word in _VERIFIED else 0)
+        return ProviderResponse(outcome=TraceOutcome.MISS)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=1 if word in _VERIFIED else 0)
 
 
-def _person(_ask: Ask, data: Mapping[str, Any]) -> Reply:
-    source = reading.said_by(Hunter.name)
-    name, job = reading.record(data, "name"), reading.record(data, "employment")
-    handle = reading.text(reading.record(data, "linkedin"), "handle")
+def _person(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+    source = parsing.source_of(Hunter.name)
+    name, job = parsing.object_at(data, "name"), parsing.object_at(data, "employment")
+    handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
     city, country = _place(data)
-    contact = reading.found_contact(
+    contact = parsing.found_contact(
         source,
-        full_name=reading.text(name, "fullName"),
-        first_name=reading.text(name, "givenName"),
-        last_name=reading.text(name, "familyName"),
-        title=reading.text(job, "title"),
-        level=reading.text(job, "seniority"),
-        area=reading.text(job, "role"),
+        full_name=parsing.text(name, "fullName"),
+        first_name=parsing.text(name, "givenName"),
+        last_name=parsing.text(name, "familyName"),
+        title=parsing.text(job, "title"),
+        level=parsing.text(job, "seniority"),
+        area=parsing.text(job, "role"),
         linkedin_url=PROFILES + handle if handle else None,
         city=city,
         country=country,
-        company=reading.found_company(
-            source, name=reading.text(job, "name"), domain=reading.text(job, "domain")
+        company=parsing.found_company(
+            source, name=parsing.text(job, "name"), domain=parsing.text(job, "domain")
         ),
     )
     if contact is None:
-        return Reply(outcome=TraceOutcome.MISS)
-    return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=1)
+        return ProviderResponse(outcome=TraceOutcome.MISS)
+    return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=1)
 
 
-def _company(_ask: Ask, data: Mapping[str, Any]) -> Reply:
-    metrics = reading.record(data, "metrics")
-    handle = reading.text(reading.record(data, "linkedin"), "handle")
+def _company(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+    metrics = parsing.object_at(data, "metrics")
+    handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
     city, country = _place(data)
-    company = reading.found_company(
-        reading.said_by(Hunter.name),
-        name=reading.text(data, "name"),
-        domain=reading.text(data, "domain"),
+    company = parsing.found_company(
+        parsing.source_of(Hunter.name),
+        name=parsing.text(data, "name"),
+        domain=parsing.text(data, "domain"),
         linkedin_url=COMPANIES + handle.removeprefix("company/") if handle else None,
-        industry=reading.text(reading.record(data, "category"), "industry"),
-        employees=reading.text(metrics, "employeesRange") or _employees(metrics),
+        industry=parsing.text(parsing.object_at(data, "category"), "industry"),
+        employees=parsing.text(metrics, "employeesRange") or _employees(metrics),
         city=city,
         country=country,
     )
     if company is None:
-        return Reply(outcome=TraceOutcome.MISS)
-    return Reply(outcome=TraceOutcome.HIT, company=company, cost=1)
+        return ProviderResponse(outcome=TraceOutcome.MISS)
+    return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1)
 
 
 def _employees(metrics: Mapping[str, Any]) -> str | float | None:
     """Give the employees, a range such as 11-50 in Hunter's own format and a number in Clearbit's."""
-    return reading.text(metrics, "employees") or reading.figure(metrics, "employees")
+    return parsing.text(metrics, "employees") or parsing.figure(metrics, "employees")
 
 
 def _colleague(line: Mapping[str, Any], company: FoundCompany | None) -> FoundContact | None:
     """Read one line of a domain search; None if it names nobody."""
-    found = _address(reading.text(line, "value"), line, reading.figure(line, "confidence"))
-    contact = reading.found_contact(
-        reading.said_by(Hunter.name),
-        first_name=reading.text(line, "first_name"),
-        last_name=reading.text(line, "last_name"),
-        title=reading.text(line, "position"),
-        level=reading.text(line, "seniority"),
-        area=reading.text(line, "department"),
-        linkedin_url=reading.text(line, "linkedin"),
+    found = _address(parsing.text(line, "value"), line, parsing.figure(line, "confidence"))
+    contact = parsing.found_contact(
+        parsing.source_of(Hunter.name),
+        first_name=parsing.text(line, "first_name"),
+        last_name=parsing.text(line, "last_name"),
+        title=parsing.text(line, "position"),
+        level=parsing.text(line, "seniority"),
+        area=parsing.text(line, "department"),
+        linkedin_url=parsing.text(line, "linkedin"),
         company=company,
     )
-    is_person = reading.text(line, "type") != "generic"
+    is_person = parsing.text(line, "type") != "generic"
     return replace(contact, emails=(found,)) if contact and found and is_person else None
 
 
 def _place(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Give the city and the country, out of `geo` or else out of the line of `location`."""
-    geo = reading.record(data, "geo")
+    geo = parsing.object_at(data, "geo")
     city, country = (
-        reading.text(geo, "city"),
-        reading.text(geo, "countryCode") or reading.text(geo, "country"),
+        parsing.text(geo, "city"),
+        parsing.text(geo, "countryCode") or parsing.text(geo, "country"),
     )
     if city or country:
         return city, country
-    return parse_location(reading.text(data, "location") or "")
+    return parse_location(parsing.text(data, "location") or "")
 
 
 def _share(percent: float | None) -> float | None:
@@ -371,19 +386,19 @@ def _left(pools: Mapping[str, Any], pool: str) -> float | None:
     one = pools.get(pool)
     if not isinstance(one, dict):
         return None
-    available, used = reading.figure(one, "available"), reading.figure(one, "used")
+    available, used = parsing.figure(one, "available"), parsing.figure(one, "used")
     return None if available is None else max(available - (used or 0), 0.0)
 
 
 _PATHS = {
-    Field.EMAIL: "/email-finder",
-    Field.PERSON: "/people/find",
-    Field.COMPANY: "/companies/find",
-    Field.VERIFICATION: "/email-verifier",
+    ProviderField.EMAIL: "/email-finder",
+    ProviderField.PERSON: "/people/find",
+    ProviderField.COMPANY: "/companies/find",
+    ProviderField.VERIFICATION: "/email-verifier",
 }
 _READERS = {
-    Field.EMAIL: _email,
-    Field.PERSON: _person,
-    Field.COMPANY: _company,
-    Field.VERIFICATION: _verification,
+    ProviderField.EMAIL: _email,
+    ProviderField.PERSON: _person,
+    ProviderField.COMPANY: _company,
+    ProviderField.VERIFICATION: _verification,
 }

@@ -12,14 +12,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from app.domain.emails import email_kind
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
-from app.domain.subjects import Subject
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import LONGEST_PAUSE, Answer, Vendor
+from app.domain.normal.emails import email_kind
+from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
 EMAIL_PRICE, MOBILE_PRICE, VERIFICATION_PRICE = 1.0, 5.0, 0.25
 _STATUSES = {
@@ -33,7 +40,7 @@ _UNPAID = frozenset({"catch_all", "unknown"})
 """Verdicts that cost nothing."""
 _NOT_TAKEN = "validation_error"
 _BAD_REQUEST, _FORBIDDEN = 400, 403
-_SHORTEST_WITH_COUNTRY_CODE = 11
+_MIN_INTERNATIONAL_DIGITS = 11
 _NOT_A_DIGIT = re.compile(r"\D")
 
 
@@ -46,14 +53,16 @@ class LeadMagic(Vendor):
 
     name: ClassVar[str] = "leadmagic"
     base_url: ClassVar[str] = "https://api.leadmagic.io"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL, Field.PHONE, Field.VERIFICATION})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(
+        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.VERIFICATION}
+    )
     usual_terms: ClassVar[Terms] = Terms(
         rates=(Rate(50, 1), Rate(600, 60)),
         prices=MappingProxyType(
             {
-                Field.EMAIL: EMAIL_PRICE,
-                Field.PHONE: MOBILE_PRICE,
-                Field.VERIFICATION: VERIFICATION_PRICE,
+                ProviderField.EMAIL: EMAIL_PRICE,
+                ProviderField.PHONE: MOBILE_PRICE,
+                ProviderField.VERIFICATION: VERIFICATION_PRICE,
             }
         ),
     )
@@ -62,22 +71,22 @@ class LeadMagic(Vendor):
         """Give the header of the key."""
         return {"X-API-Key": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether there is a name and a company for a work e-mail, a profile or address for a mobile."""
         subject = ask.subject
         match ask.field:
-            case Field.EMAIL:
+            case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
                 return (not ask.types or "work" in ask.types) and bool(subject.name and company)
-            case Field.PHONE:
+            case ProviderField.PHONE:
                 wants_mobile = not ask.types or "mobile" in ask.types
                 return wants_mobile and bool(subject.linkedin_url or subject.email)
-            case Field.VERIFICATION:
+            case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case _:
                 return False
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Ask the endpoint that sells this one thing."""
         path, sought = _ENDPOINTS[ask.field]
         answer = self.send("POST", path, body=sought(ask.subject), seconds=seconds)
@@ -85,31 +94,31 @@ class LeadMagic(Vendor):
             return self._refused(answer)
         return _READERS[ask.field](ask, answer.object)
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask for the balance, which is free; credits that are frozen cannot be spent."""
         answer = self.send("GET", "/v1/credits", seconds=seconds)
         if not answer.is_ok:
             outcome = self._refused(answer).outcome
             known = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
-            return Check(outcome=TraceOutcome.ERROR if outcome in known else outcome)
-        left = reading.figure(answer.object, "credits_liquid")
-        left = reading.figure(answer.object, "credits") if left is None else left
+            return CredentialCheck(outcome=TraceOutcome.ERROR if outcome in known else outcome)
+        left = parsing.figure(answer.object, "credits_liquid")
+        left = parsing.figure(answer.object, "credits") if left is None else left
         return self.checked(answer, {} if left is None else {"credits": left})
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none, a list of RFC 9457 problems."""
         reply = self.standard(answer)
         problem = _problem(answer.body or {})
-        code = (reading.text(problem, "code") or "").lower()
+        code = (parsing.text(problem, "code") or "").lower()
         outcome, wait = reply.outcome, reply.retry_after
         if answer.status == _BAD_REQUEST and code == _NOT_TAKEN:
             outcome = TraceOutcome.INELIGIBLE
         elif answer.status == _FORBIDDEN and answer.body is not None:
             outcome = TraceOutcome.UNCONFIGURED
         elif outcome is TraceOutcome.RATE_LIMITED and wait is None:
-            wait = reading.figure(reading.record(problem, "context"), "retry_after_seconds")
-            wait = None if wait is None else min(max(wait, 0.0), LONGEST_PAUSE)
-        return Reply(outcome=outcome, retry_after=wait)
+            wait = parsing.figure(parsing.object_at(problem, "context"), "retry_after_seconds")
+            wait = None if wait is None else min(max(wait, 0.0), MAX_RETRY_AFTER_SECONDS)
+        return ProviderResponse(outcome=outcome, retry_after=wait)
 
 
 def _name_and_company(subject: Subject) -> dict[str, Any]:
@@ -140,49 +149,49 @@ def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def _email(_ask: Ask, body: Mapping[str, Any]) -> Reply:
+def _email(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"email", "status"} & body.keys():
         raise UnexpectedAnswer("email")
-    found = _found(reading.text(body, "email"), reading.text(body, "status"))
-    emails = reading.of_type([found], ("work",))
+    found = _found(parsing.text(body, "email"), parsing.text(body, "status"))
+    emails = parsing.unique_emails([found], ("work",))
     if not emails:
-        return Reply(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
-    return Reply(outcome=TraceOutcome.HIT, emails=emails, cost=_cost(body, EMAIL_PRICE))
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, cost=_cost(body, EMAIL_PRICE))
 
 
-def _phone(ask: Ask, body: Mapping[str, Any]) -> Reply:
+def _phone(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"mobile_number", "credits_consumed", "message"} & body.keys():
         raise UnexpectedAnswer("mobile_number")
-    said = reading.text(body, "mobile_number")
-    phone = reading.found_phone(
-        _with_plus(said), reading.said_by(LeadMagic.name), kind="mobile", country=ask.country
+    said = parsing.text(body, "mobile_number")
+    phone = parsing.found_phone(
+        _with_plus(said), parsing.source_of(LeadMagic.name), kind="mobile", country=ask.country
     )
     if phone is None:
-        return Reply(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
-    return Reply(outcome=TraceOutcome.HIT, phones=(phone,), cost=_cost(body, MOBILE_PRICE))
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
+    return ProviderResponse(outcome=TraceOutcome.HIT, phones=(phone,), cost=_cost(body, MOBILE_PRICE))
 
 
-def _verification(ask: Ask, body: Mapping[str, Any]) -> Reply:
+def _verification(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
-    word = reading.text(body, "email_status")
+    word = parsing.text(body, "email_status")
     if word is None:
         raise UnexpectedAnswer("email_status")
     verdict = _found(ask.subject.email, word)
     cost = _cost(body, 0.0 if word.lower() in _UNPAID else VERIFICATION_PRICE)
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:
-        return Reply(outcome=TraceOutcome.MISS, cost=cost)
-    return Reply(outcome=TraceOutcome.HIT, emails=(verdict,), cost=cost)
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=cost)
 
 
 def _found(said: str | None, word: str | None) -> FoundEmail | None:
-    source = reading.said_by(LeadMagic.name)
+    source = parsing.source_of(LeadMagic.name)
     status = _STATUSES.get((word or "").lower(), EmailStatus.UNKNOWN)
     at = None if status is EmailStatus.UNKNOWN else source.at
-    return reading.found_email(said, status, source, verified_at=at)
+    return parsing.found_email(said, status, source, verified_at=at)
 
 
 def _cost(body: Mapping[str, Any], price: float) -> float:
-    consumed = reading.figure(body, "credits_consumed")
+    consumed = parsing.figure(body, "credits_consumed")
     return price if consumed is None or consumed < 0 else consumed
 
 
@@ -194,13 +203,17 @@ def _with_plus(said: str | None) -> str | None:
     """
     if said is None or said.startswith(("+", "0")):
         return said
-    has_country_code = len(_NOT_A_DIGIT.sub("", said)) >= _SHORTEST_WITH_COUNTRY_CODE
+    has_country_code = len(_NOT_A_DIGIT.sub("", said)) >= _MIN_INTERNATIONAL_DIGITS
     return f"+{said}" if has_country_code else said
 
 
 _ENDPOINTS = {
-    Field.EMAIL: ("/v1/people/email-finder", _name_and_company),
-    Field.PHONE: ("/v1/people/mobile-finder", _profile_and_address),
-    Field.VERIFICATION: ("/v1/people/email-validation", _address),
+    ProviderField.EMAIL: ("/v1/people/email-finder", _name_and_company),
+    ProviderField.PHONE: ("/v1/people/mobile-finder", _profile_and_address),
+    ProviderField.VERIFICATION: ("/v1/people/email-validation", _address),
 }
-_READERS = {Field.EMAIL: _email, Field.PHONE: _phone, Field.VERIFICATION: _verification}
+_READERS = {
+    ProviderField.EMAIL: _email,
+    ProviderField.PHONE: _phone,
+    ProviderField.VERIFICATION: _verification,
+}

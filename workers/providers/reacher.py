@@ -8,10 +8,17 @@ from typing import Any, ClassVar
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.settings import Access
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from app.settings import ProviderSettings
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
 PATH = "/v0/check_email"
 """What every version answers; `/v1/check_email` needs a queue of its own behind it."""
@@ -29,11 +36,13 @@ class Reacher(Vendor):
 
     name: ClassVar[str] = "reacher"
     base_url: ClassVar[str] = "http://127.0.0.1:8080"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.VERIFICATION})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
     needs_key: ClassVar[bool] = False
-    usual_terms: ClassVar[Terms] = Terms(prices=MappingProxyType({Field.VERIFICATION: 0}), miss_days=1)
+    usual_terms: ClassVar[Terms] = Terms(
+        prices=MappingProxyType({ProviderField.VERIFICATION: 0}), miss_days=1
+    )
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ProviderSettings) -> None:
         super().__init__(access)
         self._is_there = bool(access.base_url)
 
@@ -41,54 +50,54 @@ class Reacher(Vendor):
         """Give the header of the secret, which an instance may go without."""
         return {"x-reacher-secret": key} if key else {}
 
-    def refusal(self, ask: Ask) -> TraceOutcome | None:
+    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: nobody said where it is, or there is no address."""
         return super().refusal(ask) if self._is_there else TraceOutcome.UNCONFIGURED
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether there is an address."""
-        return ask.field is Field.VERIFICATION and bool(ask.subject.email)
+        return ask.field is ProviderField.VERIFICATION and bool(ask.subject.email)
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Have the address verified now."""
         answer = self.send("POST", PATH, body={"to_email": ask.subject.email}, seconds=seconds)
         return _verdict(ask, answer.object) if answer.is_ok else self._refused(answer)
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask for no address: a complaint in JSON says that it is there and takes the secret."""
         answer = self.send("POST", PATH, body={"to_email": ""}, seconds=seconds)
         if answer.body is not None and (answer.is_ok or answer.status == _BAD_REQUEST):
-            return Check(outcome=TraceOutcome.HIT)
+            return CredentialCheck(outcome=TraceOutcome.HIT)
         outcome = self._refused(answer).outcome
-        return Check(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+        return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none: a wrong secret is a 400 in plain text, all other errors are JSON."""
         if answer.status == _FORBIDDEN or (answer.status == _BAD_REQUEST and answer.body is None):
-            return Reply(outcome=TraceOutcome.UNCONFIGURED)
+            return ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)
         return self.standard(answer)
 
 
-def _verdict(ask: Ask, body: Mapping[str, Any]) -> Reply:
+def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
-    word = reading.text(body, "is_reachable")
+    word = parsing.text(body, "is_reachable")
     if word is None:
         raise UnexpectedAnswer("is_reachable")
-    source = reading.said_by(Reacher.name)
+    source = parsing.source_of(Reacher.name)
     reasons = _reasons(body)
     status = _STATUSES.get(word.lower(), EmailStatus.UNKNOWN)
-    takes_all = reading.record(body, "smtp").get("is_catch_all") is True
+    takes_all = parsing.object_at(body, "smtp").get("is_catch_all") is True
     if status is EmailStatus.RISKY and takes_all and "full_inbox" not in reasons:
         status = EmailStatus.ACCEPT_ALL
-    found = reading.found_email(ask.subject.email, status, source, reasons=reasons, verified_at=source.at)
+    found = parsing.found_email(ask.subject.email, status, source, reasons=reasons, verified_at=source.at)
     if found is None or status is EmailStatus.UNKNOWN:
-        return Reply(outcome=TraceOutcome.MISS)
-    return Reply(outcome=TraceOutcome.HIT, emails=(found,))
+        return ProviderResponse(outcome=TraceOutcome.MISS)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,))
 
 
 def _reasons(body: Mapping[str, Any]) -> list[str]:
     """Give what to be wary of; each part may be an error instead, which tells nothing."""
-    misc, mx, smtp = (reading.record(body, part) for part in ("misc", "mx", "smtp"))
+    misc, mx, smtp = (parsing.object_at(body, part) for part in ("misc", "mx", "smtp"))
     told = {
         "role": misc.get("is_role_account") is True,
         "disposable": misc.get("is_disposable") is True,

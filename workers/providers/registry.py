@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from app.settings import Settings, SettingsError
-from workers.providers import generic
 from workers.providers.apollo import Apollo
-from workers.providers.base import Field, Provider
+from workers.providers.base import Provider, ProviderField
+from workers.providers.configured import provider
 from workers.providers.dropcontact import Dropcontact
 from workers.providers.fullenrich import FullEnrich
 from workers.providers.hunter import Hunter
@@ -50,7 +50,7 @@ def load(settings: Settings) -> dict[str, Provider]:
     own: tuple[type[Provider], ...] = ()
     if settings.providers_file:
         taken = [provider.name for provider in PROVIDERS]
-        own = generic.read(settings.providers_file, os.environ, taken)
+        own = provider.read(settings.providers_file, os.environ, taken)
     known = {provider.name: provider(settings.access(provider.name)) for provider in (*PROVIDERS, *own)}
     for variable, field, name in _named(settings):
         if name not in known:
@@ -65,21 +65,21 @@ def load(settings: Settings) -> dict[str, Provider]:
     return known
 
 
-def in_order(settings: Settings, field: Field, region: str | None = None) -> tuple[Provider, ...]:
+def in_order(settings: Settings, field: ProviderField, region: str | None = None) -> tuple[Provider, ...]:
     """Give the providers to ask for the field, first to last; `region` is an ISO country or None."""
     known = load(settings)
     names = settings.providers(field.value, region)
     return tuple(known[name] for name in names)
 
 
-def _named(settings: Settings) -> Iterator[tuple[str, Field, str]]:
+def _named(settings: Settings) -> Iterator[tuple[str, ProviderField, str]]:
     """Give every provider that an order names, with the variable and the field of the order."""
     regions = {
         (name, name.rpartition("_")[2])
         for name, _value in settings.provider_variables
         if name.startswith("PROVIDERS_")
     }
-    for field in Field:
+    for field in ProviderField:
         usual = f"PROVIDERS_{field.value.upper()}"
         yield from ((usual, field, name) for name in settings.providers(field.value))
         for variable, region in regions:

@@ -17,22 +17,30 @@ from typing import Any, ClassVar
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone, Source
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
+from app.domain.providers.rates import Rate
 from app.infra import clock
-from workers.providers import reading
-from workers.providers.base import Ask, Check, Field, Pending, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from workers.providers import parsing
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
-SECONDS_TO_NEXT = 3.0
+POLL_SECONDS = 3.0
 STATUS_PATH = "/person/checkStatus"
-LOOKUP_TYPES = {Field.EMAIL: "standard", Field.PHONE: "phone", Field.PERSON: "enrich"}
+LOOKUP_TYPES = {ProviderField.EMAIL: "standard", ProviderField.PHONE: "phone", ProviderField.PERSON: "enrich"}
 """Each is paid from its own pool; none of them brings what another one is for."""
 
 _PASSING = frozenset({429, 500, 502, 503, 504})
 _OPEN = frozenset({"progress", "searching", "not queued"})
 _PAID_GRADES = frozenset({"A", "A-", None})
 """A worse one is free of charge; one without a grade counts as paid."""
-_SURE_GRADES = frozenset({"A", "A-"})
+_VERIFIED_GRADES = frozenset({"A", "A-"})
 """Of a phone: confirmed as valid."""
 _STATUSES = {
     "valid": EmailStatus.VALID,
@@ -49,11 +57,18 @@ class RocketReach(Vendor):
 
     name = "rocketreach"
     base_url = "https://api.rocketreach.co/api/v2"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL, Field.PHONE, Field.PERSON, Field.COMPANY})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(
+        {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
+    )
     usual_terms = Terms(
         rates=(Rate(10, 1.0),),
         prices=MappingProxyType(
-            {Field.EMAIL: 1.0, Field.PHONE: 1.0, Field.PERSON: 1.0, Field.COMPANY: 1.0},
+            {
+                ProviderField.EMAIL: 1.0,
+                ProviderField.PHONE: 1.0,
+                ProviderField.PERSON: 1.0,
+                ProviderField.COMPANY: 1.0,
+            },
         ),
         patience=180.0,
     )
@@ -62,13 +77,13 @@ class RocketReach(Vendor):
         """Give the key."""
         return {"Api-Key": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether there is one of the ways to name the person or the company."""
-        return bool(_named_company(ask) if ask.field is Field.COMPANY else _named_person(ask))
+        return bool(_named_company(ask) if ask.field is ProviderField.COMPANY else _named_person(ask))
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Look up, or ask how far the lookup is."""
-        if ask.field is Field.COMPANY:
+        if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
         if ask.ticket is None:
@@ -82,48 +97,52 @@ class RocketReach(Vendor):
         answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": ask.ticket})
         return self._status(ask, ask.ticket, answer)
 
-    def check(self, *, seconds: float) -> Check:
+    def check(self, *, seconds: float) -> CredentialCheck:
         """Ask what is left of each credit; the text `inf` is one without end."""
         answer = self.send("GET", "/account/", seconds=seconds)
         if answer.status == 403:  # noqa: PLR2004 -- asking costs nothing, so that it is the key
-            return Check(outcome=TraceOutcome.UNCONFIGURED)
-        pools = reading.records(answer.body or {}, "credit_usage")
-        said = {reading.text(pool, "credit_type"): _remaining(pool) for pool in pools}
+            return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
+        pools = parsing.records(answer.body or {}, "credit_usage")
+        said = {parsing.text(pool, "credit_type"): _remaining(pool) for pool in pools}
         return self.checked(answer, {name: left for name, left in said.items() if name and left is not None})
 
-    def _status(self, ask: Ask, ticket: str, answer: Answer) -> Reply | Pending:
+    def _status(
+        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+    ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is paid for is not given up for that
-            return self.later(ticket, answer, SECONDS_TO_NEXT)
+            return self.later(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             reply = self._refused(answer)
-            return Reply(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
-        found = reading.records({"profiles": answer.items}, "profiles")
+            return (
+                ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
+            )
+        found = parsing.records({"profiles": answer.items}, "profiles")
         profile = next((one for one in found if _id(one) == ticket), None)
         if profile is None:
             raise UnexpectedAnswer("ids")
         return _read(ask, profile)
 
-    def _company(self, answer: Answer) -> Reply:
+    def _company(self, answer: VendorResponse) -> ProviderResponse:
         if not answer.is_ok:
             return self._refused(answer)
         if "name" not in answer.object and "id" not in answer.object:
             raise UnexpectedAnswer("name")
-        company = _company(answer.object, reading.said_by(self.name))
+        company = _company(answer.object, parsing.source_of(self.name))
         if company is None:
-            return Reply(outcome=TraceOutcome.MISS)
-        return Reply(outcome=TraceOutcome.HIT, company=company, cost=1.0)
+            return ProviderResponse(outcome=TraceOutcome.MISS)
+        return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
-    def _refused(self, answer: Answer) -> Reply:
+    def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error: 403 is a plan without such credits, unless it speaks of a permission."""
         if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
-            detail = (reading.text(answer.body, "detail") or "").casefold()
+            detail = (parsing.text(answer.body, "detail") or "").casefold()
             lacks_permission = "permission" in detail or "api key" in detail
             outcome = TraceOutcome.UNCONFIGURED if lacks_permission else TraceOutcome.NO_CREDITS
-            return Reply(outcome=outcome)
+            return ProviderResponse(outcome=outcome)
         return self.standard(answer)
 
 
-def _named_person(ask: Ask) -> dict[str, str]:
+def _named_person(ask: ProviderRequest) -> dict[str, str]:
     """Give the one way to name the person that tells most; none if there is none."""
     subject = ask.subject
     employer = subject.company_name or subject.company_domain
@@ -136,7 +155,7 @@ def _named_person(ask: Ask) -> dict[str, str]:
     return {"phone": subject.phone} if subject.phone else {}
 
 
-def _named_company(ask: Ask) -> dict[str, str]:
+def _named_company(ask: ProviderRequest) -> dict[str, str]:
     if ask.subject.company_domain:
         return {"domain": ask.subject.company_domain}
     return {"name": ask.subject.company_name} if ask.subject.company_name else {}
@@ -147,44 +166,46 @@ def _id(body: Mapping[str, Any]) -> str | None:
     return str(found) if isinstance(found, int | str) and not isinstance(found, bool) else None
 
 
-def _read(ask: Ask, body: Mapping[str, Any]) -> Reply | Pending:
+def _read(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse | Pending:
     """Read a profile; what is said of the person itself is there at once, addresses and numbers later."""
-    status, ticket = reading.text(body, "status"), _id(body)
-    source = reading.said_by(RocketReach.name)
+    status, ticket = parsing.text(body, "status"), _id(body)
+    source = parsing.source_of(RocketReach.name)
     contact = _contact(body, source)
-    if ask.field is Field.PERSON and contact is not None:
-        return Reply(outcome=TraceOutcome.HIT, contact=contact, cost=1.0)
+    if ask.field is ProviderField.PERSON and contact is not None:
+        return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=1.0)
     if status in _OPEN and ticket is not None:
-        return Pending(ticket, SECONDS_TO_NEXT)
+        return Pending(ticket, POLL_SECONDS)
     if status != "complete":
         raise UnexpectedAnswer("status")
-    said_emails, said_phones = reading.records(body, "emails"), reading.records(body, "phones")
-    if ask.field is Field.EMAIL:
-        cost = float(any(reading.text(one, "grade") in _PAID_GRADES for one in said_emails))
-        emails = reading.of_type((_email(one, source) for one in _best_first(body, said_emails)), ask.types)
+    said_emails, said_phones = parsing.records(body, "emails"), parsing.records(body, "phones")
+    if ask.field is ProviderField.EMAIL:
+        cost = float(any(parsing.text(one, "grade") in _PAID_GRADES for one in said_emails))
+        emails = parsing.unique_emails(
+            (_email(one, source) for one in _best_first(body, said_emails)), ask.types
+        )
         if emails:
-            return Reply(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
-        return Reply(outcome=TraceOutcome.MISS, cost=cost)
-    if ask.field is Field.PHONE:
+            return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
+        return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
+    if ask.field is ProviderField.PHONE:
         by_worth = sorted(said_phones, key=lambda one: one.get("recommended") is not True)
-        phones = reading.some(_phone(one, source) for one in by_worth)
+        phones = parsing.unique_phones(_phone(one, source) for one in by_worth)
         if phones:
-            return Reply(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=1.0)
-    return Reply(outcome=TraceOutcome.MISS)
+            return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=1.0)
+    return ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def _best_first(body: Mapping[str, Any], emails: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = ("recommended_professional_email", "recommended_personal_email", "recommended_email")
-    best = {reading.text(body, name) for name in names} - {None}
-    return sorted(emails, key=lambda one: reading.text(one, "email") not in best)
+    best = {parsing.text(body, name) for name in names} - {None}
+    return sorted(emails, key=lambda one: parsing.text(one, "email") not in best)
 
 
 def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
-    label = reading.text(body, "type") or ""
-    status = _STATUSES.get(reading.text(body, "smtp_valid") or "", EmailStatus.UNKNOWN)
+    label = parsing.text(body, "type") or ""
+    status = _STATUSES.get(parsing.text(body, "smtp_valid") or "", EmailStatus.UNKNOWN)
     is_known = status is not EmailStatus.UNKNOWN
-    return reading.found_email(
-        reading.text(body, "email"),
+    return parsing.found_email(
+        parsing.text(body, "email"),
         status,
         source,
         kind=_EMAIL_KINDS.get(label),
@@ -194,13 +215,13 @@ def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
 
 
 def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
-    is_sure = reading.text(body, "grade") in _SURE_GRADES
-    found = reading.found_phone(
-        reading.text(body, "e164") or reading.text(body, "number"),
+    is_sure = parsing.text(body, "grade") in _VERIFIED_GRADES
+    found = parsing.found_phone(
+        parsing.text(body, "e164") or parsing.text(body, "number"),
         source,
-        kind=_PHONE_KINDS.get(reading.text(body, "type") or "", "other"),
+        kind=_PHONE_KINDS.get(parsing.text(body, "type") or "", "other"),
         status="valid" if is_sure else "unknown",
-        extension=reading.text(body, "extension"),
+        extension=parsing.text(body, "extension"),
     )
     if found is None or not is_sure:
         return found
@@ -209,46 +230,46 @@ def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
 
 def _checked_at(body: Mapping[str, Any], name: str) -> datetime:
     now = clock.now()
-    return min(reading.time(body, name) or now, now)
+    return min(parsing.time(body, name) or now, now)
 
 
 def _contact(body: Mapping[str, Any], source: Source) -> FoundContact | None:
-    jobs = reading.records(body, "job_history")
+    jobs = parsing.records(body, "job_history")
     job = next((one for one in jobs if one.get("is_current") is True), {})
-    company = reading.found_company(
+    company = parsing.found_company(
         source,
-        name=reading.text(body, "current_employer"),
-        domain=reading.text(body, "current_employer_domain")
-        or reading.text(body, "current_employer_website"),
-        linkedin_url=reading.text(body, "current_employer_linkedin_url"),
-        industry=reading.text(body, "current_employer_industry"),
+        name=parsing.text(body, "current_employer"),
+        domain=parsing.text(body, "current_employer_domain")
+        or parsing.text(body, "current_employer_website"),
+        linkedin_url=parsing.text(body, "current_employer_linkedin_url"),
+        industry=parsing.text(body, "current_employer_industry"),
     )
-    return reading.found_contact(
+    return parsing.found_contact(
         source,
-        full_name=reading.text(body, "name"),
-        title=reading.text(body, "current_title"),
-        level=reading.text(job, "highest_level"),
-        area=reading.text(job, "department"),
-        linkedin_url=reading.text(body, "linkedin_url"),
-        city=reading.text(body, "city"),
-        country=reading.text(body, "country_code") or reading.text(body, "country"),
+        full_name=parsing.text(body, "name"),
+        title=parsing.text(body, "current_title"),
+        level=parsing.text(job, "highest_level"),
+        area=parsing.text(job, "department"),
+        linkedin_url=parsing.text(body, "linkedin_url"),
+        city=parsing.text(body, "city"),
+        country=parsing.text(body, "country_code") or parsing.text(body, "country"),
         company=company,
     )
 
 
 def _company(body: Mapping[str, Any], source: Source) -> FoundCompany | None:
-    place = reading.record(body, "address")
-    return reading.found_company(
+    place = parsing.object_at(body, "address")
+    return parsing.found_company(
         source,
-        name=reading.text(body, "name"),
-        domain=reading.text(body, "domain") or reading.text(body, "website_domain"),
-        linkedin_url=reading.text(reading.record(body, "links"), "linkedin"),
-        industry=reading.text(body, "industry"),
-        employees=reading.figure(body, "num_employees"),
-        city=reading.text(place, "city"),
-        country=reading.text(place, "country_code") or reading.text(place, "country"),
+        name=parsing.text(body, "name"),
+        domain=parsing.text(body, "domain") or parsing.text(body, "website_domain"),
+        linkedin_url=parsing.text(parsing.object_at(body, "links"), "linkedin"),
+        industry=parsing.text(body, "industry"),
+        employees=parsing.figure(body, "num_employees"),
+        city=parsing.text(place, "city"),
+        country=parsing.text(place, "country_code") or parsing.text(place, "country"),
     )
 
 
 def _remaining(pool: Mapping[str, Any]) -> float | None:
-    return inf if pool.get("remaining") == "inf" else reading.figure(pool, "remaining")
+    return inf if pool.get("remaining") == "inf" else parsing.figure(pool, "remaining")

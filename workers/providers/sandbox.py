@@ -22,11 +22,11 @@ from app.domain.findings import (
     SourceKind,
 )
 from app.domain.kinds import TraceOutcome
-from app.domain.names import name_key
-from app.domain.subjects import Subject
+from app.domain.normal.names import name_key
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from app.settings import Access
-from workers.providers.base import FREE, Ask, Field, ProviderTimeout, Reply
+from app.settings import ProviderSettings
+from workers.providers.base import FREE, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
 
 DOMAIN = "sandbox.example"
 PROFILE_PREFIX = "https://www.linkedin.com/in/sandbox-"
@@ -39,20 +39,20 @@ class Sandbox:
     """The magic identifiers; `SCENARIOS` lists them for the README and its test."""
 
     name: ClassVar[str] = "sandbox"
-    fields: ClassVar[frozenset[Field]] = frozenset(Field) - {Field.VERIFICATION}
+    fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField) - {ProviderField.VERIFICATION}
     guesses: ClassVar[bool] = False
 
-    def __init__(self, _access: Access) -> None:
+    def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE
 
-    def refusal(self, ask: Ask) -> TraceOutcome | None:
+    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell whether it is one of the sandbox's people; one of them finds no key."""
         scenario = scenario_of(ask.subject)
         if scenario not in SCENARIOS:
             return TraceOutcome.INELIGIBLE
         return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Do what the scenario says.
 
         Raises:
@@ -102,14 +102,14 @@ def _company(source: Source) -> FoundCompany:
     return FoundCompany(source=source, name="Sandbox", domain=DOMAIN, headcount="1-10")
 
 
-def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
-    def reply(ask: Ask, _seconds: float) -> Reply:
+def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResponse]:
+    def reply(ask: ProviderRequest, _seconds: float) -> ProviderResponse:
         scenario = str(scenario_of(ask.subject))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
-        found = Reply(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
+        found = ProviderResponse(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
         match ask.field:
-            case Field.EMAIL:
+            case ProviderField.EMAIL:
                 personal = "work" not in ask.types
                 email = FoundEmail(
                     email=f"{scenario}@{'mail.example' if personal else DOMAIN}",
@@ -119,41 +119,43 @@ def _hit(status: EmailStatus) -> Callable[[Ask, float], Reply]:
                     verified_at=now,
                 )
                 return replace(found, emails=(email,))
-            case Field.PHONE:
+            case ProviderField.PHONE:
                 kind = "mobile" if "mobile" in ask.types else ask.types[0]
                 phone = FoundPhone(e164=PHONE, type=kind, status="valid", source=source, verified_at=now)
                 return replace(found, phones=(phone,))
-            case Field.COMPANY:
-                return Reply(outcome=TraceOutcome.HIT, company=_company(source), cost=1)
+            case ProviderField.COMPANY:
+                return ProviderResponse(outcome=TraceOutcome.HIT, company=_company(source), cost=1)
         return found
 
     return reply
 
 
-def _says(outcome: TraceOutcome, retry_after: float | None = None) -> Callable[[Ask, float], Reply]:
-    return lambda _ask, _seconds: Reply(outcome=outcome, retry_after=retry_after)
+def _says(
+    outcome: TraceOutcome, retry_after: float | None = None
+) -> Callable[[ProviderRequest, float], ProviderResponse]:
+    return lambda _ask, _seconds: ProviderResponse(outcome=outcome, retry_after=retry_after)
 
 
-def _slow(ask: Ask, seconds: float) -> Reply:
+def _slow(ask: ProviderRequest, seconds: float) -> ProviderResponse:
     time.sleep(min(SLOW_SECONDS, seconds))
     return _found(ask, seconds)
 
 
-def _failing(_ask: Ask, _seconds: float) -> Reply:
+def _failing(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
     raise RuntimeError("the sandbox was asked to fail")
 
 
-def _timeout(_ask: Ask, _seconds: float) -> Reply:
+def _timeout(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
     raise ProviderTimeout
 
 
-def _flaky(ask: Ask, seconds: float) -> Reply:
+def _flaky(ask: ProviderRequest, seconds: float) -> ProviderResponse:
     return _failing(ask, seconds) if ask.attempt == 1 else _found(ask, seconds)
 
 
 _found = _hit(EmailStatus.VALID)
 
-SCENARIOS: dict[str, Callable[[Ask, float], Reply]] = {
+SCENARIOS: dict[str, Callable[[ProviderRequest, float], ProviderResponse]] = {
     "found": _found,
     "accept-all": _hit(EmailStatus.ACCEPT_ALL),
     "risky": _hit(EmailStatus.RISKY),

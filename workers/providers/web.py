@@ -13,20 +13,29 @@ from typing import Any, ClassVar
 import httpx2
 
 from app.domain.kinds import TraceOutcome
-from app.settings import Access
-from workers.http import retry_after, trusted, within
-from workers.providers.base import Ask, Check, Field, Pending, ProviderTimeout, Reply, Terms, UnexpectedAnswer
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.webhook_client import retry_after, run_with_timeout, ssl_context
 
-MOST_BYTES = 2_000_000
-SECONDS_TO_CONNECT = 3.0
-LONGEST_PAUSE = 86_400.0
+MAX_RESPONSE_BYTES = 2_000_000
+CONNECT_SECONDS = 3.0
+MAX_RETRY_AFTER_SECONDS = 86_400.0
 _BY_STATUS = {
     401: TraceOutcome.UNCONFIGURED,
     402: TraceOutcome.NO_CREDITS,
     429: TraceOutcome.RATE_LIMITED,
     451: TraceOutcome.SUPPRESSED,
 }
-_TOLD_BY_STATUS = frozenset({401, 429})
+_CREDENTIAL_STATUSES = frozenset({401, 429})
 """What also comes as plain text, or from a gateway before the vendor; the others need the vendor's JSON."""
 _NO_PROXY: Mapping[str, httpx2.BaseTransport | None] = {"http://": None}
 """`HTTPS_PROXY` is obeyed, as a proxy of TLS sees a host's name; plain http would show it keys and people."""
@@ -38,7 +47,7 @@ _TOO_MANY = 429
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class VendorResponse:
     """What the vendor sent: `body` is its JSON object, `items` its JSON list; None if it is none."""
 
     status: int
@@ -67,7 +76,7 @@ class Answer:
     def retry_after(self) -> float | None:
         """Give the seconds of `Retry-After`; None if there is none."""
         seconds = retry_after(self.headers.get("retry-after", ""))
-        return None if seconds is None else min(seconds, LONGEST_PAUSE)
+        return None if seconds is None else min(seconds, MAX_RETRY_AFTER_SECONDS)
 
 
 class Vendor:
@@ -79,29 +88,29 @@ class Vendor:
 
     name: ClassVar[str]
     base_url: ClassVar[str]
-    fields: ClassVar[frozenset[Field]]
+    fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool] = False
     usual_terms: ClassVar[Terms]
     needs_key: ClassVar[bool] = True
 
-    def __init__(self, access: Access) -> None:
+    def __init__(self, access: ProviderSettings) -> None:
         self._key = access.api_key.strip()
         self._url = (access.base_url or self.base_url).rstrip("/")
         self.terms = self._terms(access)
-        self._client = httpx2.Client(follow_redirects=False, verify=trusted(), mounts=_NO_PROXY)
+        self._client = httpx2.Client(follow_redirects=False, verify=ssl_context(), mounts=_NO_PROXY)
         weakref.finalize(self, self._client.close)
 
-    def refusal(self, ask: Ask) -> TraceOutcome | None:
+    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: no key, or too little to go by."""
         if self.needs_key and not self._key:
             return TraceOutcome.UNCONFIGURED
         return None if self.takes(ask) else TraceOutcome.INELIGIBLE
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         """Tell whether the question has enough for this vendor to go by."""
         raise NotImplementedError
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply | Pending:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Ask the vendor, and read its answer."""
         raise NotImplementedError
 
@@ -117,7 +126,7 @@ class Vendor:
         seconds: float,
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> VendorResponse:
         """Send one request and read the whole answer within so many seconds, however slowly it drips.
 
         Raises:
@@ -131,17 +140,17 @@ class Vendor:
             raise UnexpectedAnswer("path")
         until = time.monotonic() + seconds
 
-        def exchange() -> Answer:
+        def exchange() -> VendorResponse:
             with self._client.stream(
                 method,
                 self._url + path,
                 params={name: value for name, value in (params or {}).items() if value is not None},
                 json=None if body is None else {k: v for k, v in body.items() if v is not None},
                 headers={"Accept": "application/json", **self.credentials(self._key)},
-                timeout=httpx2.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT)),
+                timeout=httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
             ) as response:
                 found = _parsed(_read(response, until))
-                return Answer(
+                return VendorResponse(
                     response.status_code,
                     response.headers,
                     body=found if isinstance(found, dict) else None,
@@ -150,29 +159,29 @@ class Vendor:
 
         return _within(seconds, exchange)
 
-    def standard(self, answer: Answer) -> Reply:
+    def standard(self, answer: VendorResponse) -> ProviderResponse:
         """Read what most statuses mean; a page instead of JSON is an error, but for 401 and 429."""
-        if answer.body is None and answer.status not in _TOLD_BY_STATUS:
-            return Reply(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
+        if answer.body is None and answer.status not in _CREDENTIAL_STATUSES:
+            return ProviderResponse(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
         if answer.status == _NOT_FOUND:
-            return Reply(outcome=TraceOutcome.MISS)
+            return ProviderResponse(outcome=TraceOutcome.MISS)
         outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
-        return Reply(outcome=outcome, retry_after=answer.retry_after)
+        return ProviderResponse(outcome=outcome, retry_after=answer.retry_after)
 
-    def later(self, ticket: str, answer: Answer, seconds: float) -> Pending:
+    def later(self, ticket: str, answer: VendorResponse, seconds: float) -> Pending:
         """Ask again with the ticket, after a poll that was refused or failed; its gate gets to know."""
         too_often = answer.status == _TOO_MANY
         outcome = TraceOutcome.RATE_LIMITED if too_often else TraceOutcome.ERROR
         return Pending(ticket, answer.retry_after or seconds, outcome)
 
-    def checked(self, answer: Answer, left: Mapping[str, float]) -> Check:
+    def checked(self, answer: VendorResponse, left: Mapping[str, float]) -> CredentialCheck:
         """Say what the answer of a free call tells about the key."""
         if answer.is_ok and answer.body is not None:
-            return Check(outcome=TraceOutcome.HIT, left=left)
+            return CredentialCheck(outcome=TraceOutcome.HIT, left=left)
         outcome = self.standard(answer).outcome
-        return Check(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
+        return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
-    def _terms(self, access: Access) -> Terms:
+    def _terms(self, access: ProviderSettings) -> Terms:
         usual = self.usual_terms
         return replace(
             usual,
@@ -183,13 +192,13 @@ class Vendor:
         )
 
 
-def _within(seconds: float, exchange: Callable[[], Answer]) -> Answer:
+def _within(seconds: float, exchange: Callable[[], VendorResponse]) -> VendorResponse:
     """Do it on one clock: a client's own time-outs are of single reads.
 
     Names that resolve slowly, and headers that come byte by byte, would take as long as they like.
     """
     try:
-        return within(seconds, exchange)
+        return run_with_timeout(seconds, exchange)
     except (TimeoutError, httpx2.TimeoutException):
         raise ProviderTimeout from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
@@ -202,7 +211,7 @@ def _read(response: httpx2.Response, until: float) -> bytes:
         content += chunk
         if time.monotonic() > until:
             raise ProviderTimeout
-        if len(content) > MOST_BYTES:
+        if len(content) > MAX_RESPONSE_BYTES:
             raise UnexpectedAnswer("too long")
     return bytes(content)
 

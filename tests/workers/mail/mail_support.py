@@ -17,10 +17,10 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from dnslib import MX, QTYPE, RCODE, RR, SOA, A, DNSRecord
 from dnslib.server import DNSLogger, DNSServer
 
-from app.domain.subjects import Subject
-from app.settings import Access
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
 from workers.mail.settings import MailSettings
-from workers.providers.base import Ask, Field, Pending, Reply
+from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.mx import Mx
 
 HERE = "127.0.0.1"
@@ -268,17 +268,17 @@ def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
 
 def mx(mail: MailSettings) -> Mx:
     """The provider, to which loopback counts as public."""
-    return Mx(Access(), mail, allowed=lambda address: address == HERE)
+    return Mx(ProviderSettings(), mail, allowed=lambda address: address == HERE)
 
 
 def ask(
     provider: Mx, email: str = "ada@acme.com", ticket: str | None = None, seconds: float = 8
-) -> Reply | Pending:
-    question = Ask(field=Field.VERIFICATION, subject=Subject(email=email), ticket=ticket)
+) -> ProviderResponse | Pending:
+    question = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email=email), ticket=ticket)
     return provider.ask(question, seconds=seconds)
 
 
-def told(reply: Reply | Pending) -> str:
+def told(reply: ProviderResponse | Pending) -> str:
     """Say in short what was answered: a status with its reasons, unknown, or later."""
     if isinstance(reply, Pending):
         return "later"

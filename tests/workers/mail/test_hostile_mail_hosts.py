@@ -8,12 +8,12 @@ from ipaddress import ip_address
 import pytest
 from dnslib import AAAA, MX, A
 from hostile_support import PRIVATE, watching
+from local_servers import free_port
 from mail_support import Names as NameServer
 from mail_support import ask as verify
 from mail_support import name_server, settings, told
-from support import free_port
 
-from app.settings import Access
+from app.settings import ProviderSettings
 from workers.providers.base import Pending
 from workers.providers.mx import Mx
 
@@ -21,7 +21,7 @@ from workers.providers.mx import Mx
 def verdict(zone: dict[tuple[str, str], tuple[object, ...]], **changes: object) -> tuple[str, list[object]]:
     """Verify an address of acme.com with this zone; give what was told, and who was connected to."""
     with name_server(NameServer(zone, ttl=0)) as names, watching() as seen:
-        said = told(verify(Mx(Access(), settings(free_port(), names, **changes))))
+        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names, **changes))))
     return said, seen.connected
 
 
@@ -39,7 +39,7 @@ def test_a_mail_host_with_a_name_of_the_inside_is_not_even_looked_up(host: str) 
     server = NameServer({("acme.com", "MX"): (MX(host, 10),), (host, "A"): (A("93.184.215.14"),)}, ttl=0)
 
     with name_server(server) as names, watching() as seen:
-        said = told(verify(Mx(Access(), settings(free_port(), names))))
+        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names))))
 
     assert (said, seen.connected) == ("unknown", [])
     assert (host, "A") not in server.asked
@@ -50,7 +50,7 @@ def test_a_domain_of_the_inside_is_not_looked_up(domain: str) -> None:
     server = NameServer({(domain, "MX"): (MX("mail.acme.com", 10),)})
 
     with name_server(server) as names:
-        said = told(verify(Mx(Access(), settings(free_port(), names)), f"ada@{domain}"))
+        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names)), f"ada@{domain}"))
 
     assert (said, server.asked) == ("unknown", [])
 
@@ -73,7 +73,7 @@ def test_a_mail_host_that_moves_inside_a_moment_later_is_called_where_it_was(
     with name_server(NameServer(zone, ttl=0)) as names:
         mail = settings(2525, names)
         monkeypatch.setattr(socket, "create_connection", refuse)
-        said = verify(Mx(Access(), mail))
+        said = verify(Mx(ProviderSettings(), mail))
 
     assert not isinstance(said, Pending)
     assert called == [("93.184.215.14", 2525)]

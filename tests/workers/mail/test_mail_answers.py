@@ -5,13 +5,20 @@ import time
 import pytest
 
 from app.domain.findings import EmailStatus
-from workers.mail import accept_all, turns
-from workers.mail.accept_all import AcceptAll
-from workers.mail.turns import Turns
-from workers.mail.verdicts import Answer, Heard, of_mailbox, of_nobody, of_sender, verdict
+from workers.mail import catch_all_cache, host_locks
+from workers.mail.catch_all_cache import CatchAllCache
+from workers.mail.host_locks import HostLocks
+from workers.mail.smtp_replies import (
+    ProbeResult,
+    SmtpReply,
+    of_mailbox,
+    of_random_mailbox,
+    of_sender,
+    verdict,
+)
 
-ACCEPTED, NO_MAILBOX, FULL = Answer.ACCEPTED, Answer.NO_MAILBOX, Answer.FULL
-DISABLED, LATER, UNCLEAR = Answer.DISABLED, Answer.LATER, Answer.UNCLEAR
+ACCEPTED, NO_MAILBOX, FULL = SmtpReply.ACCEPTED, SmtpReply.NO_MAILBOX, SmtpReply.FULL
+DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEAR
 
 
 @pytest.mark.parametrize(
@@ -22,7 +29,11 @@ DISABLED, LATER, UNCLEAR = Answer.DISABLED, Answer.LATER, Answer.UNCLEAR
         (354, "Go on", UNCLEAR),
         (550, "5.1.1 The email account that you tried to reach does not exist.", NO_MAILBOX),
         (550, "5.1.10 RESOLVER.ADR.RecipientNotFound; Recipient not found", NO_MAILBOX),
-        (550, "5.4.1 Recipient address rejected: Access denied. [VI1EUR05.prod.outlook.com]", NO_MAILBOX),
+        (
+            550,
+            "5.4.1 Recipient address rejected: Access denied. [VI1EUR05.prod.outlook.com]",
+            NO_MAILBOX,
+        ),
         (554, "5.1.1 <ada@acme.com>: Recipient address rejected", NO_MAILBOX),
         (550, "No such user", NO_MAILBOX),
         (550, "Requested action not taken: mailbox unavailable", NO_MAILBOX),
@@ -59,7 +70,7 @@ DISABLED, LATER, UNCLEAR = Answer.DISABLED, Answer.LATER, Answer.UNCLEAR
         (-1, "", UNCLEAR),
     ],
 )
-def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: Answer) -> None:
+def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: SmtpReply) -> None:
     assert of_mailbox(code, text) is answer
 
 
@@ -73,7 +84,7 @@ def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: Answer
         (552, "Mailbox full", UNCLEAR),
     ],
 )
-def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answer: Answer) -> None:
+def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answer: SmtpReply) -> None:
     assert of_sender(code, text) is answer
 
 
@@ -92,27 +103,27 @@ def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answ
     ],
 )
 def test_any_lasting_refusal_of_nobody_shows_that_not_everything_is_taken(
-    code: int, text: str, answer: Answer
+    code: int, text: str, answer: SmtpReply
 ) -> None:
-    assert of_nobody(code, text) is answer
+    assert of_random_mailbox(code, text) is answer
 
 
 @pytest.mark.parametrize(
     ("heard", "status", "reasons"),
     [
-        (Heard(ACCEPTED, NO_MAILBOX), EmailStatus.VALID, ()),
-        (Heard(ACCEPTED, ACCEPTED), EmailStatus.ACCEPT_ALL, ()),
-        (Heard(ACCEPTED, UNCLEAR), EmailStatus.UNKNOWN, ()),
-        (Heard(ACCEPTED, LATER), EmailStatus.UNKNOWN, ()),
-        (Heard(NO_MAILBOX), EmailStatus.INVALID, ()),
-        (Heard(FULL), EmailStatus.RISKY, ("full_inbox",)),
-        (Heard(DISABLED), EmailStatus.RISKY, ("disabled",)),
-        (Heard(LATER), EmailStatus.UNKNOWN, ()),
-        (Heard(UNCLEAR), EmailStatus.UNKNOWN, ()),
+        (ProbeResult(ACCEPTED, NO_MAILBOX), EmailStatus.VALID, ()),
+        (ProbeResult(ACCEPTED, ACCEPTED), EmailStatus.ACCEPT_ALL, ()),
+        (ProbeResult(ACCEPTED, UNCLEAR), EmailStatus.UNKNOWN, ()),
+        (ProbeResult(ACCEPTED, LATER), EmailStatus.UNKNOWN, ()),
+        (ProbeResult(NO_MAILBOX), EmailStatus.INVALID, ()),
+        (ProbeResult(FULL), EmailStatus.RISKY, ("full_inbox",)),
+        (ProbeResult(DISABLED), EmailStatus.RISKY, ("disabled",)),
+        (ProbeResult(LATER), EmailStatus.UNKNOWN, ()),
+        (ProbeResult(UNCLEAR), EmailStatus.UNKNOWN, ()),
     ],
 )
 def test_what_was_heard_makes_the_verdict(
-    heard: Heard, status: EmailStatus, reasons: tuple[str, ...]
+    heard: ProbeResult, status: EmailStatus, reasons: tuple[str, ...]
 ) -> None:
     assert verdict("ada@acme.com", heard) == (status, reasons)
 
@@ -128,22 +139,22 @@ def test_what_was_heard_makes_the_verdict(
 def test_what_the_address_shows_is_said_with_it(
     email: str, status: EmailStatus, reasons: tuple[str, ...]
 ) -> None:
-    assert verdict(email, Heard(ACCEPTED, NO_MAILBOX)) == (status, reasons)
+    assert verdict(email, ProbeResult(ACCEPTED, NO_MAILBOX)) == (status, reasons)
 
 
 def test_what_a_domain_answered_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = AcceptAll()
+    known = CatchAllCache()
     known.remember("acme.com", ACCEPTED)
 
     soon = known.heard("acme.com")
-    monkeypatch.setattr(accept_all, "SECONDS_KEPT", 0)
+    monkeypatch.setattr(catch_all_cache, "TTL_SECONDS", 0)
 
     assert (soon, known.heard("acme.com")) == (ACCEPTED, None)
 
 
 def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accept_all, "MOST_DOMAINS", 2)
-    known = AcceptAll()
+    monkeypatch.setattr(catch_all_cache, "MAX_DOMAINS", 2)
+    known = CatchAllCache()
 
     for domain in ("one.com", "two.com", "one.com", "three.com"):
         known.remember(domain, NO_MAILBOX)
@@ -156,7 +167,7 @@ def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatc
 
 
 def test_no_clear_answer_is_not_kept() -> None:
-    known = AcceptAll()
+    known = CatchAllCache()
 
     known.remember("acme.com", UNCLEAR)
 
@@ -164,8 +175,8 @@ def test_no_clear_answer_is_not_kept() -> None:
 
 
 def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "MANY_HOSTS", 3)
-    hosts = Turns(0.0)
+    monkeypatch.setattr(host_locks, "MAX_IDLE_HOSTS", 3)
+    hosts = HostLocks(0.0)
 
     for number in range(20):
         with hosts.turn(f"mail{number}.acme.com", until=time.monotonic() + 60):

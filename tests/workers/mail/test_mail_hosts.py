@@ -7,14 +7,14 @@ from contextlib import ExitStack
 import dns.resolver
 import pytest
 from dnslib import AAAA, MX, A
+from local_servers import free_port
 from mail_support import HERE, Zone, name_server, silent_name_server
 from mail_support import Names as NameServer
-from support import free_port
 
-from workers.mail.dns import Names, Unanswered
+from workers.mail.dns import MailResolver, ResolutionFailed
 from workers.mail.settings import MailSettings
 
-Serve = Callable[[NameServer], Names]
+Serve = Callable[[NameServer], MailResolver]
 
 
 @pytest.fixture
@@ -23,8 +23,8 @@ def serve() -> Iterator[Serve]:
         yield lambda server: asking(stack.enter_context(name_server(server)))
 
 
-def asking(port: int) -> Names:
-    return Names(MailSettings(dns_servers=((HERE, port),), dns_seconds=0.3))
+def asking(port: int) -> MailResolver:
+    return MailResolver(MailSettings(dns_servers=((HERE, port),), dns_seconds=0.3))
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_what_holds_no_time_is_asked_again(serve: Serve) -> None:
 def test_that_a_server_failed_is_not_remembered(serve: Serve) -> None:
     server = NameServer({("acme.com", "MX"): (MX("a.com", 1),)}, rcode="SERVFAIL")
     names = serve(server)
-    with pytest.raises(Unanswered):
+    with pytest.raises(ResolutionFailed):
         names.mail_hosts("acme.com", seconds=1)
     server.rcode = "NOERROR"
 
@@ -88,10 +88,10 @@ def test_that_a_server_failed_is_not_remembered(serve: Serve) -> None:
 
 def test_a_silent_server_is_waited_for_no_longer_than_there_is_time() -> None:
     with silent_name_server() as port:
-        names = Names(MailSettings(dns_servers=((HERE, port),), dns_seconds=60))
+        names = MailResolver(MailSettings(dns_servers=((HERE, port),), dns_seconds=60))
         started = time.monotonic()
 
-        with pytest.raises(Unanswered):
+        with pytest.raises(ResolutionFailed):
             names.mail_hosts("acme.com", seconds=0.2)
 
         assert time.monotonic() - started < 10
@@ -100,14 +100,14 @@ def test_a_silent_server_is_waited_for_no_longer_than_there_is_time() -> None:
 def test_nobody_is_asked_when_the_time_is_over(serve: Serve) -> None:
     server = NameServer({})
 
-    with pytest.raises(Unanswered):
+    with pytest.raises(ResolutionFailed):
         serve(server).mail_hosts("acme.com", seconds=0)
 
     assert server.asked == []
 
 
 def test_that_no_server_is_there_is_no_answer() -> None:
-    with pytest.raises(Unanswered):
+    with pytest.raises(ResolutionFailed):
         asking(free_port()).mail_hosts("acme.com", seconds=1)
 
 
@@ -115,7 +115,7 @@ def test_that_no_server_is_there_is_no_answer() -> None:
 def test_a_name_that_is_none_is_no_answer(serve: Serve, name: str) -> None:
     server = NameServer({})
 
-    with pytest.raises(Unanswered):
+    with pytest.raises(ResolutionFailed):
         serve(server).addresses(name, seconds=1)
 
     assert server.asked == []
@@ -124,8 +124,8 @@ def test_a_name_that_is_none_is_no_answer(serve: Serve, name: str) -> None:
 def test_a_machine_without_name_servers_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns.resolver.Resolver, "read_resolv_conf", refuse)
 
-    with pytest.raises(Unanswered):
-        Names(MailSettings()).mail_hosts("acme.com", seconds=1)
+    with pytest.raises(ResolutionFailed):
+        MailResolver(MailSettings()).mail_hosts("acme.com", seconds=1)
 
 
 def refuse(*_words: object) -> None:

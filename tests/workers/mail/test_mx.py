@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from dnslib import AAAA, MX, A
+from local_servers import free_port
 from mail_support import (
     HERE,
     MAIL,
@@ -34,14 +35,13 @@ from mail_support import (
     silent_name_server,
     told,
 )
-from support import free_port
 
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
 from workers.mail.settings import MailSettings
-from workers.providers.base import FREE, Ask, Field, Pending, Reply
-from workers.providers.mx import MOST_TRIES, SECONDS_BETWEEN_TRIES, Mx
+from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
+from workers.providers.mx import MAX_TRIES, RETRY_SECONDS, Mx
 
 EVERYTHING = "250 OK"
 
@@ -153,7 +153,7 @@ def test_a_name_server_that_never_answers_makes_no_verdict(stack: ExitStack) -> 
 
     reply = ask(provider)
 
-    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
     assert time.monotonic() - started < 4
 
 
@@ -175,7 +175,7 @@ def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, names_port: in
 
     reply = ask(provider)
 
-    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
     assert provider.terms is FREE
     assert (mailboxes.hellos, mailboxes.asked) == ([], [])
 
@@ -218,7 +218,7 @@ def test_a_verdict_says_when_and_by_whom_and_costs_nothing(stack: ExitStack, nam
 
     reply = ask(mx(settings(port, names_port)))
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     [found] = reply.emails
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
     assert (found.email, found.type, found.source.provider) == ("ada@acme.com", "work", "mx")
@@ -233,7 +233,7 @@ def test_greylisting_is_waited_out(stack: ExitStack, names_port: int) -> None:
     assert isinstance(first, Pending)
     second = ask(provider, ticket=first.ticket)
 
-    assert first.after == SECONDS_BETWEEN_TRIES
+    assert first.after == RETRY_SECONDS
     assert told(second) == "valid"
 
 
@@ -264,7 +264,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
     provider = mx(settings(port, names_port))
     replies = [ask(provider)]
 
-    for _ in range(MOST_TRIES - 1):
+    for _ in range(MAX_TRIES - 1):
         replies.append(ask(provider, ticket=getattr(replies[-1], "ticket", None)))
 
     assert [told(reply) for reply in replies] == ["later", "later", "unknown"]
@@ -273,7 +273,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
 def test_the_tries_fit_into_the_patience(names_port: int) -> None:
     provider = mx(settings(free_port(), names_port))
 
-    assert provider.terms.patience > (MOST_TRIES - 1) * SECONDS_BETWEEN_TRIES
+    assert provider.terms.patience > (MAX_TRIES - 1) * RETRY_SECONDS
 
 
 def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, names_port: int) -> None:
@@ -386,7 +386,7 @@ def test_the_next_host_is_asked_if_the_first_cannot_be_reached(stack: ExitStack)
     }
     names_port = stack.enter_context(name_server(Names(zone)))
     port = stack.enter_context(says("250 OK"))
-    provider = Mx(Access(), settings(port, names_port), allowed={HERE, "::1"}.__contains__)
+    provider = Mx(ProviderSettings(), settings(port, names_port), allowed={HERE, "::1"}.__contains__)
 
     assert told(ask(provider)) == "valid"
 
@@ -394,7 +394,7 @@ def test_the_next_host_is_asked_if_the_first_cannot_be_reached(stack: ExitStack)
 def test_a_host_at_a_private_address_is_not_called(stack: ExitStack, names_port: int) -> None:
     mailboxes = ada("250 OK")
     port = stack.enter_context(mail_server(mailboxes))
-    provider = Mx(Access(), settings(port, names_port))
+    provider = Mx(ProviderSettings(), settings(port, names_port))
 
     reply = ask(provider)
 
@@ -475,18 +475,18 @@ def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack
 @pytest.mark.parametrize(
     "asked",
     [
-        Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com")),
-        Ask(field=Field.VERIFICATION, subject=Subject(full_name="Ada")),
+        ProviderRequest(field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com")),
+        ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada")),
     ],
 )
-def test_without_an_address_to_verify_it_is_not_eligible(asked: Ask) -> None:
-    assert Mx(Access(), MailSettings()).refusal(asked) is TraceOutcome.INELIGIBLE
+def test_without_an_address_to_verify_it_is_not_eligible(asked: ProviderRequest) -> None:
+    assert Mx(ProviderSettings(), MailSettings()).refusal(asked) is TraceOutcome.INELIGIBLE
 
 
 def test_with_an_address_it_is_eligible() -> None:
-    asked = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+    asked = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 
-    assert Mx(Access(), MailSettings()).refusal(asked) is None
+    assert Mx(ProviderSettings(), MailSettings()).refusal(asked) is None
 
 
 def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, names_port: int) -> None:

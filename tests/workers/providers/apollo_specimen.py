@@ -8,9 +8,9 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from workers.providers.apollo import Apollo
-from workers.providers.base import Ask, Field
+from workers.providers.base import ProviderField, ProviderRequest
 
 REQUEST_ID = 1039995589705121901
 """More than 2^53: a reader that takes it for a float makes 1039995589705121920 of it."""
@@ -124,7 +124,7 @@ def result(*numbers: dict[str, Any], credits_consumed: int | None) -> Said:
 
 _EMAIL = Specimen(
     vendor=Apollo,
-    ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/people/match",
@@ -141,17 +141,19 @@ _EMAIL = Specimen(
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
     unexpected=(UNEXPECTED,),
-    ineligible=Ask(field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)),
+    ineligible=ProviderRequest(
+        field=ProviderField.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)
+    ),
     masked=(matched(email="email_not_unlocked@domain.com", email_status="unavailable"),),
 )
 _PHONE = replace(
     _EMAIL,
-    ask=Ask(field=Field.PHONE, subject=ADA),
+    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     sent={"reveal_phone_number": "true", "webhook_url": "https://apollo.invalid/"},
     hit=(matched(), PENDING, result(NUMBER, credits_consumed=9)),
     cost=9,
-    ineligible=Ask(field=Field.PHONE, subject=Subject(phone="+33639980001")),
+    ineligible=ProviderRequest(field=ProviderField.PHONE, subject=Subject(phone="+33639980001")),
     masked=(
         matched(),
         result({**NUMBER, "sanitized_number": None, "raw_number": "+33 6 ** ** ** 01"}, credits_consumed=1),
@@ -160,21 +162,23 @@ _PHONE = replace(
 )
 _PERSON = replace(
     _EMAIL,
-    ask=Ask(field=Field.PERSON, subject=ADA),
+    ask=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
     value="Ada Lovelace",
     status=None,
-    ineligible=Ask(field=Field.PERSON, subject=Subject(company_domain="acme.com")),
+    ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(company_domain="acme.com")),
     masked=None,
 )
 _COMPANY = replace(
     _PERSON,
-    ask=Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")),
+    ask=ProviderRequest(
+        field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
+    ),
     value="acme.com",
     path="/organizations/enrich",
     sent={"domain": "acme.com"},
     hit=(Said(body={"organization": ORGANIZATION}),),
     miss=(Said(body={"organization": None}),),
-    ineligible=Ask(field=Field.COMPANY, subject=Subject(email="ada@acme.com")),
+    ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(email="ada@acme.com")),
 )
 
 SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)

@@ -8,8 +8,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.dropcontact import Dropcontact
 
 TICKET = "qzmxkpvlrtdnhwa"
@@ -68,7 +68,7 @@ def marked(qualification: str, email: str = "ada.lovelace@acme.com") -> dict[str
 
 _EMAIL = Specimen(
     vendor=Dropcontact,
-    ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/enrich/all",
@@ -85,7 +85,9 @@ _EMAIL = Specimen(
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
     unexpected=(SUBMITTED, Said(body={"success": True, "data": {"email": "ada"}})),
-    ineligible=Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",)),
+    ineligible=ProviderRequest(
+        field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",)
+    ),
     suppressed=(SUBMITTED, fetched(marked("Do_Not_Contact@pro"))),
     masked=(SUBMITTED, fetched({**marked("nominative@pro", "a***@acme.com"), "phone": "+33 4 72 ** ** **"})),
     miss_cost=0,
@@ -93,17 +95,17 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=Ask(field=Field.PHONE, subject=ADA),
+    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     status=EmailStatus.UNKNOWN,
-    ineligible=Ask(field=Field.PHONE, subject=Subject(full_name="Ada Lovelace")),
+    ineligible=ProviderRequest(field=ProviderField.PHONE, subject=Subject(full_name="Ada Lovelace")),
 )
 _PERSON = replace(
     _EMAIL,
-    ask=Ask(field=Field.PERSON, subject=replace(ADA, contact_id="con_1")),
+    ask=ProviderRequest(field=ProviderField.PERSON, subject=replace(ADA, contact_id="con_1")),
     value="Ada Lovelace",
     status=None,
-    ineligible=Ask(field=Field.PERSON, subject=Subject(phone="+33639980001")),
+    ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(phone="+33639980001")),
     masked=None,
 )
 

@@ -8,8 +8,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.fullenrich import FullEnrich
 
 TICKET = "2db5ea61-1752-42cf-8ea1-ab1da060cd0a"
@@ -81,7 +81,7 @@ OUT_OF_CREDITS = result({}, credits_spent=0, state="CREDITS_INSUFFICIENT", statu
 
 _EMAIL = Specimen(
     vendor=FullEnrich,
-    ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/contact/enrich/bulk",
@@ -108,7 +108,9 @@ _EMAIL = Specimen(
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
     unexpected=(ORDERED, Said(body={"status": "FINISHED", "data": "ada"})),
-    ineligible=Ask(field=Field.EMAIL, subject=Subject(full_name="Ada", company_name="Acme"), types=("work",)),
+    ineligible=ProviderRequest(
+        field=ProviderField.EMAIL, subject=Subject(full_name="Ada", company_name="Acme"), types=("work",)
+    ),
     masked=(
         ORDERED,
         result({"work_emails": [{"email": "a•••@acme.com", "status": "DELIVERABLE"}]}, credits_spent=0),
@@ -117,7 +119,7 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=Ask(field=Field.PHONE, subject=ADA),
+    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     status=EmailStatus.UNKNOWN,
     sent={"data": [{"enrich_fields": ["contact.phones"]}]},
@@ -135,7 +137,7 @@ _PHONE = replace(
         ),
     ),
     cost=10,
-    ineligible=Ask(field=Field.PHONE, subject=Subject(email="ada@acme.com")),
+    ineligible=ProviderRequest(field=ProviderField.PHONE, subject=Subject(email="ada@acme.com")),
     masked=(ORDERED, result({"phones": [{"number": "+33 6 ** ** ** 01"}]}, credits_spent=0)),
 )
 

@@ -8,12 +8,12 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers import generic
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
+from workers.providers.configured import provider
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "providers.example.toml"
-CRM, WAREHOUSE = generic.read(str(EXAMPLE), {})
+CRM, WAREHOUSE = provider.read(str(EXAMPLE), {})
 ADA = Subject(
     full_name="Ada Lovelace",
     email="ada@acme.com",
@@ -41,7 +41,7 @@ def _refusals() -> dict[str, Any]:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=CRM,
-        ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+        ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/contacts",
@@ -51,12 +51,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         miss=[Said(body={"total": 0, "contacts": []})],
         unexpected=[Said(body={"result": "ok"})],
         masked=[Said(body={"total": 1, "contacts": [_contact("a••@acme.com")]})],
-        ineligible=Ask(field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace", company_name="Acme")),
+        ineligible=ProviderRequest(
+            field=ProviderField.EMAIL, subject=Subject(full_name="Ada Lovelace", company_name="Acme")
+        ),
         **_refusals(),
     ),
     Specimen(
         vendor=CRM,
-        ask=Ask(field=Field.PHONE, subject=ADA),
+        ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
         value="+12025550123",
         status="unknown",  # type: ignore[arg-type] -- a phone's
         path="/contacts/by-email/ada@acme.com",
@@ -66,12 +68,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         miss=[Said(status=404, body={"error": "no such contact"})],
         unexpected=[Said(body={"phones": "none"})],
         masked=[Said(body={"phones": [{"number": "+1202555****", "kind": "cell"}]})],
-        ineligible=Ask(field=Field.PHONE, subject=NOBODY),
+        ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NOBODY),
         **_refusals(),
     ),
     Specimen(
         vendor=WAREHOUSE,
-        ask=Ask(field=Field.PERSON, subject=ADA),
+        ask=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
         value="Ada Lovelace",
         path=STATEMENTS,
         sent={"parameters": {"email": "ada@acme.com", "profile": ADA.linkedin_url}},
@@ -82,12 +84,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         miss=[Said(body={"rows": [], "usage": {"credits": 0.1}})],
         miss_cost=0.1,
         unexpected=[Said(body={"rows": [{"given_name": {"text": "Ada"}}]})],
-        ineligible=Ask(field=Field.PERSON, subject=NOBODY),
+        ineligible=ProviderRequest(field=ProviderField.PERSON, subject=NOBODY),
         **_refusals(),
     ),
     Specimen(
         vendor=WAREHOUSE,
-        ask=Ask(field=Field.COMPANY, subject=ADA),
+        ask=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
         value="acme.com",
         path=STATEMENTS,
         sent={"parameters": {"domain": "acme.com"}},
@@ -95,7 +97,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         cost=1,
         miss=[Said(body={"rows": []})],
         unexpected=[Said(body={"rows": {"name": "Acme"}})],
-        ineligible=Ask(field=Field.COMPANY, subject=NOBODY),
+        ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=NOBODY),
         **_refusals(),
     ),
 )

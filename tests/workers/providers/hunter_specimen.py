@@ -7,8 +7,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.hunter import Hunter
 
 
@@ -149,8 +149,8 @@ IN_PROGRESS = Said(status=202, body={"data": {"email": "ada@acme.com"}, "meta": 
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Hunter,
-        ask=Ask(
-            field=Field.EMAIL,
+        ask=ProviderRequest(
+            field=ProviderField.EMAIL,
             subject=Subject(full_name="Ada Lovelace", company_domain="acme.com"),
             types=("work",),
         ),
@@ -166,12 +166,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         suppressed=[CLAIMED],
-        ineligible=Ask(field=Field.EMAIL, subject=Subject(company_domain="acme.com"), types=("work",)),
+        ineligible=ProviderRequest(
+            field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"), types=("work",)
+        ),
         never_ready=[IN_PROGRESS],
     ),
     Specimen(
         vendor=Hunter,
-        ask=Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/email-verifier",
@@ -184,12 +186,17 @@ SPECIMENS: tuple[Specimen, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[Said(body={"data": {"email": "ada@acme.com"}})],
         suppressed=[CLAIMED],
-        ineligible=Ask(field=Field.VERIFICATION, subject=Subject(full_name="Ada Lovelace")),
+        ineligible=ProviderRequest(
+            field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada Lovelace")
+        ),
         never_ready=[IN_PROGRESS],
     ),
     Specimen(
         vendor=Hunter,
-        ask=Ask(field=Field.PERSON, subject=Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")),
+        ask=ProviderRequest(
+            field=ProviderField.PERSON,
+            subject=Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace"),
+        ),
         value="Ada Lovelace",
         path="/people/find",
         sent={"linkedin_handle": "ada-lovelace"},
@@ -201,12 +208,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         suppressed=[CLAIMED],
-        ineligible=Ask(field=Field.PERSON, subject=Subject(phone="+12025550143")),
+        ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(phone="+12025550143")),
         masked=[Said(body={"data": {"name": {"fullName": "Ada L*******"}}})],
     ),
     Specimen(
         vendor=Hunter,
-        ask=Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com")),
+        ask=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/companies/find",
         sent={"domain": "acme.com"},
@@ -217,6 +224,6 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.COMPANY, subject=Subject(company_name="Acme")),
+        ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_name="Acme")),
     ),
 )

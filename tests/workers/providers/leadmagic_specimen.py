@@ -7,8 +7,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.leadmagic import LeadMagic
 
 
@@ -90,7 +90,7 @@ NAMED = Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=LeadMagic,
-        ask=Ask(field=Field.EMAIL, subject=NAMED, types=("work",)),
+        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-finder",
@@ -102,12 +102,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.EMAIL, subject=PROFILE, types=("work",)),
+        ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=PROFILE, types=("work",)),
         masked=[Said(body=FINDER | {"email": "a***@acme.com"})],
     ),
     Specimen(
         vendor=LeadMagic,
-        ask=Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")),
+        ask=ProviderRequest(
+            field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+        ),
         value="+12025550143",
         status=EmailStatus.UNKNOWN,
         path="/v1/people/mobile-finder",
@@ -119,12 +121,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.PHONE, subject=NAMED, types=("mobile",)),
+        ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAMED, types=("mobile",)),
         masked=[Said(body=MOBILE | {"mobile_number": "1202555****"})],
     ),
     Specimen(
         vendor=LeadMagic,
-        ask=Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-validation",
@@ -136,6 +138,6 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.VERIFICATION, subject=PROFILE),
+        ineligible=ProviderRequest(field=ProviderField.VERIFICATION, subject=PROFILE),
     ),
 )

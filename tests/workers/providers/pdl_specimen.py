@@ -7,8 +7,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.pdl import PeopleDataLabs
 
 HEADERS = {
@@ -101,7 +101,7 @@ def record(**parts: Any) -> Said:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=PeopleDataLabs,
-        ask=Ask(field=Field.EMAIL, subject=NAMED, types=("work",)),
+        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.UNKNOWN,
         path="/person/enrich",
@@ -118,12 +118,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.EMAIL, subject=NAME_ONLY, types=("work",)),
+        ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=NAME_ONLY, types=("work",)),
         masked=[record(work_email=True, personal_emails=True)],
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")),
+        ask=ProviderRequest(
+            field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+        ),
         value="+12025550143",
         status=EmailStatus.UNKNOWN,
         path="/person/enrich",
@@ -139,12 +141,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.PHONE, subject=NAME_ONLY, types=("mobile",)),
+        ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAME_ONLY, types=("mobile",)),
         masked=[record(mobile_phone=True, phone_numbers=True)],
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=Ask(field=Field.PERSON, subject=PROFILE),
+        ask=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
         path="/person/enrich",
         sent={"profile": "https://www.linkedin.com/in/ada-lovelace", "min_likelihood": "6"},
@@ -155,11 +157,11 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.PERSON, subject=NAME_ONLY),
+        ineligible=ProviderRequest(field=ProviderField.PERSON, subject=NAME_ONLY),
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com")),
+        ask=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/company/enrich",
         sent={"website": "acme.com"},
@@ -170,6 +172,6 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[Said(body={"status": 200, "likelihood": 9})],
-        ineligible=Ask(field=Field.COMPANY, subject=PROFILE),
+        ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=PROFILE),
     ),
 )

@@ -7,8 +7,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.prospeo import Prospeo
 
 
@@ -137,7 +137,7 @@ def record(**parts: Any) -> Said:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Prospeo,
-        ask=Ask(field=Field.EMAIL, subject=NAMED, types=("work",)),
+        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.VALID,
         path="/enrich-person",
@@ -154,12 +154,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.EMAIL, subject=NAME_ONLY, types=("work",)),
+        ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=NAME_ONLY, types=("work",)),
         masked=[record(email=EMAIL | {"revealed": False, "email": "ada.********@acme.com"})],
     ),
     Specimen(
         vendor=Prospeo,
-        ask=Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")),
+        ask=ProviderRequest(
+            field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+        ),
         value="+12025550143",
         status=EmailStatus.VALID,
         path="/enrich-person",
@@ -176,12 +178,12 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.PHONE, subject=NAME_ONLY, types=("mobile",)),
+        ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAME_ONLY, types=("mobile",)),
         masked=[record()],
     ),
     Specimen(
         vendor=Prospeo,
-        ask=Ask(field=Field.PERSON, subject=PROFILE),
+        ask=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
         path="/enrich-person",
         sent={
@@ -197,12 +199,14 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.PERSON, subject=NAME_ONLY),
+        ineligible=ProviderRequest(field=ProviderField.PERSON, subject=NAME_ONLY),
         masked=[record(full_name="Ada L*******", last_name="L*******", linkedin_url=None)],
     ),
     Specimen(
         vendor=Prospeo,
-        ask=Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")),
+        ask=ProviderRequest(
+            field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
+        ),
         value="acme.com",
         path="/enrich-company",
         sent={"data": {"company_website": "acme.com", "company_name": "Acme"}},
@@ -213,6 +217,6 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
-        ineligible=Ask(field=Field.COMPANY, subject=PROFILE),
+        ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=PROFILE),
     ),
 )

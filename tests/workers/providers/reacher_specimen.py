@@ -7,8 +7,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.reacher import Reacher
 
 VERDICT: dict[str, Any] = {
@@ -37,7 +37,7 @@ WRONG_SECRET = Said(
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Reacher,
-        ask=Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v0/check_email",
@@ -49,6 +49,8 @@ SPECIMENS: tuple[Specimen, ...] = (
         bad_key=[WRONG_SECRET],
         rate_limited=[Said(status=429, body={"error": "Too many requests"})],
         unexpected=[Said(body={"reachable": True})],
-        ineligible=Ask(field=Field.VERIFICATION, subject=Subject(full_name="Ada Lovelace")),
+        ineligible=ProviderRequest(
+            field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada Lovelace")
+        ),
     ),
 )

@@ -8,8 +8,8 @@ from typing import Any
 from specimens import Said, Specimen
 
 from app.domain.findings import EmailStatus
-from app.domain.subjects import Subject
-from workers.providers.base import Ask, Field
+from app.domain.records.subjects import Subject
+from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.rocketreach import RocketReach
 
 ID = 5244
@@ -111,7 +111,7 @@ def statuses(**changes: Any) -> Said:
 
 _EMAIL = Specimen(
     vendor=RocketReach,
-    ask=Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
+    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/person/lookup",
@@ -127,24 +127,26 @@ _EMAIL = Specimen(
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
     unexpected=(UNEXPECTED,),
-    ineligible=Ask(field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)),
+    ineligible=ProviderRequest(
+        field=ProviderField.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)
+    ),
     masked=(looked_up(emails=[{**WORK, "email": "a***@acme.com", "grade": "B"}]),),
     never_ready=(IN_PROGRESS, statuses(status="progress", emails=None)),
 )
 _PHONE = replace(
     _EMAIL,
-    ask=Ask(field=Field.PHONE, subject=ADA),
+    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     sent={"lookup_type": "phone"},
     hit=(looked_up(),),
     miss=(looked_up(phones=None),),
-    ineligible=Ask(field=Field.PHONE, subject=Subject(company_name="Acme")),
+    ineligible=ProviderRequest(field=ProviderField.PHONE, subject=Subject(company_name="Acme")),
     masked=(looked_up(phones=[{**MOBILE, "e164": None, "number": "+33 6XX XX XX 01"}]),),
 )
 _PERSON = replace(
     _EMAIL,
-    ask=Ask(
-        field=Field.PERSON,
+    ask=ProviderRequest(
+        field=ProviderField.PERSON,
         subject=Subject(full_name="Ada Lovelace", company_name="Acme", company_domain="acme.com"),
     ),
     value="Ada Lovelace",
@@ -152,18 +154,20 @@ _PERSON = replace(
     sent={"name": "Ada Lovelace", "current_employer": "Acme", "lookup_type": "enrich"},
     hit=(IN_PROGRESS,),
     miss=(NOBODY,),
-    ineligible=Ask(field=Field.PERSON, subject=Subject(company_domain="acme.com")),
+    ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(company_domain="acme.com")),
     masked=None,
     never_ready=None,
 )
 _COMPANY = replace(
     _PERSON,
-    ask=Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")),
+    ask=ProviderRequest(
+        field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
+    ),
     value="acme.com",
     path="/company/lookup/",
     sent={"domain": "acme.com"},
     hit=(Said(body=COMPANY),),
-    ineligible=Ask(field=Field.COMPANY, subject=ADA),
+    ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
 )
 
 SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)

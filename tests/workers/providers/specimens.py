@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.findings import EmailStatus
-from workers.providers.base import Ask
+from workers.providers.base import ProviderRequest
 from workers.providers.web import Vendor
 
 
@@ -32,7 +32,7 @@ class Specimen:
     """
 
     vendor: type[Vendor]
-    ask: Ask
+    ask: ProviderRequest
     value: str
     path: str
     sent: Mapping[str, Any]
@@ -43,7 +43,7 @@ class Specimen:
     bad_key: Sequence[Said]
     rate_limited: Sequence[Said]
     unexpected: Sequence[Said]
-    ineligible: Ask | None
+    ineligible: ProviderRequest | None
     status: EmailStatus | None = None
     miss_cost: float = 0
     suppressed: Sequence[Said] | None = None

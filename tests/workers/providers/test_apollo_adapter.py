@@ -20,13 +20,20 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus, FoundPhone
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
 from workers.providers.apollo import Apollo
-from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedAnswer,
+)
 
-EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
-PHONE = Ask(field=Field.PHONE, subject=ADA)
+EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
+PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
 MATCH = "/people/match"
 TICKET = str(REQUEST_ID)
 RESULT = f"/webhook_result/{TICKET}"
@@ -42,16 +49,16 @@ WENT = {
 
 @pytest.fixture
 def apollo(httpserver: HTTPServer) -> Apollo:
-    return Apollo(Access(api_key="the-key", base_url=httpserver.url_for("/")))
+    return Apollo(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
 def comes(server: HTTPServer, said: Said, path: str = MATCH) -> None:
     server.expect_request(path).respond_with_json(said.body, said.status, said.headers)
 
 
-def asked(apollo: Apollo, ask: Ask = EMAIL) -> Reply:
+def asked(apollo: Apollo, ask: ProviderRequest = EMAIL) -> ProviderResponse:
     reply = apollo.ask(ask, seconds=3)
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     return reply
 
 
@@ -68,11 +75,11 @@ def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
         (replace(EMAIL, types=("personal",)), {"reveal_personal_emails": "true"}),
         (replace(EMAIL, types=("work", "personal")), {"reveal_personal_emails": "true"}),
         (PHONE, {"reveal_phone_number": "true", "webhook_url": "https://apollo.invalid/"}),
-        (Ask(field=Field.PERSON, subject=ADA), {}),
+        (ProviderRequest(field=ProviderField.PERSON, subject=ADA), {}),
     ],
 )
 def test_the_question_travels_in_the_query_with_only_the_switch_that_is_wanted(
-    httpserver: HTTPServer, apollo: Apollo, ask: Ask, switches: dict[str, str]
+    httpserver: HTTPServer, apollo: Apollo, ask: ProviderRequest, switches: dict[str, str]
 ) -> None:
     httpserver.expect_request(MATCH, "POST").respond_with_json(matched().body)
 
@@ -168,19 +175,19 @@ def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
 ) -> None:
     comes(httpserver, matched(email=None, email_status=None))
 
-    assert asked(apollo) == Reply(outcome=TraceOutcome.MISS, cost=1)
+    assert asked(apollo) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
 @pytest.mark.parametrize(
     "body", [{"person": None}, {"person": PERSON, "match_confidence": "none"}, {"match_confidence": "none"}]
 )
-@pytest.mark.parametrize("ask", [EMAIL, PHONE, replace(PHONE, field=Field.PERSON)])
+@pytest.mark.parametrize("ask", [EMAIL, PHONE, replace(PHONE, field=ProviderField.PERSON)])
 def test_nobody_matched_is_a_miss_at_once_for_nothing(
-    httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], ask: Ask
+    httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], ask: ProviderRequest
 ) -> None:
     comes(httpserver, Said(body=body | {"request_id": REQUEST_ID}))
 
-    assert apollo.ask(ask, seconds=3) == Reply(outcome=TraceOutcome.MISS)
+    assert apollo.ask(ask, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_a_person_comes_with_their_company_and_without_addresses(
@@ -188,7 +195,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
 ) -> None:
     comes(httpserver, matched())
 
-    reply = asked(apollo, Ask(field=Field.PERSON, subject=ADA))
+    reply = asked(apollo, ProviderRequest(field=ProviderField.PERSON, subject=ADA))
 
     contact = reply.contact
     assert contact is not None
@@ -249,7 +256,7 @@ def test_a_result_that_will_never_come_is_an_error_and_no_miss(
 ) -> None:
     comes(httpserver, Said(status=status, body={"error_code": code}), RESULT)
 
-    assert asked(apollo, replace(PHONE, ticket=TICKET)) == Reply(outcome=TraceOutcome.ERROR)
+    assert asked(apollo, replace(PHONE, ticket=TICKET)) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @pytest.mark.parametrize(
@@ -372,7 +379,7 @@ def test_a_company_is_enriched_by_its_domain_rather_than_its_name(
         {"organization": ORGANIZATION}
     )
 
-    reply = asked(apollo, Ask(field=Field.COMPANY, subject=subject))
+    reply = asked(apollo, ProviderRequest(field=ProviderField.COMPANY, subject=subject))
 
     assert reply.company is not None
     assert (reply.company.name, reply.company.domain, reply.company.country) == ("Acme", "acme.com", "FR")
@@ -406,7 +413,7 @@ def test_every_refusal_has_its_outcome_by_its_code_first(
 ) -> None:
     comes(httpserver, Said(status=status, body=body))
 
-    assert asked(apollo) == Reply(outcome=outcome)
+    assert asked(apollo) == ProviderResponse(outcome=outcome)
 
 
 def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apollo) -> None:
@@ -430,24 +437,28 @@ def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apo
                     "current_credit_cycle": {},
                 }
             ),
-            Check(outcome=TraceOutcome.HIT, left={"lead_credit": 17622, "direct_dial_credit": 160}),
+            CredentialCheck(outcome=TraceOutcome.HIT, left={"lead_credit": 17622, "direct_dial_credit": 160}),
         ),
         (
             Said(body={"healthy": True, "is_logged_in": True}),
             Said(status=403, body={"error_code": "API_INACCESSIBLE"}),
-            Check(outcome=TraceOutcome.HIT),
+            CredentialCheck(outcome=TraceOutcome.HIT),
         ),
         (
             Said(body={"healthy": True, "is_logged_in": False}),
             Said(body={}),
-            Check(outcome=TraceOutcome.UNCONFIGURED),
+            CredentialCheck(outcome=TraceOutcome.UNCONFIGURED),
         ),
-        (Said(status=401, body={"error": "…"}), Said(body={}), Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (Said(status=503, body={"error": "…"}), Said(body={}), Check(outcome=TraceOutcome.ERROR)),
+        (
+            Said(status=401, body={"error": "…"}),
+            Said(body={}),
+            CredentialCheck(outcome=TraceOutcome.UNCONFIGURED),
+        ),
+        (Said(status=503, body={"error": "…"}), Said(body={}), CredentialCheck(outcome=TraceOutcome.ERROR)),
     ],
 )
 def test_the_check_tells_whether_the_key_works_and_what_is_left_if_it_may_know(
-    httpserver: HTTPServer, apollo: Apollo, health: Said, usage: Said, check: Check
+    httpserver: HTTPServer, apollo: Apollo, health: Said, usage: Said, check: CredentialCheck
 ) -> None:
     httpserver.expect_request("/auth/health", "GET").respond_with_json(health.body, health.status)
     httpserver.expect_request("/usage_stats/credit_usage_stats", "POST").respond_with_json(

@@ -27,8 +27,14 @@ from specimens import CASES, Said, Specimen
 from werkzeug import Request, Response
 
 from app.domain.kinds import TraceOutcome
-from app.settings import Access
-from workers.providers.base import Ask, Pending, ProviderTimeout, Reply, UnexpectedAnswer
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    Pending,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    UnexpectedAnswer,
+)
 from workers.providers.registry import PROVIDERS
 from workers.providers.web import Vendor
 
@@ -96,9 +102,9 @@ class World:
         self.server.expect_request(re.compile(".*")).respond_with_handler(answer)
 
     def adapter(self, specimen: Specimen) -> Vendor:
-        return specimen.vendor(Access(api_key=KEY, base_url=self.server.url_for("/")))
+        return specimen.vendor(ProviderSettings(api_key=KEY, base_url=self.server.url_for("/")))
 
-    def reply(self, specimen: Specimen, answers: Sequence[Said]) -> Reply:
+    def reply(self, specimen: Specimen, answers: Sequence[Said]) -> ProviderResponse:
         """Ask until it is over."""
         self.says(answers)
         return _over(self.adapter(specimen), specimen.ask)
@@ -154,7 +160,7 @@ def test_a_question_with_too_little_to_go_by_is_refused(case: Case, world: World
 
 @each("unconfigured")
 def test_without_its_setting_nobody_is_asked(case: Case) -> None:
-    adapter = case.specimen.vendor(Access())
+    adapter = case.specimen.vendor(ProviderSettings())
 
     assert adapter.refusal(case.specimen.ask) is TraceOutcome.UNCONFIGURED
 
@@ -211,7 +217,7 @@ def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, world: Wor
 def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         base_url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        adapter = case.specimen.vendor(Access(api_key=KEY, base_url=base_url))
+        adapter = case.specimen.vendor(ProviderSettings(api_key=KEY, base_url=base_url))
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
@@ -280,20 +286,20 @@ def _json(body: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-def _over(adapter: Vendor, ask: Ask) -> Reply:
+def _over(adapter: Vendor, ask: ProviderRequest) -> ProviderResponse:
     """Ask until it is no longer pending; what raises becomes the outcome that the waterfall makes of it."""
     for _turn in range(MOST_TURNS):
         try:
             reply = adapter.ask(ask, seconds=SECONDS)
         except UnexpectedAnswer:
-            return Reply(outcome=TraceOutcome.ERROR)
-        if isinstance(reply, Reply):
+            return ProviderResponse(outcome=TraceOutcome.ERROR)
+        if isinstance(reply, ProviderResponse):
             return reply
         ask = replace(ask, ticket=reply.ticket)
     raise AssertionError("It is still pending.")
 
 
-def _waits(adapter: Vendor, ask: Ask) -> Iterator[Pending]:
+def _waits(adapter: Vendor, ask: ProviderRequest) -> Iterator[Pending]:
     for _turn in range(MOST_TURNS):
         reply = adapter.ask(ask, seconds=SECONDS)
         assert isinstance(reply, Pending)
@@ -301,7 +307,7 @@ def _waits(adapter: Vendor, ask: Ask) -> Iterator[Pending]:
         ask = replace(ask, ticket=reply.ticket)
 
 
-def _brought(reply: Reply) -> tuple[str | None, ...]:
+def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:
     """Give what a hit brought, and by whom, and for an address its status."""
     for found in (*reply.emails, *reply.phones):
         value = getattr(found, "email", None) or getattr(found, "e164", None)
@@ -334,5 +340,5 @@ def _holds(sent: Any, wanted: Any) -> bool:
     return bool(sent == wanted)
 
 
-def _personal(ask: Ask) -> list[str]:
+def _personal(ask: ProviderRequest) -> list[str]:
     return list(ask.subject.as_dict().values())

@@ -11,14 +11,21 @@ from pytest_httpserver import HTTPServer
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedAnswer,
+)
 from workers.providers.dropcontact import Dropcontact
 
-EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 READY = replace(EMAIL, ticket=TICKET)
-BY_ADDRESS = Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com"))
+BY_ADDRESS = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
 WENT = {
     429: TraceOutcome.RATE_LIMITED,
     500: TraceOutcome.ERROR,
@@ -30,7 +37,7 @@ WENT = {
 
 @pytest.fixture
 def dropcontact(httpserver: HTTPServer) -> Dropcontact:
-    return Dropcontact(Access(api_key="the-token", base_url=httpserver.url_for("/")))
+    return Dropcontact(ProviderSettings(api_key="the-token", base_url=httpserver.url_for("/")))
 
 
 def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
@@ -54,7 +61,7 @@ def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact
 
     reply = dropcontact.ask(READY, seconds=3)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert reply.outcome is TraceOutcome.HIT
 
 
@@ -119,7 +126,7 @@ def test_every_qualification_has_its_status(
 
     reply = dropcontact.ask(replace(READY, types=()), seconds=3)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     (email,) = reply.emails
     assert (email.status, email.reasons, email.type) == (status, reasons, kind)
     assert (email.verified_at is not None) is is_verified
@@ -134,9 +141,9 @@ def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
     record = RECORD | {"email": [*RECORD["email"], {"email": "a@acme.com", "qualification": qualification}]}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(Ask(field=Field.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(ProviderRequest(field=ProviderField.PHONE, subject=ADA, ticket=TICKET), seconds=3)
 
-    assert reply == Reply(outcome=TraceOutcome.SUPPRESSED)
+    assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
 def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_paid(
@@ -146,7 +153,7 @@ def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_pai
         fetched(marked("nominative@perso")).body
     )
 
-    assert dropcontact.ask(READY, seconds=3) == Reply(outcome=TraceOutcome.MISS, cost=1)
+    assert dropcontact.ask(READY, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
 def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
@@ -154,9 +161,11 @@ def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(ECHO).body)
 
-    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(
+        ProviderRequest(field=ProviderField.PERSON, subject=ADA, ticket=TICKET), seconds=3
+    )
 
-    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_a_person_comes_with_their_company_and_without_addresses(
@@ -165,9 +174,11 @@ def test_a_person_comes_with_their_company_and_without_addresses(
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
     stored = replace(ADA, contact_id="con_1")
-    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=stored, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(
+        ProviderRequest(field=ProviderField.PERSON, subject=stored, ticket=TICKET), seconds=3
+    )
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     contact = reply.contact
     assert contact is not None
     assert contact.company is not None
@@ -187,9 +198,9 @@ def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
     record = RECORD | {"phone": "04 72 00 01 02"}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(Ask(field=Field.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(ProviderRequest(field=ProviderField.PHONE, subject=ADA, ticket=TICKET), seconds=3)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert [(one.e164, one.type) for one in reply.phones] == [
         ("+33639980001", "mobile"),
         ("+33472000102", "work"),
@@ -210,11 +221,11 @@ def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whate
     sent = [json.loads(request.get_data())["data"][0] for request, _response in httpserver.log[:2]]
     assert sent[0] == {"email": "ada@acme.com"}
     assert "email" not in sent[1]
-    assert reply == Reply(outcome=TraceOutcome.MISS, cost=1)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
 def test_it_is_not_asked_for_private_addresses() -> None:
-    dropcontact = Dropcontact(Access(api_key="k"))
+    dropcontact = Dropcontact(ProviderSettings(api_key="k"))
 
     assert dropcontact.refusal(replace(EMAIL, types=("personal",))) is TraceOutcome.INELIGIBLE
     assert dropcontact.refusal(replace(EMAIL, types=("personal", "work"))) is None
@@ -237,7 +248,7 @@ def test_every_refusal_has_its_outcome(
 ) -> None:
     httpserver.expect_request("/enrich/all").respond_with_json(body, status)
 
-    assert dropcontact.ask(EMAIL, seconds=3) == Reply(outcome=outcome)
+    assert dropcontact.ask(EMAIL, seconds=3) == ProviderResponse(outcome=outcome)
 
 
 @pytest.mark.parametrize("body", [{"success": True, "error": False}, {"success": True, "data": []}])
@@ -256,15 +267,19 @@ def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
 @pytest.mark.parametrize(
     ("status", "body", "check"),
     [
-        (200, {"credits": 15277}, Check(outcome=TraceOutcome.HIT, left={"credits": 15277})),
-        (200, {}, Check(outcome=TraceOutcome.HIT)),
-        (401, {"detail": "Unauthorized"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (403, {"detail": "Forbidden"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (500, {"detail": "Oops"}, Check(outcome=TraceOutcome.ERROR)),
+        (200, {"credits": 15277}, CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 15277})),
+        (200, {}, CredentialCheck(outcome=TraceOutcome.HIT)),
+        (401, {"detail": "Unauthorized"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (403, {"detail": "Forbidden"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (500, {"detail": "Oops"}, CredentialCheck(outcome=TraceOutcome.ERROR)),
     ],
 )
 def test_the_check_tells_what_is_left(
-    httpserver: HTTPServer, dropcontact: Dropcontact, status: int, body: dict[str, Any], check: Check
+    httpserver: HTTPServer,
+    dropcontact: Dropcontact,
+    status: int,
+    body: dict[str, Any],
+    check: CredentialCheck,
 ) -> None:
     httpserver.expect_request("/account/credits", "GET").respond_with_json(body, status)
 
@@ -277,7 +292,7 @@ def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcon
 
     reply = dropcontact.ask(READY, seconds=3)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     verified_at = reply.emails[0].verified_at
     assert verified_at is not None
     assert before <= verified_at <= datetime.now(UTC)
@@ -288,9 +303,11 @@ def test_the_words_of_a_caller_that_come_back_are_left_out(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
-    reply = dropcontact.ask(Ask(field=Field.PERSON, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(
+        ProviderRequest(field=ProviderField.PERSON, subject=ADA, ticket=TICKET), seconds=3
+    )
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert reply.contact is not None
     assert (reply.contact.full_name, reply.contact.linkedin_url) == (
         None,

@@ -12,13 +12,20 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedAnswer,
+)
 from workers.providers.fullenrich import FullEnrich
 
-EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
-PHONE = Ask(field=Field.PHONE, subject=ADA)
+EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
+PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
 ORDER = "/contact/enrich/bulk"
 RESULT = f"{ORDER}/{TICKET}"
 NUMBER = {"number": "+33 6 39 98 00 01", "region": "FR"}
@@ -33,14 +40,14 @@ WENT = {
 
 @pytest.fixture
 def fullenrich(httpserver: HTTPServer) -> FullEnrich:
-    return FullEnrich(Access(api_key="the-key", base_url=httpserver.url_for("/")))
+    return FullEnrich(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
 def comes(server: HTTPServer, said: Said) -> None:
     server.expect_request(RESULT, "GET").respond_with_json(said.body, said.status, said.headers)
 
 
-def fetch(fullenrich: FullEnrich, ask: Ask = EMAIL) -> Reply | Pending:
+def fetch(fullenrich: FullEnrich, ask: ProviderRequest = EMAIL) -> ProviderResponse | Pending:
     return fullenrich.ask(replace(ask, ticket=TICKET), seconds=3)
 
 
@@ -56,7 +63,7 @@ def fetch(fullenrich: FullEnrich, ask: Ask = EMAIL) -> Reply | Pending:
     ],
 )
 def test_only_what_is_wanted_is_ordered(
-    httpserver: HTTPServer, fullenrich: FullEnrich, ask: Ask, fields: list[str]
+    httpserver: HTTPServer, fullenrich: FullEnrich, ask: ProviderRequest, fields: list[str]
 ) -> None:
     httpserver.expect_request(ORDER, "POST").respond_with_json(ORDERED.body)
 
@@ -92,9 +99,9 @@ def test_only_what_is_wanted_is_ordered(
     ],
 )
 def test_it_takes_a_profile_or_both_names_and_a_company_and_sells_no_landlines(
-    ask: Ask, refusal: TraceOutcome | None
+    ask: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
-    assert FullEnrich(Access(api_key="k")).refusal(ask) is refusal
+    assert FullEnrich(ProviderSettings(api_key="k")).refusal(ask) is refusal
 
 
 def test_in_progress_comes_with_400_and_means_later(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
@@ -152,7 +159,7 @@ def test_every_status_has_its_own(
 
     reply = fetch(fullenrich)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert reply.emails[0].status is status
     assert (reply.emails[0].verified_at is not None) is is_verified
 
@@ -168,7 +175,7 @@ def test_the_most_probable_address_comes_first_and_once(
 
     reply = fetch(fullenrich)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com", "ada@acme.com"]
 
 
@@ -177,7 +184,7 @@ def test_an_address_is_of_the_type_that_was_ordered(httpserver: HTTPServer, full
 
     reply = fetch(fullenrich, replace(EMAIL, types=("personal",)))
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert [(one.email, one.type) for one in reply.emails] == [("ada@northwind.example", "personal")]
 
 
@@ -188,7 +195,7 @@ def test_numbers_are_mobiles_and_the_profile_fills_gaps(
 
     reply = fetch(fullenrich, PHONE)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert [(one.e164, one.type) for one in reply.phones] == [("+33639980001", "mobile")]
     contact = reply.contact
     assert contact is not None
@@ -217,7 +224,7 @@ def test_a_known_number_of_employees_is_taken_before_the_range(
 
     reply = fetch(fullenrich)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert reply.contact is not None
     assert reply.contact.company is not None
     assert reply.contact.company.headcount == "201-500"
@@ -233,13 +240,13 @@ def test_a_known_number_of_employees_is_taken_before_the_range(
     ],
 )
 def test_without_a_word_on_the_cost_it_is_the_documented_one(
-    httpserver: HTTPServer, fullenrich: FullEnrich, ask: Ask, found: dict[str, Any], cost: float
+    httpserver: HTTPServer, fullenrich: FullEnrich, ask: ProviderRequest, found: dict[str, Any], cost: float
 ) -> None:
     comes(httpserver, result(found, credits_spent=None))
 
     reply = fetch(fullenrich, ask)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert reply.cost == cost
 
 
@@ -250,7 +257,7 @@ def test_a_repeated_enrichment_that_was_free_counts_as_free(
 
     reply = fetch(fullenrich)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
 
 
@@ -268,7 +275,7 @@ def test_every_end_without_a_value_has_its_outcome(
 ) -> None:
     comes(httpserver, result({}, credits_spent=0, state=state))
 
-    assert fetch(fullenrich) == Reply(outcome=outcome)
+    assert fetch(fullenrich) == ProviderResponse(outcome=outcome)
 
 
 def test_what_was_found_before_the_credits_ran_out_is_kept(
@@ -281,29 +288,29 @@ def test_what_was_found_before_the_credits_ran_out_is_kept(
 
     reply = fetch(fullenrich)
 
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     assert (reply.outcome, reply.emails[0].email) == (TraceOutcome.HIT, "ada.lovelace@acme.com")
 
 
 @pytest.mark.parametrize(
     ("status", "code", "reply"),
     [
-        (401, "error.api.key", Reply(outcome=TraceOutcome.UNCONFIGURED)),
-        (400, "error.api.key", Reply(outcome=TraceOutcome.UNCONFIGURED)),
-        (401, "error.authorization.not_set", Reply(outcome=TraceOutcome.UNCONFIGURED)),
-        (401, "error.authorization.not_bearer", Reply(outcome=TraceOutcome.UNCONFIGURED)),
-        (402, "", Reply(outcome=TraceOutcome.NO_CREDITS)),
-        (429, "error.rate.limit", Reply(outcome=TraceOutcome.RATE_LIMITED, retry_after=60)),
-        (400, "error.enrichment.first_name.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
-        (400, "error.enrichment.last_name.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
-        (400, "error.enrichment.domain.empty", Reply(outcome=TraceOutcome.INELIGIBLE)),
-        (400, "error.enrichment.name.empty", Reply(outcome=TraceOutcome.ERROR)),
-        (404, "error.enrichment.not_found", Reply(outcome=TraceOutcome.ERROR)),
-        (500, "", Reply(outcome=TraceOutcome.ERROR)),
+        (401, "error.api.key", ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)),
+        (400, "error.api.key", ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)),
+        (401, "error.authorization.not_set", ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)),
+        (401, "error.authorization.not_bearer", ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)),
+        (402, "", ProviderResponse(outcome=TraceOutcome.NO_CREDITS)),
+        (429, "error.rate.limit", ProviderResponse(outcome=TraceOutcome.RATE_LIMITED, retry_after=60)),
+        (400, "error.enrichment.first_name.empty", ProviderResponse(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.last_name.empty", ProviderResponse(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.domain.empty", ProviderResponse(outcome=TraceOutcome.INELIGIBLE)),
+        (400, "error.enrichment.name.empty", ProviderResponse(outcome=TraceOutcome.ERROR)),
+        (404, "error.enrichment.not_found", ProviderResponse(outcome=TraceOutcome.ERROR)),
+        (500, "", ProviderResponse(outcome=TraceOutcome.ERROR)),
     ],
 )
 def test_every_error_code_has_its_outcome(
-    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, code: str, reply: Reply
+    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, code: str, reply: ProviderResponse
 ) -> None:
     httpserver.expect_request(ORDER).respond_with_json({"code": code, "message": "…"}, status)
 
@@ -315,7 +322,7 @@ def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
 ) -> None:
     comes(httpserver, Said(status=404, body={"code": "error.enrichment.not_found", "message": "…"}))
 
-    assert fetch(fullenrich) == Reply(outcome=TraceOutcome.ERROR)
+    assert fetch(fullenrich) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
@@ -328,13 +335,17 @@ def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: Full
 @pytest.mark.parametrize(
     ("status", "body", "check"),
     [
-        (200, {"balance": 4999.5}, Check(outcome=TraceOutcome.HIT, left={"credits": 4999.5})),
-        (401, {"code": "error.api.key", "message": "…"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (404, {"code": "…", "message": "Workspace ID not found"}, Check(outcome=TraceOutcome.ERROR)),
+        (200, {"balance": 4999.5}, CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 4999.5})),
+        (401, {"code": "error.api.key", "message": "…"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (
+            404,
+            {"code": "…", "message": "Workspace ID not found"},
+            CredentialCheck(outcome=TraceOutcome.ERROR),
+        ),
     ],
 )
 def test_the_check_tells_what_is_left(
-    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, body: dict[str, Any], check: Check
+    httpserver: HTTPServer, fullenrich: FullEnrich, status: int, body: dict[str, Any], check: CredentialCheck
 ) -> None:
     httpserver.expect_request("/account/credits", "GET").respond_with_json(body, status)
 

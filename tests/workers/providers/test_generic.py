@@ -15,18 +15,24 @@ from werkzeug import Request, Response
 
 from app.domain.findings import EmailStatus, FoundPhone
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers import generic
-from workers.providers.base import Ask, Field, ProviderTimeout, Reply, UnexpectedAnswer
-from workers.providers.generic import Generic, GenericWithCheck
+from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    UnexpectedAnswer,
+)
+from workers.providers.configured import provider
+from workers.providers.configured.provider import ConfiguredProvider, GenericWithCheck
 
 ANY_PATH = re.compile(".*")
 HEAD = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Token = "${CRM_API_KEY}" }\n'
 EMAIL = '[crm.email]\npath = "/people"\nquery.email = "{email}"\n'
 READ = 'read.email = "email"\n'
-WORK = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
+WORK = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 OF_EACH = pytest.mark.parametrize(
     "specimen", [pytest.param(one, id=f"{one.vendor.name}-{one.ask.field}") for one in SPECIMENS]
 )
@@ -39,29 +45,29 @@ class Crm:
     server: HTTPServer
     folder: Path
 
-    def described(self, text: str, **variables: str) -> type[Generic]:
+    def described(self, text: str, **variables: str) -> type[ConfiguredProvider]:
         path = self.folder / "providers.toml"
         path.write_text(text, encoding="utf-8")
-        [made] = generic.read(str(path), variables)
+        [made] = provider.read(str(path), variables)
         return made
 
-    def provider(self, table: str) -> Generic:
-        return self.described(HEAD + table)(Access(api_key="k", base_url=self.server.url_for("/")))
+    def provider(self, table: str) -> ConfiguredProvider:
+        return self.described(HEAD + table)(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
 
     def says(self, said: Said) -> None:
         content = said.body if isinstance(said.body, str) else json.dumps(said.body)
         response = Response(content, said.status, said.headers, content_type=said.content_type)
         self.server.expect_request(ANY_PATH).respond_with_response(response)
 
-    def reply(self, table: str, body: Any, ask: Ask = WORK) -> Reply:
+    def reply(self, table: str, body: Any, ask: ProviderRequest = WORK) -> ProviderResponse:
         self.says(Said(body=body))
         return self.provider(table).ask(ask, seconds=3)
 
-    def reply_to(self, specimen: Specimen, said: Said) -> Reply:
+    def reply_to(self, specimen: Specimen, said: Said) -> ProviderResponse:
         self.says(said)
-        made = specimen.vendor(Access(api_key="k", base_url=self.server.url_for("/")))
+        made = specimen.vendor(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
         reply = made.ask(specimen.ask, seconds=3)
-        assert isinstance(reply, Reply)
+        assert isinstance(reply, ProviderResponse)
         return reply
 
     @property
@@ -90,7 +96,7 @@ def test_the_example_finds_what_is_there(specimen: Specimen, crm: Crm) -> None:
 def test_nothing_found_is_a_miss(specimen: Specimen, crm: Crm) -> None:
     reply = crm.reply_to(specimen, specimen.miss[0])
 
-    assert reply == Reply(outcome=TraceOutcome.MISS, cost=specimen.miss_cost)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, cost=specimen.miss_cost)
 
 
 @OF_EACH
@@ -112,7 +118,7 @@ def test_a_status_means_here_what_it_means_with_most(
 ) -> None:
     reply = crm.reply_to(specimen, Said(status=status, body={"error": "no"}))
 
-    assert reply == Reply(outcome=outcome)
+    assert reply == ProviderResponse(outcome=outcome)
 
 
 @OF_EACH
@@ -120,7 +126,7 @@ def test_a_status_means_here_what_it_means_with_most(
 def test_a_page_is_an_error_whatever_its_status(specimen: Specimen, crm: Crm, status: int) -> None:
     page = Said(status=status, body="<!doctype html>", content_type="text/html")
 
-    assert crm.reply_to(specimen, page) == Reply(outcome=TraceOutcome.ERROR)
+    assert crm.reply_to(specimen, page) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @OF_EACH
@@ -133,7 +139,7 @@ def test_json_of_another_shape_is_an_unexpected_answer(specimen: Specimen, crm: 
 def test_one_that_hangs_has_timed_out(specimen: Specimen) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        provider = specimen.vendor(Access(api_key="k", base_url=url))
+        provider = specimen.vendor(ProviderSettings(api_key="k", base_url=url))
 
         with pytest.raises(ProviderTimeout):
             provider.ask(specimen.ask, seconds=0.1)
@@ -141,7 +147,7 @@ def test_one_that_hangs_has_timed_out(specimen: Specimen) -> None:
 
 @OF_EACH
 def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) -> None:
-    without, having = specimen.vendor(Access()), specimen.vendor(Access(api_key="k"))
+    without, having = specimen.vendor(ProviderSettings()), specimen.vendor(ProviderSettings(api_key="k"))
     assert specimen.ineligible is not None
 
     refusals = (
@@ -156,7 +162,7 @@ def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) 
 def test_no_content_is_a_miss(crm: Crm) -> None:
     crm.says(Said(status=204, body=""))
 
-    assert crm.provider(EMAIL + READ).ask(WORK, seconds=3) == Reply(outcome=TraceOutcome.MISS)
+    assert crm.provider(EMAIL + READ).ask(WORK, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_a_reply_may_be_a_list(crm: Crm) -> None:
@@ -166,7 +172,7 @@ def test_a_reply_may_be_a_list(crm: Crm) -> None:
 
 
 def test_an_empty_list_is_a_miss(crm: Crm) -> None:
-    assert crm.reply(EMAIL + 'list = "@"\n' + READ, []) == Reply(outcome=TraceOutcome.MISS)
+    assert crm.reply(EMAIL + 'list = "@"\n' + READ, []) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_an_item_may_be_a_text(crm: Crm) -> None:
@@ -177,7 +183,7 @@ def test_an_item_may_be_a_text(crm: Crm) -> None:
 
 @pytest.mark.parametrize("body", ["3", '"ada@acme.com"', "null"])
 def test_what_is_neither_object_nor_list_is_an_error(crm: Crm, body: str) -> None:
-    assert crm.reply(EMAIL + READ, body) == Reply(outcome=TraceOutcome.ERROR)
+    assert crm.reply(EMAIL + READ, body) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 def test_a_get_sends_its_parameters_and_the_headers(crm: Crm) -> None:
@@ -268,15 +274,18 @@ def test_every_placeholder_is_needed_unless_it_is_said_which(
 def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
     provider = crm.provider(EMAIL + READ)
 
-    assert provider.fields == {Field.EMAIL}
-    assert provider.refusal(Ask(field=Field.PHONE, subject=ADA)) is TraceOutcome.INELIGIBLE
+    assert provider.fields == {ProviderField.EMAIL}
+    assert (
+        provider.refusal(ProviderRequest(field=ProviderField.PHONE, subject=ADA)) is TraceOutcome.INELIGIBLE
+    )
 
 
 def test_a_header_without_its_variable_leaves_it_unconfigured(crm: Crm) -> None:
     text = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Team = "${TEAM}" }\n' + EMAIL + READ
 
     refusals = [
-        crm.described(text, **known)(Access()).refusal(WORK) for known in ({}, {"TEAM": ""}, {"TEAM": "a"})
+        crm.described(text, **known)(ProviderSettings()).refusal(WORK)
+        for known in ({}, {"TEAM": ""}, {"TEAM": "a"})
     ]
 
     assert refusals == [TraceOutcome.UNCONFIGURED, TraceOutcome.UNCONFIGURED, None]
@@ -335,7 +344,7 @@ def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: Crm) -> Non
 def test_a_masked_address_is_never_kept(crm: Crm) -> None:
     reply = crm.reply(EMAIL + 'miss = "none"\n' + READ, {"email": "a***@acme.com"})
 
-    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: Crm) -> None:
@@ -343,7 +352,7 @@ def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: Crm) -> None:
         EMAIL + 'suppressed = "opted_out"\n' + READ, {"email": "ada@acme.com", "opted_out": True}
     )
 
-    assert reply == Reply(outcome=TraceOutcome.SUPPRESSED)
+    assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
 def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: Crm) -> None:
@@ -361,7 +370,7 @@ def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(cr
 def test_a_number_of_a_phone_may_be_one_of_json(crm: Crm) -> None:
     table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
     table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
-    ask = Ask(field=Field.PHONE, subject=ADA, country="US")
+    ask = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
     lines = [{"no": 2025550123, "kind": 1, "sure": 7, "dnc": True}, {"no": "2025550124", "dnc": "?"}]
 
     reply = crm.reply(table, {"n": lines}, ask)
@@ -386,7 +395,9 @@ def test_a_verifier_gives_a_verdict_or_none(
     table = '[crm.verification]\npath = "/check"\nbody.address = "{email}"\nread.status = "verdict"\n'
     table += 'statuses = { ok = "valid", bad = "invalid" }\n'
 
-    reply = crm.reply(table, {"verdict": said}, Ask(field=Field.VERIFICATION, subject=ADA))
+    reply = crm.reply(
+        table, {"verdict": said}, ProviderRequest(field=ProviderField.VERIFICATION, subject=ADA)
+    )
 
     assert (reply.outcome, [one.status for one in reply.emails]) == (outcome, statuses)
     assert {one.email for one in reply.emails if one.verified_at} == {"ada@acme.com" for _one in statuses}
@@ -409,7 +420,10 @@ def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm
     text = HEAD + 'rates = "5/second"\nmiss_days = 2\ncredit_price = 0.1\ndaily_budget = 9\n'
     made = crm.described(text + EMAIL + "price = 2\n" + READ)
 
-    usual, other = made(Access()).terms, made(Access(miss_days=3, rates=(Rate(1, 60),))).terms
+    usual, other = (
+        made(ProviderSettings()).terms,
+        made(ProviderSettings(miss_days=3, rates=(Rate(1, 60),))).terms,
+    )
 
     assert (usual.rates, usual.miss_days, usual.credit_price, usual.daily_budget) == (
         (Rate(5, 1),),
@@ -417,7 +431,7 @@ def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm
         0.1,
         9,
     )
-    assert usual.prices == {Field.EMAIL: 2}
+    assert usual.prices == {ProviderField.EMAIL: 2}
     assert (other.rates, other.miss_days) == ((Rate(1, 60),), 3)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import SettingsError
-from workers.providers import generic
+from workers.providers.configured import provider
 
 CRM = '[crm]\nurl = "https://crm.example.com"\n'
 EMAIL = '[crm.email]\npath = "/p/{email}"\nread.email = "email"\n'
@@ -19,7 +19,7 @@ def file(tmp_path: Path) -> Path:
 def test_there_is_a_provider_for_each_table(file: Path) -> None:
     file.write_text(CRM + EMAIL + '[dwh]\nurl = "http://10.0.0.1:8080/x"\n' + EMAIL.replace("crm", "dwh"))
 
-    made = generic.read(str(file), {})
+    made = provider.read(str(file), {})
 
     assert [(one.name, one.base_url) for one in made] == [
         ("crm", "https://crm.example.com"),
@@ -87,7 +87,7 @@ def test_what_makes_no_sense_is_told_with_its_place(file: Path, text: str, told:
     file.write_text(text)
 
     with pytest.raises(SettingsError) as caught:
-        generic.read(str(file), {})
+        provider.read(str(file), {})
 
     assert str(file) in str(caught.value)
     assert told in str(caught.value)
@@ -95,11 +95,11 @@ def test_what_makes_no_sense_is_told_with_its_place(file: Path, text: str, told:
 
 def test_a_file_that_is_not_there_is_told(file: Path) -> None:
     with pytest.raises(SettingsError, match="PROVIDERS_FILE"):
-        generic.read(str(file), {})
+        provider.read(str(file), {})
 
 
 def test_a_name_that_is_taken_is_told(file: Path) -> None:
     file.write_text(CRM + EMAIL)
 
     with pytest.raises(SettingsError, match="crm"):
-        generic.read(str(file), {}, taken={"crm"})
+        provider.read(str(file), {}, taken={"crm"})

@@ -10,20 +10,24 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from app.settings import Access
-from workers.providers.base import Ask, Field, Pending, Reply, UnexpectedAnswer
+from app.settings import ProviderSettings
+from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, UnexpectedAnswer
 from workers.providers.hunter import Hunter
 
 KEY = "key-that-nobody-may-see"
 ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
 QUESTIONS = {
-    Field.EMAIL: Ask(field=Field.EMAIL, subject=ADA, types=("work",)),
-    Field.VERIFICATION: Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com")),
-    Field.PERSON: Ask(field=Field.PERSON, subject=PROFILE),
-    Field.COMPANY: Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com")),
+    ProviderField.EMAIL: ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+    ProviderField.VERIFICATION: ProviderRequest(
+        field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")
+    ),
+    ProviderField.PERSON: ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
+    ProviderField.COMPANY: ProviderRequest(
+        field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")
+    ),
 }
 SEARCH: dict[str, Any] = {
     "domain": "acme.com",
@@ -59,15 +63,17 @@ SEARCH: dict[str, Any] = {
 
 @pytest.fixture
 def hunter(httpserver: HTTPServer) -> Hunter:
-    return Hunter(Access(api_key=KEY, base_url=httpserver.url_for("/v2")))
+    return Hunter(ProviderSettings(api_key=KEY, base_url=httpserver.url_for("/v2")))
 
 
-def answer(hunter: Hunter, server: HTTPServer, question: Ask, said: Said, *, seconds: float = 8) -> Any:
+def answer(
+    hunter: Hunter, server: HTTPServer, question: ProviderRequest, said: Said, *, seconds: float = 8
+) -> Any:
     path = {
-        Field.EMAIL: "/v2/email-finder",
-        Field.VERIFICATION: "/v2/email-verifier",
-        Field.PERSON: "/v2/people/find",
-        Field.COMPANY: "/v2/companies/find",
+        ProviderField.EMAIL: "/v2/email-finder",
+        ProviderField.VERIFICATION: "/v2/email-verifier",
+        ProviderField.PERSON: "/v2/people/find",
+        ProviderField.COMPANY: "/v2/companies/find",
     }[question.field]
     server.expect_request(path, method="GET", headers={"X-API-KEY": KEY}).respond_with_json(
         said.body, status=said.status, headers=dict(said.headers)
@@ -80,7 +86,7 @@ def sent(server: HTTPServer) -> dict[str, str]:
     return request.args.to_dict()
 
 
-def found(reply: Reply) -> FoundEmail:
+def found(reply: ProviderResponse) -> FoundEmail:
     (email,) = reply.emails
     return email
 
@@ -111,7 +117,7 @@ def found(reply: Reply) -> FoundEmail:
 def test_a_person_is_named_as_surely_as_can_be(
     hunter: Hunter, httpserver: HTTPServer, subject: Subject, parameters: dict[str, str]
 ) -> None:
-    question = Ask(field=Field.EMAIL, subject=subject, types=("work",))
+    question = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
 
     answer(hunter, httpserver, question, Said(body=FINDER))
 
@@ -122,7 +128,7 @@ def test_a_person_is_named_as_surely_as_can_be(
 def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
     hunter: Hunter, httpserver: HTTPServer, seconds: float, duration: str
 ) -> None:
-    answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body=FINDER), seconds=seconds)
+    answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=FINDER), seconds=seconds)
 
     assert sent(httpserver)["max_duration"] == duration
 
@@ -130,14 +136,17 @@ def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
 @pytest.mark.parametrize(
     ("question", "parameters"),
     [
-        (QUESTIONS[Field.VERIFICATION], {"email": "ada@acme.com"}),
-        (QUESTIONS[Field.COMPANY], {"domain": "acme.com"}),
-        (QUESTIONS[Field.PERSON], {"linkedin_handle": "ada-lovelace"}),
-        (Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com")), {"email": "ada@acme.com"}),
+        (QUESTIONS[ProviderField.VERIFICATION], {"email": "ada@acme.com"}),
+        (QUESTIONS[ProviderField.COMPANY], {"domain": "acme.com"}),
+        (QUESTIONS[ProviderField.PERSON], {"linkedin_handle": "ada-lovelace"}),
+        (
+            ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com")),
+            {"email": "ada@acme.com"},
+        ),
     ],
 )
 def test_of_other_questions_nothing_else_is_sent(
-    hunter: Hunter, httpserver: HTTPServer, question: Ask, parameters: dict[str, str]
+    hunter: Hunter, httpserver: HTTPServer, question: ProviderRequest, parameters: dict[str, str]
 ) -> None:
     answer(hunter, httpserver, question, Said(body={"data": {"status": "unknown"}}))
 
@@ -147,19 +156,31 @@ def test_of_other_questions_nothing_else_is_sent(
 @pytest.mark.parametrize(
     ("question", "takes"),
     [
-        (Ask(field=Field.EMAIL, subject=ADA), True),
-        (Ask(field=Field.EMAIL, subject=ADA, types=("work", "personal")), True),
-        (Ask(field=Field.EMAIL, subject=ADA, types=("personal",)), False),
-        (Ask(field=Field.EMAIL, subject=PROFILE, types=("work",)), True),
-        (Ask(field=Field.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)), False),
-        (Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",)), False),
-        (Ask(field=Field.PERSON, subject=ADA), False),
-        (Ask(field=Field.COMPANY, subject=Subject(company_name="Acme")), False),
-        (Ask(field=Field.VERIFICATION, subject=ADA), False),
-        (Ask(field=Field.PHONE, subject=PROFILE), False),
+        (ProviderRequest(field=ProviderField.EMAIL, subject=ADA), True),
+        (ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work", "personal")), True),
+        (ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("personal",)), False),
+        (ProviderRequest(field=ProviderField.EMAIL, subject=PROFILE, types=("work",)), True),
+        (
+            ProviderRequest(
+                field=ProviderField.EMAIL, subject=Subject(full_name="Ada Lovelace"), types=("work",)
+            ),
+            False,
+        ),
+        (
+            ProviderRequest(
+                field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",)
+            ),
+            False,
+        ),
+        (ProviderRequest(field=ProviderField.PERSON, subject=ADA), False),
+        (ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_name="Acme")), False),
+        (ProviderRequest(field=ProviderField.VERIFICATION, subject=ADA), False),
+        (ProviderRequest(field=ProviderField.PHONE, subject=PROFILE), False),
     ],
 )
-def test_a_question_needs_what_hunter_goes_by(hunter: Hunter, question: Ask, *, takes: bool) -> None:
+def test_a_question_needs_what_hunter_goes_by(
+    hunter: Hunter, question: ProviderRequest, *, takes: bool
+) -> None:
     assert hunter.refusal(question) is (None if takes else TraceOutcome.INELIGIBLE)
 
 
@@ -181,7 +202,7 @@ def test_a_found_address_has_the_status_of_its_verification(
 ) -> None:
     body = {"data": FINDER["data"] | {"verification": {"date": "2026-06-10", "status": word}}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
 
     is_verified = status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID}
     assert (found(reply).status, found(reply).reasons, found(reply).confidence) == (status, reasons, 0.97)
@@ -195,7 +216,7 @@ def test_a_verification_without_a_date_that_can_be_is_of_now(
     body = {"data": FINDER["data"] | {"verification": {"date": date, "status": "valid"}}}
     before = clock.now()
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
 
     verified_at = found(reply).verified_at
     assert verified_at is not None
@@ -203,7 +224,7 @@ def test_a_verification_without_a_date_that_can_be_is_of_now(
 
 
 def test_an_address_comes_with_the_job_that_is_told_with_it(hunter: Hunter, httpserver: HTTPServer) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body=FINDER))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=FINDER))
 
     contact = reply.contact
     assert (contact.full_name, contact.title, contact.linkedin_url, contact.emails) == (
@@ -220,7 +241,7 @@ def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
 ) -> None:
     body = {"data": FINDER["data"] | {"email": "ada@gmail.com"}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
 
@@ -229,7 +250,7 @@ def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
 def test_what_is_optional_may_be_absent_and_what_is_new_is_ignored(
     hunter: Hunter, httpserver: HTTPServer, data: dict[str, Any]
 ) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(body={"data": data}))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body={"data": data}))
 
     assert reply.outcome is TraceOutcome.HIT
 
@@ -253,7 +274,7 @@ def test_a_verdict_costs_what_hunter_charges_for(
 ) -> None:
     body = {"data": VERIFIER["data"] | {"status": word, "score": 50}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.VERIFICATION], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], Said(body=body))
 
     assert found(reply).email == "ada@acme.com"
     assert (found(reply).status, found(reply).reasons) == verdict
@@ -267,16 +288,19 @@ def test_a_verdict_that_says_it_does_not_know_is_a_miss(
 ) -> None:
     body = {"data": VERIFIER["data"] | {"status": word}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.VERIFICATION], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], Said(body=body))
 
-    assert reply == Reply(outcome=TraceOutcome.MISS)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_the_signs_beside_a_verdict_become_reasons(hunter: Hunter, httpserver: HTTPServer) -> None:
     signs = {"status": "invalid", "disposable": True, "webmail": None, "mx_records": False}
 
     reply = answer(
-        hunter, httpserver, QUESTIONS[Field.VERIFICATION], Said(body={"data": VERIFIER["data"] | signs})
+        hunter,
+        httpserver,
+        QUESTIONS[ProviderField.VERIFICATION],
+        Said(body={"data": VERIFIER["data"] | signs}),
     )
 
     assert found(reply).reasons == ("disposable", "no_mx")
@@ -296,7 +320,9 @@ def test_the_signs_beside_a_verdict_become_reasons(hunter: Hunter, httpserver: H
 def test_a_verification_in_progress_is_asked_for_less_and_less_often(
     hunter: Hunter, httpserver: HTTPServer, ticket: str | None, pending: Pending
 ) -> None:
-    question = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"), ticket=ticket)
+    question = ProviderRequest(
+        field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"), ticket=ticket
+    )
 
     reply = answer(hunter, httpserver, question, Said(status=202, body={"data": {}}))
 
@@ -309,9 +335,9 @@ def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
 ) -> None:
     said = Said(status=222, body=error(222, "smtp_error", "Retry later.").body)
 
-    reply = answer(hunter, httpserver, QUESTIONS[Field.VERIFICATION], said)
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], said)
 
-    assert reply == Reply(outcome=TraceOutcome.ERROR)
+    assert reply == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @pytest.mark.parametrize(
@@ -350,11 +376,11 @@ def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
 )
 @pytest.mark.parametrize("field", list(QUESTIONS))
 def test_an_error_means_what_hunter_means_by_it(
-    hunter: Hunter, httpserver: HTTPServer, field: Field, said: Said, outcome: TraceOutcome
+    hunter: Hunter, httpserver: HTTPServer, field: ProviderField, said: Said, outcome: TraceOutcome
 ) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[field], said)
 
-    assert reply == Reply(outcome=outcome)
+    assert reply == ProviderResponse(outcome=outcome)
 
 
 @pytest.mark.parametrize(
@@ -363,13 +389,15 @@ def test_an_error_means_what_hunter_means_by_it(
 def test_an_error_is_read_in_whatever_shape_it_comes(
     hunter: Hunter, httpserver: HTTPServer, errors: Any
 ) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[Field.EMAIL], Said(status=451, body={"errors": errors}))
+    reply = answer(
+        hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(status=451, body={"errors": errors})
+    )
 
-    assert reply == Reply(outcome=TraceOutcome.SUPPRESSED)
+    assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
 def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: HTTPServer) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[Field.PERSON], Said(body=PERSON))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.PERSON], Said(body=PERSON))
 
     contact = reply.contact
     assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
@@ -392,7 +420,7 @@ def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: H
 
 
 def test_a_company_comes_in_hunters_own_words(hunter: Hunter, httpserver: HTTPServer) -> None:
-    company = answer(hunter, httpserver, QUESTIONS[Field.COMPANY], Said(body=COMPANY)).company
+    company = answer(hunter, httpserver, QUESTIONS[ProviderField.COMPANY], Said(body=COMPANY)).company
 
     assert (company.name, company.domain, company.linkedin_url, company.industry) == (
         "Acme",
@@ -421,7 +449,7 @@ def test_employees_may_come_as_in_clearbits_format(
         "geo": {"country": "France"},
     }
 
-    company = answer(hunter, httpserver, QUESTIONS[Field.COMPANY], Said(body={"data": data})).company
+    company = answer(hunter, httpserver, QUESTIONS[ProviderField.COMPANY], Said(body={"data": data})).company
 
     assert (company.headcount, company.linkedin_url, company.country) == (
         headcount,
@@ -430,18 +458,20 @@ def test_employees_may_come_as_in_clearbits_format(
     )
 
 
-@pytest.mark.parametrize("field", [Field.EMAIL, Field.PERSON, Field.COMPANY])
+@pytest.mark.parametrize("field", [ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY])
 @pytest.mark.parametrize("data", [None, {}])
 def test_nothing_about_somebody_is_a_miss(
-    hunter: Hunter, httpserver: HTTPServer, field: Field, data: Any
+    hunter: Hunter, httpserver: HTTPServer, field: ProviderField, data: Any
 ) -> None:
-    assert answer(hunter, httpserver, QUESTIONS[field], Said(body={"data": data})) == Reply(
+    assert answer(hunter, httpserver, QUESTIONS[field], Said(body={"data": data})) == ProviderResponse(
         outcome=TraceOutcome.MISS
     )
 
 
 @pytest.mark.parametrize("field", list(QUESTIONS))
-def test_an_answer_without_data_is_unexpected(hunter: Hunter, httpserver: HTTPServer, field: Field) -> None:
+def test_an_answer_without_data_is_unexpected(
+    hunter: Hunter, httpserver: HTTPServer, field: ProviderField
+) -> None:
     with pytest.raises(UnexpectedAnswer):
         answer(hunter, httpserver, QUESTIONS[field], Said(body={"meta": {}}))
 
@@ -492,7 +522,7 @@ def test_a_domain_search_costs_a_credit_for_every_ten_addresses(
 def test_a_domain_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) -> None:
     result = search(hunter, httpserver, error(429, "too_many_requests", "per billing period"))
 
-    assert (result.reply, result.contacts) == (Reply(outcome=TraceOutcome.NO_CREDITS), ())
+    assert (result.reply, result.contacts) == (ProviderResponse(outcome=TraceOutcome.NO_CREDITS), ())
 
 
 @pytest.mark.parametrize(

@@ -21,25 +21,29 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Reply
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import CredentialCheck, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.leadmagic import LeadMagic
 
 NAMED = Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Acme")
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
-FOR_EMAIL = Ask(field=Field.EMAIL, subject=NAMED, types=("work",))
-FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
-FOR_VERIFICATION = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+FOR_EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",))
+FOR_PHONE = ProviderRequest(
+    field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+)
+FOR_VERIFICATION = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 PATHS = ("/v1/people/email-finder", "/v1/people/mobile-finder", "/v1/people/email-validation")
 
 
 @pytest.fixture
 def leadmagic(httpserver: HTTPServer) -> LeadMagic:
-    return LeadMagic(Access(api_key="k", base_url=httpserver.url_for("")))
+    return LeadMagic(ProviderSettings(api_key="k", base_url=httpserver.url_for("")))
 
 
-def ask(httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+def ask(
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, question: ProviderRequest = FOR_EMAIL
+) -> ProviderResponse:
     for path in PATHS:
         server = httpserver.expect_request(path, method="POST", headers={"X-API-Key": "k"})
         server.respond_with_json(said.body, said.status, said.headers)
@@ -103,11 +107,11 @@ def test_a_mobile_is_asked_for_by_profile_and_address(
         (dataclasses.replace(FOR_PHONE, types=("hq",)), TraceOutcome.INELIGIBLE),
         (dataclasses.replace(FOR_PHONE, types=()), None),
         (dataclasses.replace(FOR_PHONE, subject=NAMED), TraceOutcome.INELIGIBLE),
-        (Ask(field=Field.PERSON, subject=PROFILE), TraceOutcome.INELIGIBLE),
+        (ProviderRequest(field=ProviderField.PERSON, subject=PROFILE), TraceOutcome.INELIGIBLE),
     ],
 )
 def test_it_is_asked_for_what_it_sells(
-    leadmagic: LeadMagic, question: Ask, refusal: TraceOutcome | None
+    leadmagic: LeadMagic, question: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
     assert leadmagic.refusal(question) is refusal
 
@@ -244,7 +248,7 @@ def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
         (USED_UP, TraceOutcome.NO_CREDITS),
         (BAD_KEY, TraceOutcome.UNCONFIGURED),
         (error(401, "missing_authentication", "Authentication required."), TraceOutcome.UNCONFIGURED),
-        (error(403, "insufficient_permissions", "Access denied."), TraceOutcome.UNCONFIGURED),
+        (error(403, "insufficient_permissions", "ProviderSettings denied."), TraceOutcome.UNCONFIGURED),
         (error(404, "profile_not_found", "Profile not found."), TraceOutcome.MISS),
         (error(400, "validation_error", "Email format is invalid."), TraceOutcome.INELIGIBLE),
         (error(400, "missing_required_field", "Missing required field: email."), TraceOutcome.ERROR),
@@ -296,19 +300,22 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (Said(body={"credits": 2200}), Check(outcome=TraceOutcome.HIT, left={"credits": 2200})),
+        (Said(body={"credits": 2200}), CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 2200})),
         (
             Said(body={"credits": 2200, "is_frozen": True, "credits_frozen": 2000, "credits_liquid": 200}),
-            Check(outcome=TraceOutcome.HIT, left={"credits": 200}),
+            CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 200}),
         ),
-        (Said(body={}), Check(outcome=TraceOutcome.HIT)),
-        (BAD_KEY, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (TOO_FAST, Check(outcome=TraceOutcome.RATE_LIMITED)),
-        (error(404, "resource_not_found", "Resource not found."), Check(outcome=TraceOutcome.ERROR)),
+        (Said(body={}), CredentialCheck(outcome=TraceOutcome.HIT)),
+        (BAD_KEY, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (TOO_FAST, CredentialCheck(outcome=TraceOutcome.RATE_LIMITED)),
+        (
+            error(404, "resource_not_found", "Resource not found."),
+            CredentialCheck(outcome=TraceOutcome.ERROR),
+        ),
     ],
 )
 def test_the_balance_tells_whether_the_key_works(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, expected: Check
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v1/credits", method="GET", headers={"X-API-Key": "k"})
     server.respond_with_json(said.body, said.status)

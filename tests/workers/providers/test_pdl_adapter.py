@@ -10,26 +10,30 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Reply
+from app.settings import ProviderSettings
+from workers.providers.base import CredentialCheck, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.pdl import PeopleDataLabs
 
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
-FOR_EMAIL = Ask(field=Field.EMAIL, subject=PROFILE, types=("work",))
-FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
-FOR_PERSON = Ask(field=Field.PERSON, subject=PROFILE)
-FOR_COMPANY = Ask(field=Field.COMPANY, subject=Subject(company_domain="acme.com"))
+FOR_EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=PROFILE, types=("work",))
+FOR_PHONE = ProviderRequest(
+    field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+)
+FOR_PERSON = ProviderRequest(field=ProviderField.PERSON, subject=PROFILE)
+FOR_COMPANY = ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com"))
 NOTHING_SOUGHT = error(400, "invalid_request_error", "Request contained either missing or invalid parameters")
 
 
 @pytest.fixture
 def pdl(httpserver: HTTPServer) -> PeopleDataLabs:
-    return PeopleDataLabs(Access(api_key="k", base_url=httpserver.url_for("/v5")))
+    return PeopleDataLabs(ProviderSettings(api_key="k", base_url=httpserver.url_for("/v5")))
 
 
-def ask(httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+def ask(
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, question: ProviderRequest = FOR_EMAIL
+) -> ProviderResponse:
     for path in ("/v5/person/enrich", "/v5/company/enrich"):
         httpserver.expect_request(path).respond_with_json(said.body, said.status, said.headers)
     return pdl.ask(question, seconds=3)
@@ -110,19 +114,19 @@ def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -
 @pytest.mark.parametrize(
     ("field", "subject", "refusal"),
     [
-        (Field.EMAIL, Subject(email="ada@acme.com"), None),
-        (Field.EMAIL, Subject(phone="+12025550143"), None),
-        (Field.EMAIL, Subject(full_name="Ada Lovelace", company_name="Acme"), None),
-        (Field.EMAIL, Subject(first_name="Ada", company_name="Acme"), TraceOutcome.INELIGIBLE),
-        (Field.PERSON, Subject(contact_id="c1"), TraceOutcome.INELIGIBLE),
-        (Field.COMPANY, Subject(company_name="Acme"), None),
-        (Field.VERIFICATION, Subject(email="ada@acme.com"), TraceOutcome.INELIGIBLE),
+        (ProviderField.EMAIL, Subject(email="ada@acme.com"), None),
+        (ProviderField.EMAIL, Subject(phone="+12025550143"), None),
+        (ProviderField.EMAIL, Subject(full_name="Ada Lovelace", company_name="Acme"), None),
+        (ProviderField.EMAIL, Subject(first_name="Ada", company_name="Acme"), TraceOutcome.INELIGIBLE),
+        (ProviderField.PERSON, Subject(contact_id="c1"), TraceOutcome.INELIGIBLE),
+        (ProviderField.COMPANY, Subject(company_name="Acme"), None),
+        (ProviderField.VERIFICATION, Subject(email="ada@acme.com"), TraceOutcome.INELIGIBLE),
     ],
 )
 def test_it_is_asked_whom_it_can_know(
-    pdl: PeopleDataLabs, field: Field, subject: Subject, refusal: TraceOutcome | None
+    pdl: PeopleDataLabs, field: ProviderField, subject: Subject, refusal: TraceOutcome | None
 ) -> None:
-    assert pdl.refusal(Ask(field=field, subject=subject)) is refusal
+    assert pdl.refusal(ProviderRequest(field=field, subject=subject)) is refusal
 
 
 def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleDataLabs) -> None:
@@ -174,7 +178,7 @@ def test_the_mobile_comes_first_and_every_number_once(httpserver: HTTPServer, pd
 @pytest.mark.parametrize("said", [True, False])
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE])
 def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: Ask, said: bool
+    httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: ProviderRequest, said: bool
 ) -> None:
     free = record(work_email=said, personal_emails=said, mobile_phone=said, phone_numbers=said)
 
@@ -244,7 +248,7 @@ def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
 def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, question: Ask
+    httpserver: HTTPServer, pdl: PeopleDataLabs, question: ProviderRequest
 ) -> None:
     contact = ask(httpserver, pdl, record(), question).contact
 
@@ -317,17 +321,17 @@ def test_a_company_known_by_its_name_alone_must_be_likely(
     [
         (
             dataclasses.replace(NOTHING_SOUGHT, headers=HEADERS),
-            Check(outcome=TraceOutcome.HIT, left={"enrich": 1342}),
+            CredentialCheck(outcome=TraceOutcome.HIT, left={"enrich": 1342}),
         ),
-        (NOTHING_SOUGHT, Check(outcome=TraceOutcome.HIT)),
-        (BAD_KEY, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (USED_UP, Check(outcome=TraceOutcome.NO_CREDITS)),
-        (TOO_FAST, Check(outcome=TraceOutcome.RATE_LIMITED)),
-        (error(500, "api_error", "Oh"), Check(outcome=TraceOutcome.ERROR)),
+        (NOTHING_SOUGHT, CredentialCheck(outcome=TraceOutcome.HIT)),
+        (BAD_KEY, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (USED_UP, CredentialCheck(outcome=TraceOutcome.NO_CREDITS)),
+        (TOO_FAST, CredentialCheck(outcome=TraceOutcome.RATE_LIMITED)),
+        (error(500, "api_error", "Oh"), CredentialCheck(outcome=TraceOutcome.ERROR)),
     ],
 )
 def test_asking_for_nobody_tells_whether_the_key_works(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, expected: Check
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v5/person/enrich", query_string="")
     server.respond_with_json(said.body, said.status, said.headers)
@@ -340,4 +344,4 @@ def test_a_complaint_that_is_a_page_says_nothing_of_the_key(
 ) -> None:
     httpserver.expect_request("/v5/person/enrich").respond_with_data("<h1>Bad Request</h1>", 400)
 
-    assert pdl.check(seconds=3) == Check(outcome=TraceOutcome.ERROR)
+    assert pdl.check(seconds=3) == CredentialCheck(outcome=TraceOutcome.ERROR)

@@ -11,16 +11,24 @@ from specimens import Said
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Reply, UnexpectedAnswer
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    CredentialCheck,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedAnswer,
+)
 from workers.providers.prospeo import Prospeo
 
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
-FOR_EMAIL = Ask(field=Field.EMAIL, subject=PROFILE, types=("work",))
-FOR_PHONE = Ask(field=Field.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq"))
-FOR_PERSON = Ask(field=Field.PERSON, subject=PROFILE)
-FOR_COMPANY = Ask(field=Field.COMPANY, subject=Subject(company_name="Acme"))
+FOR_EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=PROFILE, types=("work",))
+FOR_PHONE = ProviderRequest(
+    field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
+)
+FOR_PERSON = ProviderRequest(field=ProviderField.PERSON, subject=PROFILE)
+FOR_COMPANY = ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_name="Acme"))
 ACCOUNT = {
     "error": False,
     "response": {
@@ -36,7 +44,7 @@ ACCOUNT = {
 
 @pytest.fixture
 def prospeo(httpserver: HTTPServer) -> Prospeo:
-    return Prospeo(Access(api_key="k", base_url=httpserver.url_for("/")))
+    return Prospeo(ProviderSettings(api_key="k", base_url=httpserver.url_for("/")))
 
 
 def say(httpserver: HTTPServer, said: Said) -> None:
@@ -46,7 +54,9 @@ def say(httpserver: HTTPServer, said: Said) -> None:
     server.respond_with_json(said.body, said.status, said.headers)
 
 
-def ask(httpserver: HTTPServer, prospeo: Prospeo, said: Said, question: Ask = FOR_EMAIL) -> Reply:
+def ask(
+    httpserver: HTTPServer, prospeo: Prospeo, said: Said, question: ProviderRequest = FOR_EMAIL
+) -> ProviderResponse:
     say(httpserver, said)
     return prospeo.ask(question, seconds=3)
 
@@ -72,7 +82,7 @@ def test_the_request_is_a_post_of_json_with_the_key_in_its_header(
     [(FOR_EMAIL, True, False), (FOR_PHONE, False, True), (FOR_PERSON, False, False)],
 )
 def test_only_the_value_in_question_is_asked_and_paid_for(
-    httpserver: HTTPServer, prospeo: Prospeo, *, question: Ask, verified_email: bool, mobile: bool
+    httpserver: HTTPServer, prospeo: Prospeo, *, question: ProviderRequest, verified_email: bool, mobile: bool
 ) -> None:
     ask(httpserver, prospeo, record(), question)
 
@@ -116,8 +126,8 @@ def test_a_name_in_one_part_is_sent_whole(httpserver: HTTPServer, prospeo: Prosp
 
 
 def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
-    private = Ask(field=Field.PERSON, subject=Subject(email="ada@gmail.com"))
-    at_work = Ask(field=Field.PERSON, subject=Subject(email="ada@acme.com"))
+    private = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@gmail.com"))
+    at_work = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
 
     assert prospeo.refusal(private) is TraceOutcome.INELIGIBLE
     assert prospeo.refusal(at_work) is None
@@ -126,18 +136,18 @@ def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
 @pytest.mark.parametrize(
     ("field", "types", "refusal"),
     [
-        (Field.EMAIL, ("personal",), TraceOutcome.INELIGIBLE),
-        (Field.EMAIL, ("work", "personal"), None),
-        (Field.EMAIL, (), None),
-        (Field.PHONE, ("direct", "hq"), TraceOutcome.INELIGIBLE),
-        (Field.PHONE, ("mobile",), None),
-        (Field.VERIFICATION, (), TraceOutcome.INELIGIBLE),
+        (ProviderField.EMAIL, ("personal",), TraceOutcome.INELIGIBLE),
+        (ProviderField.EMAIL, ("work", "personal"), None),
+        (ProviderField.EMAIL, (), None),
+        (ProviderField.PHONE, ("direct", "hq"), TraceOutcome.INELIGIBLE),
+        (ProviderField.PHONE, ("mobile",), None),
+        (ProviderField.VERIFICATION, (), TraceOutcome.INELIGIBLE),
     ],
 )
 def test_it_is_asked_only_for_the_types_it_sells(
-    prospeo: Prospeo, field: Field, types: tuple[str, ...], refusal: TraceOutcome | None
+    prospeo: Prospeo, field: ProviderField, types: tuple[str, ...], refusal: TraceOutcome | None
 ) -> None:
-    assert prospeo.refusal(Ask(field=field, subject=PROFILE, types=types)) is refusal
+    assert prospeo.refusal(ProviderRequest(field=field, subject=PROFILE, types=types)) is refusal
 
 
 @pytest.mark.parametrize(
@@ -195,7 +205,7 @@ def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo:
     ],
 )
 def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
-    httpserver: HTTPServer, prospeo: Prospeo, question: Ask, parts: dict[str, Any]
+    httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest, parts: dict[str, Any]
 ) -> None:
     reply = ask(httpserver, prospeo, record(**parts), question)
 
@@ -207,7 +217,7 @@ def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
     ("question", "missing"), [(FOR_EMAIL, {"email": None}), (FOR_PHONE, {"mobile": None})]
 )
 def test_a_record_without_the_value_is_a_miss(
-    httpserver: HTTPServer, prospeo: Prospeo, question: Ask, missing: dict[str, None]
+    httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest, missing: dict[str, None]
 ) -> None:
     reply = ask(httpserver, prospeo, record(**missing), question)
 
@@ -221,7 +231,9 @@ def test_an_address_at_a_mail_provider_is_not_one_at_work(httpserver: HTTPServer
 
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
-def test_what_was_bought_before_is_free(httpserver: HTTPServer, prospeo: Prospeo, question: Ask) -> None:
+def test_what_was_bought_before_is_free(
+    httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
+) -> None:
     bought = {
         "error": False,
         "free_enrichment": True,
@@ -324,7 +336,7 @@ def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> No
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
 def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
-    httpserver: HTTPServer, prospeo: Prospeo, question: Ask
+    httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     said = Said(body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None})
 
@@ -335,7 +347,7 @@ def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
 def test_success_without_what_was_asked_for_makes_no_sense(
-    httpserver: HTTPServer, prospeo: Prospeo, question: Ask
+    httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     with pytest.raises(UnexpectedAnswer):
         ask(httpserver, prospeo, Said(body={"error": False}), question)
@@ -345,7 +357,7 @@ def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Pro
     server = httpserver.expect_request("/account-information", method="GET", headers={"X-KEY": "k"})
     server.respond_with_json(ACCOUNT)
 
-    assert prospeo.check(seconds=3) == Check(outcome=TraceOutcome.HIT, left={"credits": 99})
+    assert prospeo.check(seconds=3) == CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 99})
 
 
 @pytest.mark.parametrize(
@@ -362,4 +374,4 @@ def test_the_account_tells_why_the_key_does_not_work(
 ) -> None:
     httpserver.expect_request("/account-information").respond_with_json(said.body, said.status)
 
-    assert prospeo.check(seconds=3) == Check(outcome=outcome)
+    assert prospeo.check(seconds=3) == CredentialCheck(outcome=outcome)

@@ -8,22 +8,22 @@ from reacher_specimen import UNKNOWN, VERDICT, WRONG_SECRET
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from app.settings import Access
-from workers.providers.base import Ask, Field, Reply
+from app.settings import ProviderSettings
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.reacher import Reacher
 
-ASK = Ask(field=Field.VERIFICATION, subject=Subject(email="ada@acme.com"))
+ASK = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 SMTP = VERDICT["smtp"]
 MISC = VERDICT["misc"]
 
 
 def at(server: HTTPServer, secret: str = "") -> Reacher:
-    return Reacher(Access(api_key=secret, base_url=server.url_for("")))
+    return Reacher(ProviderSettings(api_key=secret, base_url=server.url_for("")))
 
 
-def reply_to(server: HTTPServer, verdict: dict[str, Any]) -> Reply:
+def reply_to(server: HTTPServer, verdict: dict[str, Any]) -> ProviderResponse:
     server.expect_request("/v0/check_email", method="POST").respond_with_json(verdict)
     return at(server).ask(ASK, seconds=3)
 
@@ -62,7 +62,7 @@ def test_a_verdict_becomes_a_status_that_was_verified_now(
 
 @pytest.mark.parametrize("verdict", [UNKNOWN, VERDICT | {"is_reachable": "perhaps"}])
 def test_not_to_know_is_a_miss(httpserver: HTTPServer, verdict: dict[str, Any]) -> None:
-    assert reply_to(httpserver, verdict) == Reply(outcome=TraceOutcome.MISS)
+    assert reply_to(httpserver, verdict) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,20 @@ def test_only_the_address_is_sent_and_the_secret_if_there_is_one(
 
 
 def test_it_needs_no_key_but_to_be_told_where_it_is() -> None:
-    nowhere = Reacher(Access(api_key="open sesame"))
-    somewhere = Reacher(Access(base_url="http://127.0.0.1:8080"))
+    nowhere = Reacher(ProviderSettings(api_key="open sesame"))
+    somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
     assert nowhere.refusal(ASK) is TraceOutcome.UNCONFIGURED
     assert somewhere.refusal(ASK) is None
 
 
-@pytest.mark.parametrize("field", [Field.EMAIL, Field.PHONE, Field.PERSON, Field.COMPANY])
-def test_it_verifies_and_nothing_else(field: Field) -> None:
-    somewhere = Reacher(Access(base_url="http://127.0.0.1:8080"))
+@pytest.mark.parametrize(
+    "field", [ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY]
+)
+def test_it_verifies_and_nothing_else(field: ProviderField) -> None:
+    somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
-    assert somewhere.refusal(Ask(field=field, subject=ASK.subject)) is TraceOutcome.INELIGIBLE
+    assert somewhere.refusal(ProviderRequest(field=field, subject=ASK.subject)) is TraceOutcome.INELIGIBLE
 
 
 @pytest.mark.parametrize(

@@ -7,22 +7,22 @@ import pytest
 
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail, FoundPhone, SourceKind
 from app.infra import clock
-from workers.providers import reading
+from workers.providers import parsing
 from workers.providers.base import UnexpectedAnswer
 
-SOURCE = reading.said_by("example", datetime(2026, 6, 10, tzinfo=UTC))
+SOURCE = parsing.source_of("example", datetime(2026, 6, 10, tzinfo=UTC))
 
 
 def email(said: str, status: EmailStatus = EmailStatus.VALID, **options: Any) -> FoundEmail | None:
-    return reading.found_email(said, status, SOURCE, **options)
+    return parsing.found_email(said, status, SOURCE, **options)
 
 
 def phone(said: str, **options: Any) -> FoundPhone | None:
-    return reading.found_phone(said, SOURCE, **options)
+    return parsing.found_phone(said, SOURCE, **options)
 
 
 def contact(**said: Any) -> FoundContact:
-    found = reading.found_contact(SOURCE, **said)
+    found = parsing.found_contact(SOURCE, **said)
     assert found is not None
     return found
 
@@ -39,7 +39,7 @@ def test_a_source_is_of_the_time_that_is_told() -> None:
 def test_a_source_is_never_of_the_future(at: datetime | None) -> None:
     before = clock.now()
 
-    source = reading.said_by("example", at)
+    source = parsing.source_of("example", at)
 
     assert before <= source.at <= clock.now()
 
@@ -54,7 +54,7 @@ def test_a_source_is_never_of_the_future(at: datetime | None) -> None:
     ],
 )
 def test_an_object_may_be_absent_or_null_anywhere_on_the_way(body: Any, found: Any) -> None:
-    assert reading.record(body, "a", "b") == found
+    assert parsing.object_at(body, "a", "b") == found
 
 
 @pytest.mark.parametrize(
@@ -62,28 +62,28 @@ def test_an_object_may_be_absent_or_null_anywhere_on_the_way(body: Any, found: A
 )
 def test_something_else_than_an_object_is_unexpected(body: Any) -> None:
     with pytest.raises(UnexpectedAnswer):
-        reading.record(body, "a", "b")
+        parsing.object_at(body, "a", "b")
 
 
 @pytest.mark.parametrize("body", [{}, {"a": None}, {"a": []}, {"a": "text"}])
 def test_an_object_that_must_be_there_is_missed(body: Any) -> None:
     with pytest.raises(UnexpectedAnswer):
-        reading.required(body, "a")
+        parsing.required(body, "a")
 
 
 def test_an_object_that_must_be_there_is_given() -> None:
-    assert reading.required({"a": {"b": 1}}, "a") == {"b": 1}
+    assert parsing.required({"a": {"b": 1}}, "a") == {"b": 1}
 
 
 @pytest.mark.parametrize(("body", "found"), [({}, []), ({"a": None}, []), ({"a": [{"b": 1}]}, [{"b": 1}])])
 def test_a_list_of_objects_may_be_absent_or_null(body: Any, found: Any) -> None:
-    assert reading.records(body, "a") == found
+    assert parsing.records(body, "a") == found
 
 
 @pytest.mark.parametrize("body", [{"a": {}}, {"a": "text"}, {"a": [1]}, {"a": [{}, None]}])
 def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
     with pytest.raises(UnexpectedAnswer):
-        reading.records(body, "a")
+        parsing.records(body, "a")
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
         ("A\0da", None),
         ("Ada \ud83d", None),
         ("Ada 🚀", "Ada 🚀"),
-        ("a" * 400, "a" * reading.LONGEST_TEXT),
+        ("a" * 400, "a" * parsing.MAX_TEXT_LENGTH),
     ],
 )
 def test_a_text_is_trimmed_and_can_be_kept_or_is_none(said: Any, found: str | None) -> None:
-    assert reading.text({"a": said}, "a") == found
+    assert parsing.text({"a": said}, "a") == found
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_text_is_trimmed_and_can_be_kept_or_is_none(said: Any, found: str | No
     [([" a ", "", None, 5, "b\0", "\udc00", "c"], ["a", "c"]), (None, []), ("a", []), ({"a": 1}, [])],
 )
 def test_of_a_list_the_texts_are_given(said: Any, found: list[str]) -> None:
-    assert reading.texts({"a": said}, "a") == found
+    assert parsing.texts({"a": said}, "a") == found
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_of_a_list_the_texts_are_given(said: Any, found: list[str]) -> None:
     ],
 )
 def test_a_figure_is_a_finite_number_or_none(said: Any, found: float | None) -> None:
-    assert reading.figure({"a": said}, "a") == found
+    assert parsing.figure({"a": said}, "a") == found
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_figure_is_a_finite_number_or_none(said: Any, found: float | None) -> 
     ],
 )
 def test_a_time_is_read_in_utc_or_not_at_all(said: Any, found: datetime | None) -> None:
-    assert reading.time({"a": said}, "a") == found
+    assert parsing.time({"a": said}, "a") == found
 
 
 def test_an_address_comes_in_normal_form_with_all_that_is_known_of_it() -> None:
@@ -253,7 +253,7 @@ def test_a_masked_number_or_none_is_left_out(said: str) -> None:
 
 
 def test_a_company_comes_in_normal_form() -> None:
-    found = reading.found_company(
+    found = parsing.found_company(
         SOURCE,
         name="Acme",
         domain="https://www.Acme.com/team",
@@ -287,18 +287,18 @@ def test_a_company_comes_in_normal_form() -> None:
     ],
 )
 def test_a_headcount_is_a_range_and_nobody_is_not_known(employees: Any, headcount: str | None) -> None:
-    found = reading.found_company(SOURCE, name="Acme", employees=employees)
+    found = parsing.found_company(SOURCE, name="Acme", employees=employees)
 
     assert found is not None
     assert found.headcount == headcount
 
 
 def test_a_company_that_nothing_names_is_none() -> None:
-    assert reading.found_company(SOURCE, domain="localhost", industry="Machinery", city="Lyon") is None
+    assert parsing.found_company(SOURCE, domain="localhost", industry="Machinery", city="Lyon") is None
 
 
 def test_a_person_comes_in_normal_form() -> None:
-    company = reading.found_company(SOURCE, name="Acme")
+    company = parsing.found_company(SOURCE, name="Acme")
 
     found = contact(
         full_name="Dr. Ada Lovelace",
@@ -351,7 +351,7 @@ def test_a_name_is_put_together_but_no_part_of_it_made_up(
     ],
 )
 def test_a_person_whose_name_is_masked_or_not_told_is_none(said: dict[str, str]) -> None:
-    assert reading.found_contact(SOURCE, **said) is None
+    assert parsing.found_contact(SOURCE, **said) is None
 
 
 def test_words_without_a_letter_say_nothing_of_a_job() -> None:
@@ -364,11 +364,11 @@ def test_addresses_of_the_types_asked_for_are_kept_once_as_first_named() -> None
     first, again = email("ada@acme.com"), email("ada@acme.com", EmailStatus.INVALID)
     home = email("ada@gmail.com")
 
-    assert reading.of_type([first, None, again, home], ("work",)) == (first,)
-    assert reading.of_type([first, None, again, home], ()) == (first, home)
+    assert parsing.unique_emails([first, None, again, home], ("work",)) == (first,)
+    assert parsing.unique_emails([first, None, again, home], ()) == (first, home)
 
 
 def test_numbers_are_kept_once_as_first_named() -> None:
     first, again = phone("+16502530000", kind="mobile"), phone("+1 650 253 0000", kind="work")
 
-    assert reading.some([None, first, again]) == (first,)
+    assert parsing.unique_phones([None, first, again]) == (first,)

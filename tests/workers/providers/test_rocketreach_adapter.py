@@ -11,14 +11,21 @@ from rocketreach_specimen import ADA, COMPANY, ID, IN_PROGRESS, MOBILE, OWN, PRO
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
-from app.domain.subjects import Subject
-from app.settings import Access
-from workers.providers.base import Ask, Check, Field, Pending, Reply, UnexpectedAnswer
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import (
+    CredentialCheck,
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedAnswer,
+)
 from workers.providers.rocketreach import RocketReach
 
-EMAIL = Ask(field=Field.EMAIL, subject=ADA, types=("work",))
-PHONE = Ask(field=Field.PHONE, subject=ADA)
-PERSON = Ask(field=Field.PERSON, subject=ADA)
+EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
+PHONE = ProviderRequest(field=ProviderField.PHONE, subject=ADA)
+PERSON = ProviderRequest(field=ProviderField.PERSON, subject=ADA)
 LOOKUP = "/person/lookup"
 STATUS = "/person/checkStatus"
 WENT = {
@@ -32,16 +39,16 @@ WENT = {
 
 @pytest.fixture
 def rocketreach(httpserver: HTTPServer) -> RocketReach:
-    return RocketReach(Access(api_key="the-key", base_url=httpserver.url_for("/")))
+    return RocketReach(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
 def knows(server: HTTPServer, **changes: Any) -> None:
     server.expect_request(LOOKUP, "GET").respond_with_json(PROFILE | changes)
 
 
-def look_up(rocketreach: RocketReach, ask: Ask = EMAIL) -> Reply:
+def look_up(rocketreach: RocketReach, ask: ProviderRequest = EMAIL) -> ProviderResponse:
     reply = rocketreach.ask(ask, seconds=3)
-    assert isinstance(reply, Reply)
+    assert isinstance(reply, ProviderResponse)
     return reply
 
 
@@ -70,7 +77,8 @@ def look_up(rocketreach: RocketReach, ask: Ask = EMAIL) -> Reply:
     ],
 )
 @pytest.mark.parametrize(
-    ("field", "lookup_type"), [(Field.EMAIL, "standard"), (Field.PHONE, "phone"), (Field.PERSON, "enrich")]
+    ("field", "lookup_type"),
+    [(ProviderField.EMAIL, "standard"), (ProviderField.PHONE, "phone"), (ProviderField.PERSON, "enrich")],
 )
 def test_one_way_to_name_the_person_is_sent_and_the_pool_that_is_wanted(
     *,
@@ -78,12 +86,12 @@ def test_one_way_to_name_the_person_is_sent_and_the_pool_that_is_wanted(
     rocketreach: RocketReach,
     subject: Subject,
     sent: dict[str, str],
-    field: Field,
+    field: ProviderField,
     lookup_type: str,
 ) -> None:
     knows(httpserver)
 
-    rocketreach.ask(Ask(field=field, subject=subject), seconds=3)
+    rocketreach.ask(ProviderRequest(field=field, subject=subject), seconds=3)
 
     request, _response = httpserver.log[0]
     assert request.args.to_dict() == sent | {"lookup_type": lookup_type, "return_cached_emails": "false"}
@@ -138,7 +146,9 @@ def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "Not found."}, 404)
 
-    assert look_up(rocketreach, replace(EMAIL, ticket=str(ID))) == Reply(outcome=TraceOutcome.ERROR)
+    assert look_up(rocketreach, replace(EMAIL, ticket=str(ID))) == ProviderResponse(
+        outcome=TraceOutcome.ERROR
+    )
 
 
 def test_the_person_is_there_before_the_lookup_is_complete(
@@ -227,15 +237,18 @@ def test_the_recommended_address_comes_first(httpserver: HTTPServer, rocketreach
 @pytest.mark.parametrize(
     ("emails", "reply"),
     [
-        ([OWN | {"grade": "A-"}], Reply(outcome=TraceOutcome.MISS, cost=1)),
-        ([OWN | {"grade": None}], Reply(outcome=TraceOutcome.MISS, cost=1)),
-        ([OWN | {"grade": "B"}], Reply(outcome=TraceOutcome.MISS, cost=0)),
-        ([], Reply(outcome=TraceOutcome.MISS, cost=0)),
-        (None, Reply(outcome=TraceOutcome.MISS, cost=0)),
+        ([OWN | {"grade": "A-"}], ProviderResponse(outcome=TraceOutcome.MISS, cost=1)),
+        ([OWN | {"grade": None}], ProviderResponse(outcome=TraceOutcome.MISS, cost=1)),
+        ([OWN | {"grade": "B"}], ProviderResponse(outcome=TraceOutcome.MISS, cost=0)),
+        ([], ProviderResponse(outcome=TraceOutcome.MISS, cost=0)),
+        (None, ProviderResponse(outcome=TraceOutcome.MISS, cost=0)),
     ],
 )
 def test_addresses_of_the_wrong_type_are_a_miss_that_costs_what_their_grade_does(
-    httpserver: HTTPServer, rocketreach: RocketReach, emails: list[dict[str, Any]] | None, reply: Reply
+    httpserver: HTTPServer,
+    rocketreach: RocketReach,
+    emails: list[dict[str, Any]] | None,
+    reply: ProviderResponse,
 ) -> None:
     knows(httpserver, emails=emails)
 
@@ -291,7 +304,7 @@ def test_a_company_is_looked_up_by_its_domain_rather_than_its_name(
 ) -> None:
     httpserver.expect_request("/company/lookup/", "GET", query_string=sent).respond_with_json(COMPANY)
 
-    company = look_up(rocketreach, Ask(field=Field.COMPANY, subject=subject)).company
+    company = look_up(rocketreach, ProviderRequest(field=ProviderField.COMPANY, subject=subject)).company
 
     assert company is not None
     assert (company.name, company.domain, company.headcount) == ("Acme", "acme.com", "51-200")
@@ -319,7 +332,7 @@ def test_every_refusal_has_its_outcome(
 ) -> None:
     httpserver.expect_request(LOOKUP).respond_with_json({"detail": detail}, status)
 
-    assert look_up(rocketreach) == Reply(outcome=outcome)
+    assert look_up(rocketreach) == ProviderResponse(outcome=outcome)
 
 
 @pytest.mark.parametrize(
@@ -334,15 +347,19 @@ def test_every_refusal_has_its_outcome(
                     {"credit_type": "phone_lookup"},
                 ]
             },
-            Check(outcome=TraceOutcome.HIT, left={"standard_lookup": 97, "person_search": inf}),
+            CredentialCheck(outcome=TraceOutcome.HIT, left={"standard_lookup": 97, "person_search": inf}),
         ),
-        (200, {}, Check(outcome=TraceOutcome.HIT)),
-        (401, {"detail": "Invalid API key"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
-        (403, {"detail": "Forbidden"}, Check(outcome=TraceOutcome.UNCONFIGURED)),
+        (200, {}, CredentialCheck(outcome=TraceOutcome.HIT)),
+        (401, {"detail": "Invalid API key"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
+        (403, {"detail": "Forbidden"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
     ],
 )
 def test_the_check_tells_what_is_left_of_each_credit(
-    httpserver: HTTPServer, rocketreach: RocketReach, status: int, body: dict[str, Any], check: Check
+    httpserver: HTTPServer,
+    rocketreach: RocketReach,
+    status: int,
+    body: dict[str, Any],
+    check: CredentialCheck,
 ) -> None:
     httpserver.expect_request("/account/", "GET").respond_with_json(body, status)
 

@@ -15,16 +15,23 @@ import pytest
 from pytest_httpserver import HTTPServer
 
 from app.domain.kinds import TraceOutcome
-from app.domain.rates import Rate
-from app.domain.subjects import Subject
+from app.domain.providers.rates import Rate
+from app.domain.records.subjects import Subject
 from app.infra import clock
-from app.settings import Access
+from app.settings import ProviderSettings
 from workers.providers import web
-from workers.providers.base import Ask, Field, ProviderTimeout, Reply, Terms, UnexpectedAnswer
-from workers.providers.web import Answer, Vendor
+from workers.providers.base import (
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    Terms,
+    UnexpectedAnswer,
+)
+from workers.providers.web import Vendor, VendorResponse
 
 KEY = "key-that-nobody-may-see"
-ASK = Ask(field=Field.EMAIL, subject=Subject(email="ada@acme.com"))
+ASK = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"))
 
 
 class Example(Vendor):
@@ -32,29 +39,29 @@ class Example(Vendor):
 
     name: ClassVar[str] = "example"
     base_url: ClassVar[str] = "https://api.vendor.example/v1"
-    fields: ClassVar[frozenset[Field]] = frozenset({Field.EMAIL})
+    fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
     usual_terms: ClassVar[Terms] = Terms(
-        rates=(Rate(10, 1),), prices=MappingProxyType({Field.EMAIL: 2}), credit_price=0.5, patience=90
+        rates=(Rate(10, 1),), prices=MappingProxyType({ProviderField.EMAIL: 2}), credit_price=0.5, patience=90
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         return {"X-Key": key}
 
-    def takes(self, ask: Ask) -> bool:
+    def takes(self, ask: ProviderRequest) -> bool:
         return ask.subject.email is not None
 
-    def ask(self, ask: Ask, *, seconds: float) -> Reply:
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
         return self.standard(
             self.send("GET", "/people", params={"email": ask.subject.email}, seconds=seconds)
         )
 
 
 def at(server: HTTPServer, key: str = KEY) -> Example:
-    return Example(Access(api_key=key, base_url=server.url_for("/v1/")))
+    return Example(ProviderSettings(api_key=key, base_url=server.url_for("/v1/")))
 
 
-def answer_of(status: int, body: dict[str, Any] | None = None, **headers: str) -> Answer:
-    return Answer(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+def answer_of(status: int, body: dict[str, Any] | None = None, **headers: str) -> VendorResponse:
+    return VendorResponse(status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
 
 
 @contextmanager
@@ -139,13 +146,13 @@ def test_a_page_says_nothing_but_that_the_key_is_bad_or_the_pace_too_fast(
     [
         ("7", 7),
         (" 0 ", 0),
-        ("999999999", web.LONGEST_PAUSE),
-        ("9" * 400, web.LONGEST_PAUSE),
+        ("999999999", web.MAX_RETRY_AFTER_SECONDS),
+        ("9" * 400, web.MAX_RETRY_AFTER_SECONDS),
         ("-5", None),
         ("soon", None),
         ("", None),
         ("Mon, 01 Jan 2001 00:00:00 GMT", 0),
-        ("Fri, 31 Dec 9999 23:59:59 GMT", web.LONGEST_PAUSE),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", web.MAX_RETRY_AFTER_SECONDS),
     ],
 )
 def test_retry_after_is_read_as_seconds(said: str, seconds: float | None) -> None:
@@ -188,7 +195,7 @@ def test_what_is_sent_is_what_is_said_without_what_is_not_known(httpserver: HTTP
 @pytest.mark.parametrize("ending", ["", "/", "//"])
 def test_a_base_url_may_end_with_a_slash(httpserver: HTTPServer, ending: str) -> None:
     httpserver.expect_request("/v1/people").respond_with_json({"found": True})
-    vendor = Example(Access(api_key=KEY, base_url=httpserver.url_for("/v1") + ending))
+    vendor = Example(ProviderSettings(api_key=KEY, base_url=httpserver.url_for("/v1") + ending))
 
     assert vendor.send("GET", "/people", seconds=3).object == {"found": True}
 
@@ -223,7 +230,7 @@ def test_what_is_no_json_object_is_an_unexpected_answer(httpserver: HTTPServer, 
 def test_too_long_an_answer_is_not_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, httpserver: HTTPServer, *, packed: bool
 ) -> None:
-    monkeypatch.setattr(web, "MOST_BYTES", 1000)
+    monkeypatch.setattr(web, "MAX_RESPONSE_BYTES", 1000)
     content = b'{"a": "' + b"a" * 2000 + b'"}'
     httpserver.expect_request("/v1/people").respond_with_data(
         gzip.compress(content) if packed else content, headers={"Content-Encoding": "gzip"} if packed else {}
@@ -245,7 +252,7 @@ def test_too_long_an_answer_is_not_read_to_its_end(
 )
 def test_an_answer_that_drips_is_cut_off_in_time(first: bytes, drop: bytes) -> None:
     with raw_server(drip(first, drop)) as base_url:
-        vendor = Example(Access(api_key=KEY, base_url=base_url))
+        vendor = Example(ProviderSettings(api_key=KEY, base_url=base_url))
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
@@ -261,7 +268,7 @@ def test_an_answer_that_drips_fast_enough_is_one() -> None:
             over.wait(0.005)
 
     with raw_server(speak) as base_url:
-        answer = Example(Access(api_key=KEY, base_url=base_url)).send("GET", "/people", seconds=3)
+        answer = Example(ProviderSettings(api_key=KEY, base_url=base_url)).send("GET", "/people", seconds=3)
 
     assert answer.object == {"a": 1}
 
@@ -279,7 +286,7 @@ def test_where_nobody_listens_there_is_no_answer() -> None:
         port = listener.getsockname()[1]
 
     with pytest.raises(UnexpectedAnswer, match="ConnectError"):
-        Example(Access(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).ask(ASK, seconds=3)
 
 
 def test_one_who_hangs_up_has_not_answered() -> None:
@@ -287,7 +294,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
         raw_server(lambda connection, _over: connection.close()) as base_url,
         pytest.raises(UnexpectedAnswer),
     ):
-        Example(Access(api_key=KEY, base_url=base_url)).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=KEY, base_url=base_url)).ask(ASK, seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +309,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
 )
 def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) -> None:
     with pytest.raises(UnexpectedAnswer) as caught:
-        Example(Access(api_key=key, base_url=base_url)).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=key, base_url=base_url)).ask(ASK, seconds=3)
 
     told = f"{caught.value!r} {caught.value.__cause__!r}"
     assert caught.value.__suppress_context__
@@ -312,7 +319,7 @@ def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) 
 
 def test_a_time_out_tells_neither() -> None:
     with raw_server(drip(b"", b"")) as base_url, pytest.raises(ProviderTimeout) as caught:
-        Example(Access(api_key=KEY, base_url=base_url)).ask(ASK, seconds=0.1)
+        Example(ProviderSettings(api_key=KEY, base_url=base_url)).ask(ASK, seconds=0.1)
 
     assert (str(caught.value), caught.value.__cause__, caught.value.__suppress_context__) == ("", None, True)
 
@@ -329,17 +336,19 @@ def test_a_time_out_tells_neither() -> None:
 def test_a_question_needs_a_key_and_enough_to_go_by(
     key: str, subject: Subject, refusal: TraceOutcome | None
 ) -> None:
-    vendor = Example(Access(api_key=key))
+    vendor = Example(ProviderSettings(api_key=key))
 
-    assert vendor.refusal(Ask(field=Field.EMAIL, subject=subject)) is refusal
+    assert vendor.refusal(ProviderRequest(field=ProviderField.EMAIL, subject=subject)) is refusal
 
 
 def test_terms_are_the_usual_ones() -> None:
-    assert Example(Access(api_key=KEY)).terms == Example.usual_terms
+    assert Example(ProviderSettings(api_key=KEY)).terms == Example.usual_terms
 
 
 def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
-    access = Access(api_key=KEY, rates=(Rate(1, 60),), credit_price=0.0, daily_budget=25.0, miss_days=0.0)
+    access = ProviderSettings(
+        api_key=KEY, rates=(Rate(1, 60),), credit_price=0.0, daily_budget=25.0, miss_days=0.0
+    )
 
     assert Example(access).terms == Terms(
         rates=(Rate(1, 60),),
@@ -352,7 +361,7 @@ def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
 
 
 def test_a_rate_that_is_set_to_nothing_is_no_limit() -> None:
-    assert Example(Access(api_key=KEY, rates=())).terms.rates == ()
+    assert Example(ProviderSettings(api_key=KEY, rates=())).terms.rates == ()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,80 @@
+"""/problems: every error code, and the page behind each problem's `type`."""
+
+from __future__ import annotations
+
+from html import escape
+
+from apiflask import APIBlueprint
+from flask import Response
+
+from app.api.http import html_pages
+from app.api.http.job_responses import json_response
+from app.domain.errors import NotFound, Problem, all_problems
+
+blueprint = APIBlueprint("problems", __name__, tag="Problems")
+
+
+@blueprint.get("/problems/<code>")
+@blueprint.doc(responses={200: "What the code means and what to do."})
+def problem(code: str) -> Response:
+    """Explain a problem's code, as JSON or, to a browser, as a page.
+
+    Raises:
+        NotFound: there is no such code.
+
+    """
+    kind = all_problems().get(code)
+    if kind is None:
+        raise NotFound("There is no problem with this code; GET /problems lists them all.")
+    meaning = " ".join((kind.__doc__ or "").split())
+    if html_pages.prefers_html():
+        return html_pages.page(kind.title, _explained(kind, meaning))
+    answer = {
+        "code": code,
+        "title": kind.title,
+        "status": kind.status,
+        "meaning": meaning,
+        "what_to_do": kind.help,
+        "retryable": kind.retryable,
+    }
+    return html_pages.vary(json_response(answer))
+
+
+@blueprint.get("/problems")
+@blueprint.doc(responses={200: "Every code, with its status and title."})
+def problems() -> Response:
+    """List every problem's code, as JSON or, to a browser, as a page."""
+    if html_pages.prefers_html():
+        rows = "".join(_row(kind) for kind in all_problems().values())
+        return html_pages.page("Problems", _LIST.format(rows=rows))
+    answer = {
+        "problems": [
+            {"code": code, "status": kind.status, "title": kind.title, "type": f"/problems/{code}"}
+            for code, kind in all_problems().items()
+        ]
+    }
+    return html_pages.vary(json_response(answer))
+
+
+def _explained(kind: type[Problem], meaning: str) -> str:
+    return (
+        f"<p><code>{kind.code}</code>, status {kind.status}</p>\n<p>{escape(meaning.replace('`', ''))}</p>\n"
+        f"<h2>What to do</h2>\n<p>{escape(kind.help)}</p>"
+    )
+
+
+def _row(kind: type[Problem]) -> str:
+    return (
+        f'<tr><td>{kind.status}</td><td><a href="/problems/{kind.code}"><code>{kind.code}</code></a></td>'
+        f"<td>{escape(kind.title)}</td></tr>\n"
+    )
+
+
+_LIST = """
+<p>Every error is answered as <code>application/problem+json</code> with one of these codes.</p>
+<table>
+<thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Title</th></tr></thead>
+<tbody>
+{rows}</tbody>
+</table>
+"""

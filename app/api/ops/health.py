@@ -1,0 +1,112 @@
+"""/healthz, /readyz and /metrics: for whoever runs the service, never for the world."""
+
+from __future__ import annotations
+
+import hmac
+import os
+from typing import Any
+
+from apiflask import APIBlueprint, Schema
+from apiflask.fields import Dict, String
+from flask import Response, current_app, request
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
+
+from app.api.http.job_responses import json_response
+from app.api.ops.gauges import Gauges
+from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
+from app.domain.errors import NotFound
+
+blueprint = APIBlueprint("health", __name__, tag="Operations")
+
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
+
+
+class HealthOut(Schema):
+    """The process answers."""
+
+    status = String(required=True, metadata={"description": "`ok`"})
+
+
+class ReadinessOut(Schema):
+    """Whether jobs that are handed in now would be worked on, and what to do if not."""
+
+    status = String(required=True, metadata={"description": "`ok` or `unavailable`"})
+    checks = Dict(
+        keys=String(),
+        values=String(),
+        required=True,
+        metadata={
+            "description": (
+                "`database`, `queue`, `workers` and `progress`, each `ok`, or in a word what is wrong: "
+                "`unreachable`, `no_answer`, `refuses_writes`, `missing`, `without_queue`, `stalled`, "
+                "`unknown`. `clocks` is `differ` where the clock of a process is more than a second off the "
+                "database's; that is a warning only, since jobs get done nevertheless."
+            )
+        },
+    )
+    detail = String(required=True, metadata={"description": "What to do about it, for people."})
+
+
+_NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
+    503: {
+        "description": "Something is down; `checks` says what, and `detail` what to do.",
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadinessOut"}}},
+    }
+}
+
+
+@blueprint.get("/healthz")
+@blueprint.output(HealthOut, description="The process is alive.")
+def healthz() -> Response:
+    """Tell that this process answers."""
+    return json_response({"status": "ok"})
+
+
+@blueprint.get("/readyz")
+@blueprint.output(ReadinessOut, description="Jobs are taken in and worked on.")
+@blueprint.doc(responses=_NOT_READY)
+def readyz() -> Response:
+    """Tell whether database, queue and workers are there and jobs get done; within two seconds."""
+    checks, detail = readiness(_parts())
+    ready = all(state == READY for part, state in checks.items() if part not in WARNINGS)
+    body = {"status": "ok" if ready else "unavailable", "checks": checks, "detail": detail}
+    return json_response(body, 200 if ready else 503)
+
+
+@blueprint.get("/metrics")
+@blueprint.doc(hide=True)
+def metrics() -> Response:
+    """Return the figures for Prometheus to who sends METRICS_TOKEN; without one, to callers on loopback.
+
+    Raises:
+        NotFound: to anybody else, as if nothing were here.
+
+    """
+    if not _may_see_metrics(current_app.extensions["machines"].settings.metrics_token):
+        raise NotFound
+    counted = REGISTRY
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
+        counted = CollectorRegistry()
+        multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
+    looked_at = CollectorRegistry()
+    looked_at.register(Gauges(_parts()))
+    return Response(generate_latest(counted) + generate_latest(looked_at), content_type=CONTENT_TYPE_LATEST)
+
+
+def _may_see_metrics(token: str) -> bool:
+    if token:
+        return hmac.compare_digest(
+            request.headers.get("Authorization", "").encode(), f"Bearer {token}".encode()
+        )
+    forwarded = any(name in request.headers for name in BY_PROXY)
+    return request.remote_addr in LOOPBACK and not forwarded
+
+
+def _parts() -> Readiness:
+    """Give the process's probes; they belong to the machines that they ask."""
+    extensions: dict[str, Any] = current_app.extensions
+    known: Readiness | None = extensions.get("readiness")
+    if known is None or known.machines is not extensions["machines"]:
+        extensions["readiness"] = known = Readiness(extensions["machines"])
+    return known

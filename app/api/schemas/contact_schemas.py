@@ -1,0 +1,199 @@
+"""Schemas of contacts, companies and what can be had of them, as several answers show them."""
+
+from __future__ import annotations
+
+from apiflask import Schema
+from marshmallow import fields
+
+from app.core.lookups.company_people import SENIORITIES
+from app.core.lookups.disclosure import TYPES, ContactField
+from app.domain.findings import EmailStatus
+from app.domain.ids import EXAMPLES
+
+TIME = "2026-11-20T09:30:00.000Z"
+DAY = "2026-11-20T00:00:00.000Z"
+STATUSES = [status.value for status in EmailStatus]
+
+
+class LocationSchema(Schema):
+    """Where somebody or something is."""
+
+    city = fields.String(allow_none=True, metadata={"example": "London"})
+    country = fields.String(allow_none=True, metadata={"example": "GB", "description": "ISO 3166-1 alpha-2."})
+
+
+class ContactSchema(Schema):
+    """What may be shown of a contact before anything is revealed."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
+    full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    seniority = fields.String(
+        allow_none=True, metadata={"example": "c_suite", "description": f"Such as {', '.join(SENIORITIES)}."}
+    )
+    department = fields.String(allow_none=True, metadata={"example": "engineering"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/in/ada-lovelace"}
+    )
+    location = fields.Nested(LocationSchema)
+
+
+class CompanySchema(Schema):
+    """A company."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["com"]})
+    name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/company/acme"}
+    )
+    industry = fields.String(allow_none=True, metadata={"example": "Machinery"})
+    headcount = fields.String(allow_none=True, metadata={"example": "51-200"})
+    location = fields.Nested(LocationSchema)
+
+
+class AvailableSchema(Schema):
+    """A kind of e-mail or phone that is known, masked, and what it would cost."""
+
+    field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
+    type = fields.String(metadata={"example": "work"})
+    masked = fields.String(metadata={"example": "a•••••@acme.example"})
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    last_verified_at = fields.DateTime(
+        allow_none=True,
+        metadata={
+            "example": DAY,
+            "description": "When it was last verified; of what the workspace does not own, only the day.",
+        },
+    )
+    owned = fields.Boolean(metadata={"example": False})
+    credits = fields.Integer(metadata={"example": 1})
+
+
+class SourceSchema(Schema):
+    """Who gave a value, and since when."""
+
+    provider = fields.String(metadata={"example": "sandbox"})
+    kind = fields.String(metadata={"enum": ["import", "provider", "pattern"], "example": "provider"})
+    first_seen_at = fields.DateTime(metadata={"example": TIME})
+    last_seen_at = fields.DateTime(metadata={"example": TIME})
+
+
+class EmailSchema(Schema):
+    """An e-mail address in full."""
+
+    email = fields.String(metadata={"example": "ada@acme.example"})
+    type = fields.String(metadata={"enum": ["work", "personal"], "example": "work"})
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    status_reasons = fields.List(fields.String(), metadata={"example": []})
+    confidence = fields.Float(allow_none=True, metadata={"example": 0.97})
+    primary = fields.Boolean(metadata={"example": True})
+    verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    sources = fields.List(fields.Nested(SourceSchema))
+
+
+class PhoneSchema(Schema):
+    """A phone number in full."""
+
+    e164 = fields.String(metadata={"example": "+442079460123"})
+    national = fields.String(metadata={"example": "020 7946 0123"})
+    extension = fields.String(allow_none=True, metadata={"example": None})
+    country = fields.String(allow_none=True, metadata={"example": "GB"})
+    type = fields.String(metadata={"enum": list(TYPES[ContactField.PHONE]), "example": "work"})
+    line_type = fields.String(
+        metadata={
+            "enum": ["mobile", "landline", "voip", "unknown"],
+            "example": "landline",
+            "description": "What the digits tell; `type` is what was told.",
+        }
+    )
+    status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
+    confidence = fields.Float(allow_none=True, metadata={"example": 0.9})
+    do_not_call = fields.Boolean(allow_none=True, metadata={"example": False})
+    do_not_call_checked_at = fields.DateTime(
+        allow_none=True,
+        metadata={"example": TIME, "description": "When that was looked up, or else when it was told."},
+    )
+    verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    sources = fields.List(fields.Nested(SourceSchema))
+
+
+class ProvenanceSchema(Schema):
+    """Whose word a value is, and of when."""
+
+    source = fields.String(allow_none=True, metadata={"example": "sandbox"})
+    at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+
+
+class FieldProvenanceSchema(Schema):
+    """Whose word each value is, by the fields of the contact and of the company."""
+
+    contact = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(ProvenanceSchema),
+        metadata={
+            "example": {"title": {"source": "sandbox", "at": TIME}},
+            "description": "The `location` by its parts; under `company` who said for whom the person works.",
+        },
+    )
+    company = fields.Dict(
+        keys=fields.String(),
+        values=fields.Nested(ProvenanceSchema),
+        metadata={"example": {"industry": {"source": "sandbox", "at": TIME}}},
+    )
+
+
+class ConflictingValueSchema(ProvenanceSchema):
+    """What somebody else said."""
+
+    value = fields.String(metadata={"example": "Engineer"})
+
+
+class ConflictSchema(ProvenanceSchema):
+    """A field of which something else was said, too: the value that stands, and the other one."""
+
+    entity = fields.String(metadata={"enum": ["contact", "company"], "example": "contact"})
+    field = fields.String(metadata={"example": "title"})
+    value = fields.String(metadata={"example": "Chief Engineer"})
+    other = fields.Nested(ConflictingValueSchema)
+
+
+class SavedSchema(Schema):
+    """What the workspace saved of a person, in short."""
+
+    id = fields.String(required=True, metadata={"example": EXAMPLES["prf"]})
+    list = fields.String(allow_none=True, metadata={"example": "Prospects"})
+    tags = fields.List(fields.String(), metadata={"example": ["engines"]})
+    note = fields.String(allow_none=True, metadata={"example": "Met at the fair."})
+    updated_at = fields.DateTime(metadata={"example": TIME})
+
+
+class SavedCompanySchema(Schema):
+    """The company as it was saved."""
+
+    name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
+    domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
+    linkedin_url = fields.String(
+        allow_none=True, metadata={"example": "https://www.linkedin.com/company/acme"}
+    )
+
+
+class SavedProfileSchema(Schema):
+    """A saved profile: one per workspace and profile URL."""
+
+    id = fields.String(metadata={"example": EXAMPLES["prf"]})
+    linkedin_url = fields.String(metadata={"example": "https://www.linkedin.com/in/ada-lovelace"})
+    full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
+    headline = fields.String(allow_none=True, metadata={"example": "Building engines that think"})
+    title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
+    location = fields.String(allow_none=True, metadata={"example": "London, United Kingdom"})
+    company = fields.Nested(SavedCompanySchema)
+    list = fields.String(allow_none=True, metadata={"example": "Prospects"})
+    tags = fields.List(fields.String(), metadata={"example": ["engines"]})
+    note = fields.String(allow_none=True, metadata={"example": "Met at the fair."})
+    saved_by = fields.String(
+        allow_none=True, metadata={"example": EXAMPLES["acc"], "description": "Who saved it first."}
+    )
+    captured_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
+    created_at = fields.DateTime(metadata={"example": TIME})
+    updated_at = fields.DateTime(metadata={"example": TIME})

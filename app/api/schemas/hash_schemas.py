@@ -1,0 +1,73 @@
+"""Schemas and checks of websites named by hashes, for both endpoints that take them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from apiflask import Schema
+from marshmallow import ValidationError, fields, validate
+
+from app.api.schemas.fields import StrictSchema
+from app.domain.errors import BadHash, FieldError
+from app.domain.normal.hashes import parse_hash
+
+MAX_HASHES = 8
+EXAMPLE = "c23b5b0d7a1e0a4d5e1c9cfb0a6e6e1d93b5c2a7f4c1e8d9b0a7f6e5d4c3b2a1"
+PATTERN = "^[0-9a-f]{64}$"
+
+
+class HashesSchema(StrictSchema):
+    """A website by its hash: one, or several that may be its own, the most specific first."""
+
+    hash = fields.String(
+        metadata={"example": EXAMPLE, "description": "64 lower-case hexadecimal digits.", "pattern": PATTERN}
+    )
+    hashes = fields.List(
+        fields.String(metadata={"pattern": PATTERN}),
+        validate=validate.Length(min=1, max=MAX_HASHES),
+        metadata={"example": [EXAMPLE], "description": "The first that is known wins."},
+    )
+
+
+class PatternSchema(Schema):
+    """The form that a company's addresses follow."""
+
+    pattern = fields.String(metadata={"example": "{first}.{last}"})
+    confidence = fields.Float(metadata={"example": 0.92})
+    sample_size = fields.Integer(metadata={"example": 12})
+
+
+def one_of(data: dict[str, Any], *names: str) -> None:
+    """Refuse a request that does not name its website in exactly one way."""
+    if sum(name in data for name in names) != 1:
+        raise ValidationError(f"Give exactly one of {', '.join(names)}.")
+
+
+def all_hashes(data: dict[str, Any]) -> list[str]:
+    """Give the hashes of a request, each once.
+
+    Raises:
+        BadHash: one is not 64 lower-case hexadecimal digits; the pointers say which.
+
+    """
+    places = (
+        {"/hash": data["hash"]}
+        if "hash" in data
+        else {f"/hashes/{index}": text for index, text in enumerate(data["hashes"])}
+    )
+    wrong = [
+        FieldError(pointer, problem.detail)
+        for pointer, text in places.items()
+        if (problem := _problem(text)) is not None
+    ]
+    if wrong:
+        raise BadHash(errors=tuple(wrong))
+    return list(dict.fromkeys(places.values()))
+
+
+def _problem(text: str) -> BadHash | None:
+    try:
+        parse_hash(text)
+    except BadHash as problem:
+        return problem
+    return None

@@ -1,0 +1,142 @@
+"""Accounts: who signs in. Each belongs to one workspace; changing one ends what it handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import CheckConstraint, String, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.accounts import api_keys, sessions
+from app.core.accounts.workspaces import foreign_key
+from app.domain.errors import ApiAccessRequired
+from app.domain.ids import new_id
+from app.infra.database_clock import Moment
+from app.infra.db import Base, insert
+
+
+class EmailTaken(ValueError):  # noqa: N818 -- it names what is wrong with the value
+    """Another account has this e-mail."""
+
+
+class Role(StrEnum):
+    """What an account is in its workspace."""
+
+    MEMBER = "member"
+    ADMIN = "admin"
+
+
+class Account(Base):
+    """Somebody who signs in, by an e-mail in its normal form."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (CheckConstraint("role IN ('member', 'admin')", name="role_known"),)
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key(), index=True)
+    email: Mapped[str] = mapped_column(unique=True)
+    name: Mapped[str]
+    role: Mapped[str]
+    api_access: Mapped[bool]
+    password_hash: Mapped[str]
+    disabled_at: Mapped[datetime | None]
+    created_at: Mapped[datetime]
+
+
+def create(
+    session: Session,
+    workspace_id: str,
+    *,
+    email: str,
+    name: str,
+    password_hash: str,
+    role: Role = Role.MEMBER,
+    api_access: bool = False,
+    now: Moment,
+) -> Account:
+    """Add an account; the e-mail is in its normal form.
+
+    Raises:
+        EmailTaken: there is one with this e-mail.
+
+    """
+    account_id = session.scalar(
+        insert(session, Account)
+        .values(
+            id=new_id("acc"),
+            workspace_id=workspace_id,
+            email=email,
+            name=name,
+            role=role.value,
+            api_access=api_access,
+            password_hash=password_hash,
+            created_at=now,
+        )
+        .on_conflict_do_nothing(index_elements=[Account.email])
+        .returning(Account.id)
+    )
+    if account_id is None:
+        raise EmailTaken
+    return session.get_one(Account, account_id)
+
+
+def by_email(session: Session, email: str) -> Account | None:
+    """Find the account with this e-mail, given in its normal form."""
+    return session.scalar(select(Account).where(Account.email == email))
+
+
+def list_all(session: Session) -> Sequence[Account]:
+    """List all accounts by workspace and e-mail."""
+    return session.scalars(select(Account).order_by(Account.workspace_id, Account.email)).all()
+
+
+def locked(session: Session, account_id: str) -> Account:
+    """Read the account as it is now and keep others from changing it until the transaction is over."""
+    return session.get_one(Account, account_id, with_for_update=True, populate_existing=True)
+
+
+def require_api_access(session: Session, account_id: str) -> None:
+    """Let only accounts pass that may have API keys, and keep it so until the transaction is over.
+
+    Raises:
+        ApiAccessRequired: the account was not granted API access.
+
+    """
+    if not locked(session, account_id).api_access:
+        raise ApiAccessRequired
+
+
+def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:
+    """Change the password and end all sessions and keys."""
+    locked(session, account_id).password_hash = password_hash
+    _end_all(session, account_id, now)
+
+
+def disable(session: Session, account_id: str, *, now: Moment) -> None:
+    """Switch the account off and end all its sessions and keys."""
+    account = locked(session, account_id)
+    account.disabled_at = account.disabled_at or now
+    _end_all(session, account_id, now)
+
+
+def enable(session: Session, account_id: str) -> None:
+    """Switch the account on again; what was ended stays ended."""
+    locked(session, account_id).disabled_at = None
+
+
+def grant_api_access(session: Session, account_id: str) -> None:
+    """Let the account make API keys."""
+    locked(session, account_id).api_access = True
+
+
+def revoke_api_access(session: Session, account_id: str, *, now: Moment) -> None:
+    """Take API access away and end the account's keys; its sessions go on."""
+    locked(session, account_id).api_access = False
+    api_keys.revoke_all(session, account_id, now=now)
+
+
+def _end_all(session: Session, account_id: str, now: Moment) -> None:
+    sessions.end_all(session, account_id, now=now)
+    api_keys.revoke_all(session, account_id, now=now)

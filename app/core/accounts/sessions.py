@@ -1,0 +1,137 @@
+"""Sessions: what a sign-in hands out, until it is idle too long, comes to its end, or is ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain import tokens
+from app.domain.callers import Scope
+from app.domain.errors import NotFound
+from app.domain.ids import is_id, new_id
+from app.domain.tokens import TokenKind
+from app.infra.database_clock import Moment
+from app.infra.db import Base
+from app.settings import load
+
+MAX_LISTED = 100
+
+
+class LoginSession(Base):
+    """One session. `expires_at` is its absolute end; the idle limit counts from `last_used_at`.
+
+    `network` is a keyed digest of the network it was started from, see `app.core.accounts.login_throttle`.
+    """
+
+    __tablename__ = "sessions"
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    account_id: Mapped[str] = mapped_column(ForeignKey("accounts.id", ondelete="CASCADE"), index=True)
+    hash: Mapped[bytes] = mapped_column(unique=True)
+    network: Mapped[bytes]
+    client_name: Mapped[str | None]
+    client_version: Mapped[str | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    last_used_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+    kind = "session"
+
+    @property
+    def granted(self) -> tuple[Scope, ...]:
+        """A session may do everything its account may."""
+        return tuple(Scope)
+
+    @property
+    def ends_at(self) -> datetime:
+        """When the token stops working if it is not used again."""
+        return min(self.expires_at, self.last_used_at + timedelta(days=load().session_idle_days))
+
+
+def start(
+    session: Session,
+    account_id: str,
+    *,
+    network: bytes,
+    client_name: str | None = None,
+    client_version: str | None = None,
+    now: Moment,
+) -> tuple[LoginSession, str]:
+    """Begin a session; give it with its token, which is kept nowhere."""
+    token = tokens.new_token(TokenKind.SESSION)
+    started = LoginSession(
+        id=new_id("ses"),
+        account_id=account_id,
+        hash=tokens.digest(token),
+        network=network,
+        client_name=client_name,
+        client_version=client_version,
+        created_at=now,
+        expires_at=now + timedelta(days=load().session_absolute_days),
+        last_used_at=now,
+    )
+    session.add(started)
+    session.flush()
+    return started, token
+
+
+def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[LoginSession]:
+    """List the account's sessions whose tokens still work, the last used first, at most 100."""
+    idle_since = now - timedelta(days=load().session_idle_days)
+    return session.scalars(
+        select(LoginSession)
+        .where(
+            LoginSession.account_id == account_id,
+            LoginSession.revoked_at.is_(None),
+            LoginSession.expires_at > now,
+            LoginSession.last_used_at > idle_since,
+        )
+        .order_by(LoginSession.last_used_at.desc(), LoginSession.id.desc())
+        .limit(MAX_LISTED)
+    ).all()
+
+
+def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> None:
+    """End one session of the account: its token stops working at once; doing it again is harmless.
+
+    Raises:
+        NotFound: the account has no such session.
+
+    """
+    query = select(LoginSession).where(LoginSession.id == session_id, LoginSession.account_id == account_id)
+    found = session.scalar(query) if is_id(session_id, "ses") else None
+    if found is None:
+        raise NotFound
+    found.revoked_at = found.revoked_at or now
+
+
+def end_all(session: Session, account_id: str, *, spared: str | None = None, now: Moment) -> int:
+    """End every session of the account at once, but the spared one; give how many that were."""
+    ending = _ending(now).where(LoginSession.account_id == account_id)
+    if spared is not None:
+        ending = ending.where(LoginSession.id != spared)
+    return len(session.execute(ending.returning(LoginSession.id)).all())
+
+
+def has_signed_in_from(session: Session, account_id: str | None, network: bytes) -> bool:
+    """Tell whether the account has signed in from this network before, as far as is remembered."""
+    found = session.scalar(
+        select(exists().where(LoginSession.account_id == (account_id or ""), LoginSession.network == network))
+    )
+    return bool(found)
+
+
+def forget(session: Session, *, now: Moment) -> int:
+    """Delete sessions whose absolute end is over; give how many."""
+    ended = session.execute(
+        delete(LoginSession).where(LoginSession.expires_at <= now).returning(LoginSession.id)
+    )
+    return len(ended.all())
+
+
+def _ending(now: Moment) -> Update:
+    return update(LoginSession).where(LoginSession.revoked_at.is_(None)).values(revoked_at=now)

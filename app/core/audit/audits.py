@@ -1,0 +1,194 @@
+"""Audits: the ledger's rules, looked at one by one in one snapshot of the database, and what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import String, bindparam, column, delete, func, select, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.sql.selectable import TextualSelect
+
+from app.core.accounts.workspaces import Workspace
+from app.core.audit.invariants import RULES, STUCK_BEFORE, Rule
+from app.core.jobs.jobs import Job
+from app.core.ledger.credits import LedgerEntry
+from app.domain.ids import new_id
+from app.infra.database_clock import Moment, value
+from app.infra.db import Base, UtcDateTime
+from app.settings import Settings
+
+MAX_VIOLATIONS = 100
+"""Faults that are named of one rule; where there are more, these show what is wrong."""
+RETENTION = timedelta(days=90)
+COOLDOWN_FACTOR = 20
+"""An audit is followed by a pause so many times as long as it took."""
+ABANDONED_AFTER = timedelta(hours=1)
+"""An audit that has not ended by then never will: its process is gone."""
+SWEEPS = 10
+CLOCKS = timedelta(minutes=1)
+_LOCK = 0x6175_6469  # any number that no other advisory lock of this database has
+_FAULT = ("id", "workspace_id", "expected", "found")
+
+
+class Audit(Base):
+    """One run: when it began, how long it took, how much was looked at, and the faults, by ids only.
+
+    What came of it is null while it runs, and for ever if its process was stopped.
+    """
+
+    __tablename__ = "audits"
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    at: Mapped[datetime]
+    milliseconds: Mapped[int | None]
+    workspaces: Mapped[int | None]
+    jobs: Mapped[int | None]
+    entries: Mapped[int | None]
+    faults: Mapped[list[Any] | None]
+
+
+_LATEST = select(Audit).order_by(Audit.at.desc(), Audit.id.desc()).limit(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A row that breaks a rule: its id, whose it is, what should be there and what is."""
+
+    rule: str
+    id: str
+    workspace_id: str | None
+    expected: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """A rule that was looked at, what breaks it, and how long looking took."""
+
+    rule: Rule
+    faults: tuple[Violation, ...]
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class AuditScope:
+    """How much there was to look at."""
+
+    workspaces: int
+    jobs: int
+    entries: int
+
+
+def stuck_after(settings: Settings) -> timedelta:
+    """Give how long a job may stay open past its deadline: its lease, some sweeps, and clocks that differ."""
+    return timedelta(seconds=settings.lease_seconds + SWEEPS * settings.sweep_seconds) + CLOCKS
+
+
+def use_repeatable_read(session: Session) -> None:
+    """See the database in all that follows as it is now; to be called first, in a session that only reads.
+
+    SQLite does so in any transaction.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
+
+
+def scope(session: Session, workspace_id: str | None = None) -> AuditScope:
+    """Count what there is to look at, of one workspace or of all."""
+
+    def count(table: type[Base], column_name: str = "workspace_id") -> int:
+        query = select(func.count()).select_from(table)
+        if workspace_id is not None:
+            query = query.where(column(column_name) == workspace_id)
+        return session.scalars(query).one()
+
+    return AuditScope(count(Workspace, "id"), count(Job), count(LedgerEntry))
+
+
+def check(
+    session: Session, *, stuck_after: timedelta, now: datetime, workspace_id: str | None = None
+) -> Iterator[RuleResult]:
+    """Look at rule after rule; `stuck_after` is how long an open job may be past its deadline."""
+    for rule in RULES:
+        started = time.monotonic()
+        found = _rows(rule).subquery()
+        query = select(*(found.c[name] for name in _FAULT)).order_by(found.c.id).limit(MAX_VIOLATIONS)
+        if workspace_id is not None:
+            query = query.where(found.c.workspace_id == workspace_id)
+        rows = session.execute(query, {STUCK_BEFORE: now - stuck_after}).all()
+        faults = tuple(Violation(rule.name, *row) for row in rows)
+        yield RuleResult(rule, faults, _since(started))
+
+
+def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
+    """Begin an audit if none began within this time, none is under way, and the last was long enough ago.
+
+    What takes long is done less often, so that the database does not do it all the time.
+    """
+    if not _try_lock(session) or not is_due(session, every=every, now=now):
+        return None
+    return add(session, now=now)
+
+
+def add(session: Session, *, now: Moment) -> str:
+    """Begin an audit in any case; give its id."""
+    audit = Audit(id=new_id("aud"), at=now)
+    session.add(audit)
+    session.flush()
+    return audit.id
+
+
+def is_due(session: Session, *, every: timedelta, now: Moment) -> bool:
+    """Tell whether it is time for another audit."""
+    latest = session.scalar(_LATEST)
+    if latest is None:
+        return True
+    current = value(session, now)
+    if latest.milliseconds is None:
+        return current - latest.at >= max(every, ABANDONED_AFTER)
+    return current - latest.at >= max(every, COOLDOWN_FACTOR * timedelta(milliseconds=latest.milliseconds))
+
+
+def finish(
+    session: Session,
+    audit_id: str,
+    looked_at: AuditScope,
+    checked: Sequence[RuleResult],
+    *,
+    milliseconds: int,
+    now: datetime,
+) -> None:
+    """Write down what came of an audit, and drop those that nobody needs any more."""
+    audit = session.get_one(Audit, audit_id)
+    audit.milliseconds = milliseconds
+    audit.workspaces, audit.jobs, audit.entries = looked_at.workspaces, looked_at.jobs, looked_at.entries
+    audit.faults = [asdict(fault) for one in checked for fault in one.faults]
+    session.flush()
+    session.execute(delete(Audit).where(Audit.at < now - RETENTION))
+
+
+def last(session: Session) -> Audit | None:
+    """Give the latest audit that was finished."""
+    return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
+
+
+def _rows(rule: Rule) -> TextualSelect:
+    query = text(rule.query)
+    if f":{STUCK_BEFORE}" in rule.query:
+        query = query.bindparams(bindparam(STUCK_BEFORE, type_=UtcDateTime))
+    return query.columns(*(column(name, String) for name in _FAULT))
+
+
+def _try_lock(session: Session) -> bool:
+    """Tell whether no other transaction decides at this moment whether to begin."""
+    if session.get_bind().dialect.name == "sqlite":
+        return True
+    return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
+
+
+def _since(started: float) -> int:
+    return round((time.monotonic() - started) * 1000)

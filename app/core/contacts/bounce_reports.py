@@ -1,0 +1,100 @@
+"""Reports: what a workspace said became of an address, and whether that was confirmed since."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, and_, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.accounts.workspaces import foreign_key
+from app.core.contacts.bulk import batched
+from app.core.contacts.emails import Email
+from app.domain.findings import EmailStatus
+from app.infra.db import Base
+
+BOUNCED = "bounced"
+TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
+"""Statuses that a bounce turns into `risky`; the others are no better."""
+
+
+class FeedbackKind(StrEnum):
+    """What can be said of an address: a hard bounce, somebody else's mailbox, or that it answered."""
+
+    BOUNCE = "bounce"
+    WRONG_PERSON = "wrong_person"
+    VALID = "valid"
+
+
+class Feedback(Base):
+    """What a workspace said of one address, once for each kind.
+
+    `providers` are those that gave the address by then, `country` is the ISO country where the person likely
+    is, `refunded` the credits that were given back for this. A bounce is open until it is confirmed, by a
+    verification or by the report of another workspace, or refuted, by a verification. While it is open, only
+    the workspace that reported it sees the address as risky.
+    """
+
+    __tablename__ = "feedback"
+    __table_args__ = (
+        UniqueConstraint("email_id", "workspace_id", "kind"),
+        Index("ix_feedback_kind_created_at", "kind", "created_at"),
+        Index("ix_feedback_workspace_id_created_at", "workspace_id", "created_at"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key())
+    account_id: Mapped[str | None]
+    contact_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("contacts.id", ondelete="CASCADE"), index=True
+    )
+    email_id: Mapped[str] = mapped_column(String(28), ForeignKey("emails.id", ondelete="CASCADE"))
+    kind: Mapped[str]
+    providers: Mapped[list[Any]]
+    country: Mapped[str | None]
+    refunded: Mapped[int]
+    created_at: Mapped[datetime]
+    confirmed_at: Mapped[datetime | None]
+    refuted_at: Mapped[datetime | None]
+
+
+IS_OPEN = and_(
+    Feedback.kind == FeedbackKind.BOUNCE.value,
+    Feedback.confirmed_at.is_(None),
+    Feedback.refuted_at.is_(None),
+)
+"""Holds for a bounce that is neither confirmed nor refuted."""
+
+
+def open_bounces(session: Session, email_id: str) -> Sequence[Feedback]:
+    """Return the open reports that this address bounced, by whatever workspace."""
+    query = select(Feedback).where(Feedback.email_id == email_id, IS_OPEN).order_by(Feedback.id)
+    return session.scalars(query, execution_options={"populate_existing": True}).all()
+
+
+def any_bounced(session: Session, workspace_id: str, addresses: Collection[str], *, since: datetime) -> bool:
+    """Return whether the workspace has reported since then that one of the addresses bounced."""
+    query = (
+        select(Feedback.id)
+        .join(Email, Email.id == Feedback.email_id)
+        .where(
+            Feedback.workspace_id == workspace_id,
+            Feedback.kind == FeedbackKind.BOUNCE.value,
+            Feedback.created_at >= since,
+        )
+        .limit(1)
+    )
+    return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in batched(addresses))
+
+
+def reasons_with_bounce(reasons: Sequence[str]) -> list[str]:
+    """Return the status reasons with `bounced` among them."""
+    return [*reasons] if BOUNCED in reasons else [*reasons, BOUNCED]
+
+
+def status_after_bounce(status: str) -> str:
+    """Return the status of an address once it is said to have bounced: at best risky."""
+    return EmailStatus.RISKY.value if status in TRUSTED else status

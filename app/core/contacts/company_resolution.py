@@ -1,0 +1,130 @@
+"""Which company is which: those that a batch of words may be about, and the ones it makes and changes.
+
+The rule is in `companies`. Of several companies of one name the oldest is meant, so that a list means
+the same ones however often it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import FromClause, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts.bulk import as_dict, new_ids, rows_in
+from app.domain.findings import FoundCompany
+from app.domain.normal.hashes import profile_hash, website_hash
+from app.domain.normal.names import company_key
+from app.domain.records.merging import Change, merge, stamp
+
+_MERGED = ("industry", "headcount", "city", "country")
+_UNITS = (("industry",), ("headcount",), ("city", "country"))
+UPDATED_COLUMNS = (
+    "name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash", *_MERGED,
+    "provenance", "updated_at",
+)  # fmt: skip
+
+
+class CompanyResolver:
+    """The companies that a batch may be about, by what names them, and those it adds and changes."""
+
+    def __init__(self, session: Session, table: FromClause, founds: Sequence[FoundCompany]) -> None:
+        self._keys = {found.name: company_key(found.name) for found in founds if found.name}
+        self._by_domain: dict[str | None, dict[str, Any]] = {}
+        self._by_page: dict[str | None, dict[str, Any]] = {}
+        self._by_key: dict[str | None, dict[str, dict[str, Any]]] = {}
+        self._new: dict[str, dict[str, Any]] = {}
+        self._changed: dict[str, dict[str, Any]] = {}
+        self._ids = new_ids("com", len({(found.domain, found.linkedin_url, found.name) for found in founds}))
+        known: dict[str, dict[str, Any]] = {}
+        for column, values in (
+            (table.c.domain, [found.domain for found in founds]),
+            (table.c.linkedin_url, [found.linkedin_url for found in founds]),
+            (table.c.name_key, list(self._keys.values())),
+        ):
+            for row in rows_in(session, select(table), column, values):
+                known[row.id] = as_dict(row)
+        for company_id in sorted(known):
+            self._index(known[company_id])
+
+    @property
+    def new(self) -> list[dict[str, Any]]:
+        """Give the rows to add."""
+        return list(self._new.values())
+
+    @property
+    def changed(self) -> list[dict[str, Any]]:
+        """Give the rows to write again."""
+        return list(self._changed.values())
+
+    def find(self, found: FoundCompany) -> dict[str, Any] | None:
+        """Give the row that the words are about."""
+        row = self._by_domain.get(found.domain) if found.domain else None
+        if row is None and found.linkedin_url:
+            row = self._by_page.get(found.linkedin_url)
+        if row is None and found.name:
+            named = self._by_key.get(self._keys[found.name], {})
+            row = next((one for one in named.values() if _may_be(one, found)), None)
+        return row
+
+    def add(self, found: FoundCompany, now: datetime) -> str:
+        """Make a row for a new company and give its id."""
+        row: dict[str, Any] = {name: getattr(found, name) for name in _MERGED}
+        row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
+        row |= {
+            "id": next(self._ids),
+            "provenance": {"*": stamp(found.source)},
+            "created_at": now,
+            "updated_at": now,
+        }
+        self._fill(row, found)
+        self._new[row["id"]] = row
+        self._index(row)
+        return str(row["id"])
+
+    def merge(self, row: dict[str, Any], found: FoundCompany, now: datetime, *, rename: bool) -> Change:
+        """Take over what is new."""
+        change = Change.VISIBLE if self._fill(row, found) else Change.NONE
+        values = {name: getattr(found, name) for name in _MERGED}
+        units: tuple[tuple[str, ...], ...] = _UNITS
+        if rename:
+            values["name"] = found.name
+            units = (("name",), *_UNITS)
+        merged = merge(row, values, units, found.source)
+        row["name_key"] = self._keys.get(row["name"], row["name_key"])
+        change = max(change, merged, key=lambda one: one.value)
+        if change is Change.VISIBLE:
+            row["updated_at"] = now
+            self._index(row)
+        if change is not Change.NONE and row["id"] not in self._new:
+            self._changed[row["id"]] = row
+        return change
+
+    def _fill(self, row: dict[str, Any], found: FoundCompany) -> bool:
+        """Fill in the name, domain and page where there is none, unless another company has them."""
+        before = (row["name"], row["domain"], row["linkedin_url"])
+        if row["name"] is None and found.name:
+            row |= {"name": found.name, "name_key": self._keys[found.name]}
+        if row["domain"] is None and found.domain:
+            row |= {"domain": found.domain, "domain_hash": website_hash(found.domain)}
+        if row["linkedin_url"] is None and found.linkedin_url and found.linkedin_url not in self._by_page:
+            row |= {"linkedin_url": found.linkedin_url, "linkedin_hash": profile_hash(found.linkedin_url)}
+        return before != (row["name"], row["domain"], row["linkedin_url"])
+
+    def _index(self, row: dict[str, Any]) -> None:
+        if row["domain"]:
+            self._by_domain[row["domain"]] = row
+        if row["linkedin_url"]:
+            self._by_page[row["linkedin_url"]] = row
+        if row["name_key"]:
+            self._by_key.setdefault(row["name_key"], {})[row["id"]] = row
+
+
+def _may_be(row: dict[str, Any], found: FoundCompany) -> bool:
+    """Tell whether nothing but the name speaks against this being the company."""
+    return all(
+        not (row[name] and said) or row[name] == said
+        for name, said in (("domain", found.domain), ("linkedin_url", found.linkedin_url))
+    )

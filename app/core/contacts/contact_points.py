@@ -1,0 +1,84 @@
+"""E-mails and phones alike: what was found is added to what its contact has, or merged into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core.contacts.bulk import as_dict, batched, insert_all, new_ids, rows_in, update_all
+from app.core.ledger import reveals
+from app.domain.ids import Prefix
+from app.domain.records.merging import Change
+from app.infra.db import Base
+
+
+class ContactPoint(Protocol):
+    """Something found for a contact."""
+
+    @property
+    def contact_id(self) -> str:
+        """Whose it is."""
+
+    @property
+    def value(self) -> str:
+        """What it is, in normal form: one contact has it once."""
+
+
+Item = TypeVar("Item", bound=ContactPoint)
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPointSpec(Generic[Item]):
+    """How a table keeps its values.
+
+    `field` is the contact's field that they are, `value` their column; then how a row is made and merged, and
+    what a merge writes.
+    """
+
+    table: type[Base]
+    field: str
+    value: str
+    prefix: Prefix
+    make: Callable[[Item], dict[str, Any]]
+    merge: Callable[[dict[str, Any], Item], Change]
+    written: tuple[str, ...]
+
+
+def upsert_many(
+    session: Session, shape: ContactPointSpec[Item], items: Sequence[Item], fresh: Collection[str]
+) -> list[Change]:
+    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    known = _known(session, shape, {item.contact_id for item in items if item.contact_id not in fresh})
+    ids = new_ids(shape.prefix, len(items))
+    new: dict[str, dict[str, Any]] = {}
+    changed: dict[str, dict[str, Any]] = {}
+    changes = []
+    for item in items:
+        row = known.get((item.contact_id, item.value))
+        if row is None:
+            row_id = next(ids)
+            new[row_id] = known[item.contact_id, item.value] = {"id": row_id} | shape.make(item)
+            changes.append(Change.VISIBLE)
+            continue
+        changes.append(shape.merge(row, item))
+        if changes[-1] is not Change.NONE and row["id"] not in new:
+            changed[row["id"]] = row
+    insert_all(session, shape.table, list(new.values()))
+    if added := [row["id"] for row in new.values() if row["contact_id"] not in fresh]:
+        for part in batched(added):
+            reveals.extend(session, shape.field, part)
+    update_all(session, shape.table, list(changed.values()), shape.written)
+    return changes
+
+
+def _known(
+    session: Session, shape: ContactPointSpec[Item], contact_ids: Collection[str]
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Read what the contacts have."""
+    table = shape.table.__table__
+    rows = map(as_dict, rows_in(session, select(table), table.c.contact_id, contact_ids))
+    return {(row["contact_id"], row[shape.value]): row for row in rows}

@@ -1,0 +1,224 @@
+"""Who is who: the contacts that a batch of words may be about, and the ones it makes and changes.
+
+The rule is in `contacts`. Of several contacts that would do, the one that agrees with most of the word is
+meant, then the oldest, so that a list means the same people however often it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import FromClause, select, tuple_
+from sqlalchemy.orm import Session
+
+from app.core.contacts.bulk import as_dict, batched, new_ids, rows_in
+from app.core.contacts.emails import Email
+from app.core.contacts.phones import Phone
+from app.domain.findings import FoundContact, SourceKind
+from app.domain.normal.emails import email_reasons
+from app.domain.normal.names import PersonName, name_key
+from app.domain.records.merging import Change, merge, stamp
+
+_FIELDS = (
+    "full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url",
+    "city", "country",
+)  # fmt: skip
+_UNITS = (
+    ("full_name", "first_name", "last_name"),
+    ("title",),
+    ("seniority",),
+    ("department",),
+    ("city", "country"),
+    ("company_id",),
+)
+UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance", "updated_at")
+
+
+class ContactResolver:
+    """Rows of contacts by everything that names them; `new` and `changed` are left to the caller to write."""
+
+    def __init__(
+        self,
+        session: Session,
+        table: FromClause,
+        founds: Sequence[FoundContact],
+        employers: Sequence[str | None],
+    ) -> None:
+        self.new: list[dict[str, Any]] = []
+        self._changed: dict[str, dict[str, Any]] = {}
+        self._rows: dict[str, dict[str, Any]] = {}
+        self._by_profile: dict[str, dict[str, Any]] = {}
+        self._by_value: dict[str, dict[str, dict[str, Any]]] = {}
+        self._by_name: dict[tuple[str | None, str | None], dict[str, dict[str, Any]]] = {}
+        self._ids = new_ids("con", len(founds))
+        self._load(session, table, founds, employers)
+
+    @property
+    def changed(self) -> list[dict[str, Any]]:
+        """Give the rows that were there before and are to be written."""
+        return list(self._changed.values())
+
+    def keep(
+        self, found: FoundContact, employer: str | None, now: datetime
+    ) -> tuple[dict[str, Any], Change | None]:
+        """Give the row that the word becomes part of, and what changed; None for a new row."""
+        row = self._find(found, employer)
+        if row is None:
+            return self._add(found, employer, now), None
+        values = {name: getattr(found, name) for name in _FIELDS} | {"company_id": employer}
+        change = merge(row, values, _UNITS, found.source)
+        if row["linkedin_url"] is None and found.linkedin_url is not None:
+            row["linkedin_url"] = found.linkedin_url
+            change = Change.VISIBLE
+        if change is Change.VISIBLE:
+            row |= keys_of(row)
+        self.note(row, change, now)
+        self._index(row, found)
+        return row, change
+
+    def note(self, row: dict[str, Any], change: Change, now: datetime) -> None:
+        """Remember that the row is to be written; only what can be seen counts as an update."""
+        if change is Change.VISIBLE:
+            row["updated_at"] = now
+        if change is not Change.NONE:
+            self._changed[row["id"]] = row
+
+    def _find(self, found: FoundContact, employer: str | None) -> dict[str, Any] | None:
+        if found.linkedin_url and (row := self._by_profile.get(found.linkedin_url)):
+            return row
+        key = name_key(found.full_name) if found.full_name else None
+        any_name = key is None and found.source.kind is SourceKind.IMPORT
+        for email in found.emails:
+            named = self._usable(self._by_value.get(email.email, {}).values(), found)
+            same = [row for row in named if any_name or row["name_key"] in {key, None}]
+            if same or (named and "role" not in email_reasons(email.email)):
+                return self._closest(same or named, found, employer)
+        if key and employer:
+            named = self._usable(self._by_name.get((employer, key), {}).values(), found)
+        elif found.emails or found.linkedin_url:
+            named = []
+        else:
+            named = [
+                row
+                for phone in found.phones
+                for row in self._by_value.get(phone.e164, {}).values()
+                if (any_name or row["name_key"] in {key, None})
+                and (employer is None or row["company_id"] in {employer, None})
+            ]
+        return self._closest(named, found, employer)
+
+    def _closest(
+        self, rows: Sequence[dict[str, Any]], found: FoundContact, employer: str | None
+    ) -> dict[str, Any] | None:
+        """Choose who agrees with most of the word; of several the oldest."""
+        if len(rows) < 2:  # noqa: PLR2004 -- nothing to choose
+            return rows[0] if rows else None
+        values = [email.email for email in found.emails] + [phone.e164 for phone in found.phones]
+
+        def agreement(row: dict[str, Any]) -> int:
+            said = ((getattr(found, name), row[name]) for name in _FIELDS)
+            fields = sum(1 for one, known in said if one is not None and one == known)
+            held = sum(row["id"] in self._by_value.get(value, {}) for value in values)
+            return fields + held + (1 if employer and employer == row["company_id"] else 0)
+
+        return max(sorted(rows, key=lambda row: row["id"]), key=agreement)
+
+    @staticmethod
+    def _usable(rows: Iterable[dict[str, Any]], found: FoundContact) -> list[dict[str, Any]]:
+        """Leave out who has another profile."""
+        return [row for row in rows if not (found.linkedin_url and row["linkedin_url"])]
+
+    def _add(self, found: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
+        row: dict[str, Any] = {name: getattr(found, name) for name in _FIELDS}
+        row |= keys_of(row)
+        row |= {"id": next(self._ids), "company_id": employer, "created_at": now, "updated_at": now}
+        row["provenance"] = {"*": stamp(found.source)}
+        self.new.append(row)
+        self._rows[row["id"]] = row
+        self._index(row, found)
+        return row
+
+    def _index(self, row: dict[str, Any], found: FoundContact | None = None) -> None:
+        if row["linkedin_url"]:
+            self._by_profile[row["linkedin_url"]] = row
+        if row["name_key"] and row["company_id"]:
+            self._by_name.setdefault((row["company_id"], row["name_key"]), {})[row["id"]] = row
+        if found is not None:
+            self._index_values(row, [email.email for email in found.emails])
+            self._index_values(row, [phone.e164 for phone in found.phones])
+
+    def _index_values(self, row: dict[str, Any], values: Iterable[str]) -> None:
+        for value in values:
+            self._by_value.setdefault(value, {})[row["id"]] = row
+
+    def _load(
+        self,
+        session: Session,
+        table: FromClause,
+        founds: Sequence[FoundContact],
+        employers: Sequence[str | None],
+    ) -> None:
+        """Read every contact that one of the words may be about, in a few queries."""
+        emails = [email.email for found in founds for email in found.emails]
+        numbers = [
+            phone.e164
+            for found in founds
+            if not (found.emails or found.linkedin_url)
+            for phone in found.phones
+        ]
+        owners = [
+            *rows_in(session, select(Email.email, Email.contact_id), Email.__table__.c.email, emails),
+            *rows_in(session, select(Phone.e164, Phone.contact_id), Phone.__table__.c.e164, numbers),
+        ]
+        locked = select(table).with_for_update(key_share=True)
+        known = list(rows_in(session, locked, table.c.linkedin_url, [found.linkedin_url for found in founds]))
+        known += rows_in(session, locked, table.c.id, [contact_id for _, contact_id in owners])
+        known += self._named(session, table, founds, employers)
+        for row in sorted(known, key=lambda one: one.id):
+            if row.id not in self._rows:
+                self._rows[row.id] = as_dict(row)
+                self._index(self._rows[row.id])
+        for value, contact_id in owners:
+            self._index_values(self._rows[contact_id], [value])
+        self._load_phones_of_rivals(session)
+
+    def _load_phones_of_rivals(self, session: Session) -> None:
+        """Read the phones of those between whom a choice may have to be made, which is seldom."""
+        shared = [*self._by_value.values(), *self._by_name.values()]
+        rivals = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}
+        query = select(Phone.e164, Phone.contact_id)
+        for value, contact_id in rows_in(session, query, Phone.__table__.c.contact_id, rivals):
+            self._index_values(self._rows[contact_id], [value])
+
+    @staticmethod
+    def _named(
+        session: Session, table: FromClause, founds: Sequence[FoundContact], employers: Sequence[str | None]
+    ) -> list[Any]:
+        """Read who has one of the last names at one of the companies."""
+        wanted = {
+            (employer, keys_of({"full_name": found.full_name, "last_name": found.last_name})["last_key"])
+            for found, employer in zip(founds, employers, strict=True)
+            if employer and found.full_name
+        }
+        columns = tuple_(table.c.company_id, table.c.last_key)
+        rows: list[Any] = []
+        for part in batched(sorted(wanted)):
+            rows += session.execute(select(table).where(columns.in_(part)).with_for_update(key_share=True))
+        return rows
+
+
+def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
+    """Give the comparable forms of a name; of a single one, too."""
+    full = row["full_name"]
+    return {
+        "name_key": name_key(full) if full else None,
+        "last_key": name_key(row["last_name"] or full) if full else None,
+    }
+
+
+def name_of(row: Mapping[str, Any]) -> PersonName | None:
+    """Give a contact's name as the parser gives names."""
+    full = row["full_name"]
+    return PersonName(row["first_name"] or "", row["last_name"] or "", full) if full else None

@@ -1,0 +1,141 @@
+"""Contacts the deployment knows of, shared by all workspaces; e-mails and phones hidden until revealed.
+
+Two words are about one person if they have the same LinkedIn profile; else the same e-mail, unless it is a
+shared one (info@ …) and the names differ; else the same name at the same company; else, of somebody without
+profile and e-mail, the same phone and no other name or company. Two profiles are two people, whatever else
+they share. What a provider says without a name about a shared address or a phone is about nobody named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, String, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.contacts import companies, emails, phones
+from app.core.contacts.bulk import batched, insert_all, lock_resolution, update_all
+from app.core.contacts.contact_resolution import UPDATED_COLUMNS, ContactResolver, name_of
+from app.core.contacts.emails import EmailEntry
+from app.core.contacts.phones import Numbers, PhoneEntry
+from app.domain.findings import FoundContact
+from app.domain.records.merging import Change
+from app.infra.db import Base
+
+
+class Contact(Base):
+    """A person. `name_key` and `last_key` are the comparable forms of the whole and the last name.
+
+    `provenance` says where each field's value came from: `{field: {"source": …, "at": RFC 3339}}`,
+    under `*` for those that have no entry of their own.
+    """
+
+    __tablename__ = "contacts"
+    __table_args__ = (
+        Index("ix_contacts_company_id_last_key", "company_id", "last_key"),
+        Index("ix_contacts_name_key", "name_key"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    full_name: Mapped[str | None]
+    first_name: Mapped[str | None]
+    last_name: Mapped[str | None]
+    name_key: Mapped[str | None]
+    last_key: Mapped[str | None]
+    title: Mapped[str | None]
+    seniority: Mapped[str | None]
+    department: Mapped[str | None]
+    linkedin_url: Mapped[str | None] = mapped_column(unique=True)
+    city: Mapped[str | None]
+    country: Mapped[str | None]
+    company_id: Mapped[str | None] = mapped_column(ForeignKey("companies.id", ondelete="SET NULL"))
+    provenance: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class UpsertResult:
+    """Which contact a word became part of, and what changed; None if the contact is new."""
+
+    contact_id: str
+    change: Change | None
+
+
+def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str, int]:
+    """Give how many contacts each of the companies has; those without any are left out."""
+    counts: dict[str, int] = {}
+    for part in batched(company_ids):
+        query = select(Contact.company_id, func.count()).where(Contact.company_id.in_(part))
+        counts |= {str(row[0]): row[1] for row in session.execute(query.group_by(Contact.company_id))}
+    return counts
+
+
+def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
+    """Add the person, their company, e-mails and phones, or merge what is new into what is known."""
+    session.flush()
+    [kept] = upsert_many(session, [found], now=now)
+    return session.get_one(Contact, kept.contact_id, populate_existing=True)
+
+
+def upsert_many(
+    session: Session, founds: Sequence[FoundContact], *, now: datetime, numbers: Numbers | None = None
+) -> list[UpsertResult]:
+    """Add or merge many, in a handful of statements; `numbers` spares parsing phones that were just parsed.
+
+    Take care to call it before locking contacts by other means: it waits for its turn first.
+    """
+    lock_resolution(session)
+    employers = _employers(session, founds, now)
+    shelf = ContactResolver(session, Contact.__table__, founds, employers)
+    results = [shelf.keep(found, employer, now) for found, employer in zip(founds, employers, strict=True)]
+    insert_all(session, Contact, shelf.new)
+    fresh = frozenset(row["id"] for row in shelf.new)
+    changes = _keep_values(session, founds, results, fresh, numbers or {})
+    for row, change in zip((row for row, _ in results), changes, strict=True):
+        if change is not None and row["id"] not in fresh:
+            shelf.note(row, change, now)
+    update_all(session, Contact, shelf.changed, UPDATED_COLUMNS)
+    return [
+        UpsertResult(
+            row["id"], None if told is None else max(told, change or Change.NONE, key=lambda one: one.value)
+        )
+        for (row, told), change in zip(results, changes, strict=True)
+    ]
+
+
+def _employers(session: Session, founds: Sequence[FoundContact], now: datetime) -> list[str | None]:
+    """Keep the people's companies and give their ids, None for those who have none."""
+    named = [found.company for found in founds if found.company is not None]
+    kept = iter(companies.upsert_many(session, named, now=now, rename=False))
+    return [None if found.company is None else next(kept)[0] for found in founds]
+
+
+def _keep_values(
+    session: Session,
+    founds: Sequence[FoundContact],
+    results: Sequence[tuple[dict[str, Any], Change | None]],
+    fresh: Collection[str],
+    numbers: Numbers,
+) -> list[Change | None]:
+    """Keep everybody's e-mails and phones; give the greatest change for each, None where there is none."""
+    owned_emails = [
+        EmailEntry(row["id"], name_of(row), email)
+        for found, (row, _) in zip(founds, results, strict=True)
+        for email in found.emails
+    ]
+    owned_phones = [
+        PhoneEntry(row["id"], phone, numbers.get((phone.e164, phone.extension)))
+        for found, (row, _) in zip(founds, results, strict=True)
+        for phone in found.phones
+    ]
+    of_emails = iter(emails.upsert_many(session, owned_emails, fresh=fresh))
+    of_phones = iter(phones.upsert_many(session, owned_phones, fresh=fresh))
+    changes: list[Change | None] = []
+    for found in founds:
+        mine = [next(of_emails) for _ in found.emails] + [next(of_phones) for _ in found.phones]
+        changes.append(max(mine, key=lambda one: one.value) if mine else None)
+    return changes

@@ -1,0 +1,212 @@
+"""E-mail addresses of contacts: what is known of each, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ForeignKey, Index, Row, String, UniqueConstraint, bindparam, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.contacts import contact_locks, contact_points
+from app.core.contacts.bulk import batched
+from app.core.contacts.contact_points import ContactPointSpec
+from app.domain.email_patterns import patterns
+from app.domain.email_patterns.patterns import FORMS, PatternStat
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+from app.domain.normal.emails import email_domain
+from app.domain.normal.names import PersonName, given_names, name_key, spellings
+from app.domain.records import provenance
+from app.domain.records.merging import Change
+from app.infra.db import Base
+
+_NAME_SEPARATORS = ".-_0123456789"
+_MERGED_FIELDS = ("type", "status", "status_reasons", "confidence", "verified_at")
+_UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "sources")
+
+
+class Email(Base):
+    """One address of one contact, in normal form.
+
+    `type` is work or personal; `status` one of contract 2.7; `form` the pattern it follows, such as
+    `{first}.{last}`, with the habits of spelling it shows, as in `{f}{last} particles:joined`, where it
+    follows one and is not itself guessed from a pattern; `sources` a list of
+    `{"provider", "kind", "first_seen_at", "last_seen_at"}`. `last_seen_at` is what freshness counts from.
+    `reported_at` is when a second workspace last confirmed that it bounced; only a verdict from after it
+    answers that.
+    """
+
+    __tablename__ = "emails"
+    __table_args__ = (
+        UniqueConstraint("contact_id", "email"),
+        Index("ix_emails_email", "email"),
+        Index("ix_emails_domain_form", "domain", "form"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
+    email: Mapped[str]
+    domain: Mapped[str]
+    type: Mapped[str]
+    status: Mapped[str]
+    status_reasons: Mapped[list[Any]]
+    confidence: Mapped[float | None]
+    form: Mapped[str | None]
+    verified_at: Mapped[datetime | None]
+    first_seen_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    sources: Mapped[list[Any]]
+    reported_at: Mapped[datetime | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EmailEntry:
+    """What was found, for whom."""
+
+    contact_id: str
+    name: PersonName | None
+    found: FoundEmail
+
+    @property
+    def value(self) -> str:
+        """Give the address."""
+        return self.found.email
+
+
+def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
+    """Give the addresses of each contact, the first known first; who has none is left out."""
+    known: dict[str, list[Email]] = {}
+    for part in batched(contact_ids):
+        for email in session.scalars(select(Email).where(Email.contact_id.in_(part)).order_by(Email.id)):
+            known.setdefault(email.contact_id, []).append(email)
+    return known
+
+
+_FORMS = (
+    select(Email.form, func.count())
+    .where(
+        Email.domain == bindparam("domain"),
+        Email.type == "work",
+        Email.status == "valid",
+        Email.form.is_not(None),
+    )
+    .group_by(Email.form)
+    .order_by(func.count().desc(), Email.form)
+)
+
+
+def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
+    """Count the forms of the domain's valid work addresses, the commonest first; guesses teach nothing."""
+    return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
+
+
+def as_found(row: Email | Row[Any]) -> FoundEmail:
+    """Give a stored address as whoever told it first did."""
+    first = row.sources[0]
+    return FoundEmail(
+        email=row.email,
+        type=row.type,
+        status=EmailStatus(row.status),
+        source=Source(first["provider"], SourceKind(first["kind"]), row.last_seen_at),
+        reasons=tuple(row.status_reasons),
+        confidence=row.confidence,
+        verified_at=row.verified_at,
+    )
+
+
+def any_bounced(session: Session, addresses: Collection[str], *, since: datetime) -> bool:
+    """Return whether a bounce of one of the addresses was confirmed since then."""
+    query = select(Email.id).where(Email.reported_at >= since).limit(1)
+    return any(session.scalar(query.where(Email.email.in_(part))) is not None for part in batched(addresses))
+
+
+def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
+    """Add the address to the contact, or merge what is new into what is known of it.
+
+    Raises:
+        ContactNotFound: there is no such contact.
+
+    """
+    session.flush()
+    name = contact_locks.lock_contact(session, contact_id)
+    [change] = upsert_many(session, [EmailEntry(contact_id, name, found)])
+    if change is Change.VISIBLE:
+        contact_locks.touch(session, [contact_id], now)
+    query = select(Email).where(Email.contact_id == contact_id, Email.email == found.email)
+    return session.scalars(query, execution_options={"populate_existing": True}).one()
+
+
+def upsert_many(
+    session: Session, items: Sequence[EmailEntry], *, fresh: Collection[str] = frozenset()
+) -> list[Change]:
+    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    return contact_points.upsert_many(session, _SPEC, items, fresh)
+
+
+def _row(item: EmailEntry) -> dict[str, Any]:
+    found = item.found
+    return {
+        "contact_id": item.contact_id,
+        "email": found.email,
+        "domain": email_domain(found.email),
+        **_said(found),
+        "form": _form(item),
+        "first_seen_at": found.source.at,
+        "last_seen_at": found.source.at,
+        "sources": provenance.initial_sources(found.source),
+    }
+
+
+def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
+    wins = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
+    guessed = all(sight["kind"] == SourceKind.PATTERN for sight in row["sources"])
+    change = Change.CONFIRMED if provenance.record_observation(row, item.found.source) else Change.NONE
+    if guessed and (form := _form(item)):
+        row["form"] = form
+        change = Change.CONFIRMED
+    if wins and provenance.apply(row, _said(item.found)):
+        change = Change.VISIBLE
+    return change
+
+
+def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
+    """Tell whether a bounce was reported that what is said now knows nothing of."""
+    reported_at = row.get("reported_at")
+    return reported_at is not None and (found.verified_at is None or found.verified_at <= reported_at)
+
+
+def _said(found: FoundEmail) -> dict[str, Any]:
+    values = (found.type, found.status.value, list(found.reasons), found.confidence, found.verified_at)
+    return dict(zip(_MERGED_FIELDS, values, strict=True))
+
+
+def _form(item: EmailEntry) -> str | None:
+    """Give the form of a work address that was not made from one."""
+    name, found = item.name, item.found
+    if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
+        return None
+    return _plain_form(found.email.rpartition("@")[0], name) or _any_form(found.email, name)
+
+
+def _plain_form(local: str, name: PersonName) -> str | None:
+    """Find the form where both names are single words, as `patterns.form_of` does, at a tenth of its cost."""
+    if len(spellings(name.full)) > 1:  # which of them is a habit of the company, which `form_of` tells
+        return None
+    first, last = name_key(name.first), name_key(name.last)
+    if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):
+        return None
+    initials = {"f": first[0], "l": last[0]}
+    return next((form for form in FORMS if form.format(first=first, last=last, **initials) == local), None)
+
+
+def _any_form(email: str, name: PersonName) -> str | None:
+    """Find the form of any name; that it has letters which no form can make of the name is cheap to see."""
+    letters = {*name.full.lower(), *_NAME_SEPARATORS}.union(*given_names(name.first))
+    if name.full.isascii() and not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
+        return None
+    return patterns.form_of(email, name)
+
+
+_SPEC = ContactPointSpec(Email, "email", "email", "eml", _row, _merge, _UPDATED_COLUMNS)

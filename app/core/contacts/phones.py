@@ -1,0 +1,164 @@
+"""Phone numbers of contacts: what is known of each, and since when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from sqlalchemy import ForeignKey, Index, String, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.contacts import contact_locks, contact_points
+from app.core.contacts.bulk import batched
+from app.core.contacts.contact_points import ContactPointSpec
+from app.domain.findings import FoundPhone
+from app.domain.normal.phones import PhoneNumber, phone_from_e164
+from app.domain.records import provenance
+from app.domain.records.merging import Change
+from app.infra.db import Base
+
+Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
+
+_MERGED_FIELDS = ("type", "status", "extension", "confidence", "verified_at")
+_ENTRY_FIELDS = ("do_not_call", "do_not_call_at")
+_GAPS = {"type": "other", "extension": None}
+"""What anybody's word fills, and what as a word takes nothing back."""
+_UPDATED_COLUMNS = (*_MERGED_FIELDS, *_ENTRY_FIELDS, "first_seen_at", "last_seen_at", "sources")
+
+
+class Phone(Base):
+    """One number of one contact, in E.164; `type` is mobile, direct, work, hq or other.
+
+    `type` is whose it is, as told; `line_type` what it is, as the digits tell. `do_not_call_at` is when the
+    do-not-call entry was looked up, or else when it was told.
+    """
+
+    __tablename__ = "phones"
+    __table_args__ = (UniqueConstraint("contact_id", "e164"), Index("ix_phones_e164", "e164"))
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    contact_id: Mapped[str] = mapped_column(ForeignKey("contacts.id", ondelete="CASCADE"))
+    e164: Mapped[str]
+    national: Mapped[str]
+    extension: Mapped[str | None]
+    country: Mapped[str | None]
+    type: Mapped[str]
+    line_type: Mapped[str]
+    status: Mapped[str]
+    confidence: Mapped[float | None]
+    do_not_call: Mapped[bool | None]
+    do_not_call_at: Mapped[datetime | None]
+    verified_at: Mapped[datetime | None]
+    first_seen_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    sources: Mapped[list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class PhoneEntry:
+    """What was found, for whom; `number` spares parsing it where that was just done."""
+
+    contact_id: str
+    found: FoundPhone
+    number: PhoneNumber | None = None
+
+    @property
+    def value(self) -> str:
+        """Give the number."""
+        return self.found.e164
+
+
+def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
+    """Give the numbers of each contact, the first known first; who has none is left out."""
+    known: dict[str, list[Phone]] = {}
+    for part in batched(contact_ids):
+        for phone in session.scalars(select(Phone).where(Phone.contact_id.in_(part)).order_by(Phone.id)):
+            known.setdefault(phone.contact_id, []).append(phone)
+    return known
+
+
+def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetime) -> Phone:
+    """Add the number to the contact, or merge what is new into what is known of it.
+
+    Raises:
+        ContactNotFound: there is no such contact.
+
+    """
+    session.flush()
+    contact_locks.lock_contact(session, contact_id)
+    [change] = upsert_many(session, [PhoneEntry(contact_id, found)])
+    if change is Change.VISIBLE:
+        contact_locks.touch(session, [contact_id], now)
+    query = select(Phone).where(Phone.contact_id == contact_id, Phone.e164 == found.e164)
+    return session.scalars(query, execution_options={"populate_existing": True}).one()
+
+
+def upsert_many(
+    session: Session, items: Sequence[PhoneEntry], *, fresh: Collection[str] = frozenset()
+) -> list[Change]:
+    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    return contact_points.upsert_many(session, _SPEC, items, fresh)
+
+
+def _row(item: PhoneEntry) -> dict[str, Any]:
+    found = item.found
+    number = item.number or phone_from_e164(found.e164, found.extension)
+    return {
+        "contact_id": item.contact_id,
+        "e164": found.e164,
+        "national": number.national,
+        "country": number.country,
+        "line_type": number.line_type,
+        **_said(found),
+        **_entry(found),
+        "first_seen_at": found.source.at,
+        "last_seen_at": found.source.at,
+        "sources": provenance.initial_sources(found.source),
+    }
+
+
+def _merge(row: dict[str, Any], item: PhoneEntry) -> Change:
+    found = item.found
+    wins = provenance.supersedes(row, found)
+    change = Change.CONFIRMED if provenance.record_observation(row, found.source) else Change.NONE
+    told = _reported(found)
+    if not wins:
+        told = {name: told[name] for name, gap in _GAPS.items() if name in told and row[name] == gap}
+    if provenance.apply(row, told):
+        change = Change.VISIBLE
+    return max(change, _merge_entry(row, found), key=lambda one: one.value)
+
+
+def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
+    """Take over a newer word on do-not-call together with its date; silence says nothing."""
+    entry = _entry(found)
+    known_at = row["do_not_call_at"]
+    if found.do_not_call is None or (known_at is not None and entry["do_not_call_at"] <= known_at):
+        return Change.NONE
+    differs = row["do_not_call"] != found.do_not_call
+    row.update(entry)
+    return Change.VISIBLE if differs else Change.CONFIRMED
+
+
+def _said(found: FoundPhone) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in _MERGED_FIELDS}
+
+
+def _reported(found: FoundPhone) -> dict[str, Any]:
+    """Leave out what is not said; that a status is unknown is news only where somebody looked."""
+    told = {name: value for name, value in _said(found).items() if value not in {None, _GAPS["type"]}}
+    if found.status == "unknown" and found.verified_at is None:
+        del told["status"]
+        return told
+    return told | {"confidence": found.confidence}
+
+
+def _entry(found: FoundPhone) -> dict[str, Any]:
+    if found.do_not_call is None:
+        return dict.fromkeys(_ENTRY_FIELDS)
+    return {"do_not_call": found.do_not_call, "do_not_call_at": found.do_not_call_at or found.source.at}
+
+
+_SPEC = ContactPointSpec(Phone, "phone", "e164", "pho", _row, _merge, _UPDATED_COLUMNS)

@@ -1,0 +1,84 @@
+"""Describe past jobs for a history: who asked, whom it was about, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core.accounts.accounts import Account
+from app.core.contacts.contacts import Contact
+from app.core.jobs import jobs
+from app.core.jobs.jobs import Job, JobItem
+from app.core.lookups import contact_data
+from app.domain.kinds import Kind, Outcome
+from app.domain.records.subjects import Subject
+
+
+def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[dict[str, Any]]:
+    """Return the jobs as they are listed; the number of queries does not depend on how many there are.
+
+    `subject` is null for a suppressed person, for a job whose answer is no longer kept, and for an
+    enrichment of several people.
+    """
+    if not page:
+        return []
+    askers = _askers(session, page)
+    subjects = _visible(session, workspace_id, _subjects(session, page))
+    return [
+        jobs.to_public(job)
+        | {
+            "asked_by": askers.get(job.account_id or ""),
+            "subject": subjects.get(job.id),
+            "charged": job.charged,
+        }
+        for job in page
+    ]
+
+
+def _askers(session: Session, page: Sequence[Job]) -> dict[str, dict[str, str]]:
+    """Return the id and name of each account that asked, by id."""
+    ids = {job.account_id for job in page if job.account_id}
+    rows = session.execute(select(Account.id, Account.name).where(Account.id.in_(ids)))
+    return {row.id: {"id": row.id, "name": row.name} for row in rows}
+
+
+def _subjects(session: Session, page: Sequence[Job]) -> dict[str, Subject]:
+    """Return the one person each job was about, with the id of the contact that was found, by job id."""
+    single = [job for job in page if job.outcome != Outcome.SUPPRESSED and job.progress_total == 1]
+    enrichments = [job.id for job in single if job.kind == Kind.ENRICHMENT_REQUEST]
+    items = session.scalars(select(JobItem).where(JobItem.job_id.in_(enrichments)))
+    asked: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {
+        job.id: (job.request, job.result) for job in single
+    }
+    asked |= {item.job_id: (item.request, item.result) for item in items if not _is_suppressed(item)}
+    return {
+        job_id: Subject(**request["subject"] | _found_contact(result or {}))
+        for job_id, (request, result) in asked.items()
+        if "subject" in request
+    }
+
+
+def _is_suppressed(item: JobItem) -> bool:
+    return item.outcome == Outcome.SUPPRESSED
+
+
+def _found_contact(result: Mapping[str, Any]) -> dict[str, str]:
+    found = result.get("contact_id") or (result.get("contact") or {}).get("id")
+    return {"contact_id": found} if found else {}
+
+
+def _visible(
+    session: Session, workspace_id: str, subjects: Mapping[str, Subject]
+) -> dict[str, dict[str, str]]:
+    """Return the subjects of whom nothing, stored or said, is on the suppression list."""
+    ids = {subject.contact_id for subject in subjects.values() if subject.contact_id}
+    contacts = {one.id: one for one in session.scalars(select(Contact).where(Contact.id.in_(ids)))}
+    held = contact_data.load(session, workspace_id, contacts.values(), subjects.values())
+    return {
+        job_id: subject.as_dict()
+        for job_id, subject in subjects.items()
+        if not held.hides(contacts.get(subject.contact_id or ""), subject)
+    }

@@ -1,0 +1,208 @@
+"""Jobs: a question asked once, paid at most once, answered once; the row is the truth.
+
+Here are the tables and what reads them. How a job comes to be is in `questions`, what a worker does to it
+in `leases`, what happens to jobs that nobody works on in `sweeping`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ColumnElement,
+    ForeignKey,
+    Index,
+    String,
+    bindparam,
+    delete,
+    func,
+    literal,
+    select,
+    text,
+    tuple_,
+)
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.accounts.workspaces import foreign_key
+from app.core.jobs.idempotency import IdempotencyKey
+from app.domain.errors import JobNotFound
+from app.domain.ids import time_of
+from app.domain.kinds import Kind, Queue
+from app.infra.clock import rfc3339
+from app.infra.database_clock import Moment
+from app.infra.db import Base, UtcDateTime
+
+WITHDRAWN = "withdrawn"
+"""In the request of an item: what it had found was refunded, so that its answer is not given again."""
+_LIVE = text("status IN ('queued', 'running')")
+
+
+class Job(Base):
+    """One question of one workspace.
+
+    `question` is the 32-byte digest of kind, subject and options: one open job may ask it at a time.
+    `held` are the credits set aside for it, `charged` those spent so far. `attempts` counts claims that
+    ended in a provider's error, `crashes` those that ended with a lost worker. A running job belongs to
+    the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
+    """
+
+    __tablename__ = "jobs"
+    __table_args__ = (
+        Index(
+            "uq_jobs_open_question",
+            "workspace_id",
+            "question",
+            unique=True,
+            sqlite_where=_LIVE,
+            postgresql_where=_LIVE,
+        ),
+        Index("ix_jobs_workspace_id_question", "workspace_id", "question", "created_at"),
+        Index("ix_jobs_workspace_id_created_at", "workspace_id", "created_at", "id"),
+        Index("ix_jobs_live", "run_after", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        Index("ix_jobs_queue", "queue", "workspace_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        CheckConstraint("(status = 'running') = (lease_token IS NOT NULL)", name="running_has_a_lease"),
+        CheckConstraint("charged <= held", name="charged_within_held"),
+    )
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    workspace_id: Mapped[str] = mapped_column(foreign_key())
+    account_id: Mapped[str | None]
+    kind: Mapped[str]
+    queue: Mapped[str] = mapped_column(server_default=Queue.INTERACTIVE.value)
+    question: Mapped[bytes]
+    request: Mapped[dict[str, Any]]
+    status: Mapped[str]
+    outcome: Mapped[str | None]
+    result: Mapped[dict[str, Any] | None]
+    trace: Mapped[list[Any]]
+    error: Mapped[dict[str, Any] | None]
+    held: Mapped[int] = mapped_column(BigInteger)
+    charged: Mapped[int] = mapped_column(BigInteger)
+    already_owned: Mapped[bool]
+    progress_done: Mapped[int]
+    progress_total: Mapped[int]
+    attempts: Mapped[int]
+    crashes: Mapped[int]
+    lease_token: Mapped[str | None]
+    lease_until: Mapped[datetime | None]
+    run_after: Mapped[datetime]
+    deadline_at: Mapped[datetime]
+    published_at: Mapped[datetime | None]
+    publishes: Mapped[int]
+    created_at: Mapped[datetime]
+    finished_at: Mapped[datetime | None]
+
+
+class JobItem(Base):
+    """One item of an enrichment request; finished when it has an outcome or an error."""
+
+    __tablename__ = "job_items"
+
+    job_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("jobs.id", ondelete="CASCADE"), primary_key=True
+    )
+    index: Mapped[int] = mapped_column(primary_key=True)
+    request: Mapped[dict[str, Any]]
+    outcome: Mapped[str | None]
+    result: Mapped[dict[str, Any] | None]
+    error: Mapped[dict[str, Any] | None]
+    charged: Mapped[int]
+
+
+# Statements are put together once: that is most of what a short query costs.
+_BY_ID = select(Job).where(
+    Job.id == bindparam("job_id"),
+    Job.workspace_id == bindparam("workspace_id"),
+    Job.kind.in_(bindparam("kinds", expanding=True)),
+)
+_OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.is_(None))
+
+
+def get(
+    session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
+) -> Job:
+    """Return the workspace's job with this id, if it is of one of these kinds.
+
+    Raises:
+        JobNotFound: there is none; a job of another workspace or kind gives the same error.
+
+    """
+    values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
+    job = session.scalar(_BY_ID, values)
+    if job is None:
+        raise JobNotFound
+    return job
+
+
+def is_open(session: Session, job_id: str) -> bool:
+    """Tell whether the job is there and not over, for a fraction of what reading it costs."""
+    return session.scalar(_OPEN_ID, {"job_id": job_id}) is not None
+
+
+def latest(
+    session: Session,
+    workspace_id: str,
+    *,
+    status: str | None,
+    before: str | None,
+    limit: int,
+    kinds: Collection[Kind] = frozenset(Kind),
+) -> list[Job]:
+    """Return the workspace's jobs of these kinds, newest first, from before the job with the given id."""
+    of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
+    query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
+    if status is not None:
+        query = query.where(Job.status == status)
+    if before is not None:
+        place = tuple_(_created_at(workspace_id, before), literal(before))
+        query = query.where(tuple_(Job.created_at, Job.id) < place)
+    return list(session.scalars(query))
+
+
+def _created_at(workspace_id: str, job_id: str) -> ColumnElement[datetime]:
+    """Return when the job was made; if it is gone, the time in its id, by the clock of some process."""
+    stored = select(Job.created_at).where(Job.id == job_id, Job.workspace_id == workspace_id)
+    return func.coalesce(stored.scalar_subquery(), literal(time_of(job_id), UtcDateTime()))
+
+
+def to_public(job: Job) -> dict[str, Any]:
+    """Write the job as everybody may see it who may see it at all: no subject, no result (contract 2.3)."""
+    described: dict[str, Any] = {
+        "id": job.id,
+        "kind": job.kind,
+        "status": job.status,
+        "outcome": job.outcome,
+        "created_at": rfc3339(job.created_at),
+        "finished_at": rfc3339(job.finished_at),
+        "progress": {"done": job.progress_done, "total": job.progress_total},
+    }
+    if "client_reference" in job.request:
+        described["client_reference"] = job.request["client_reference"]
+    if job.error is not None:
+        described["error"] = job.error
+    return described
+
+
+def items(session: Session, job_id: str) -> list[JobItem]:
+    """Read the items of an enrichment, in the order they were asked."""
+    return list(session.scalars(select(JobItem).where(JobItem.job_id == job_id).order_by(JobItem.index)))
+
+
+def remove(session: Session, job_id: str) -> None:
+    """Delete a job that must not be remembered; only for kinds that cost nothing."""
+    session.execute(delete(Job).where(Job.id == job_id))
+
+
+def purge_hash_lookups(session: Session, *, before: Moment) -> None:
+    """Delete hash lookups that ended before then: whose site was looked at is nobody's business later.
+
+    The keys that stand for them go with them: a replay asks again, which costs nothing.
+    """
+    kinds = (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH)
+    old = select(Job.id).where(Job.kind.in_(kinds), Job.finished_at < before)
+    session.execute(delete(IdempotencyKey).where(IdempotencyKey.reference.in_(old)))
+    session.execute(delete(Job).where(Job.kind.in_(kinds), Job.finished_at < before))

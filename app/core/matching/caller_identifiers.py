@@ -1,0 +1,119 @@
+"""Caller identifiers: by which words a workspace bought what it has of a contact, as keyed digests.
+
+What a caller says of a person is never stored with a contact, which all workspaces share. Where the contact
+does not have these words itself, this table finds it again for the workspace that said them, and no other.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, bindparam, delete, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.accounts.workspaces import foreign_key
+from app.core.contacts.suppressions import Identifier
+from app.domain.normal.names import company_key, name_key
+from app.domain.records.subjects import EXACT, Subject
+from app.infra.db import Base, insert
+
+WORDS = "words"
+"""The kind of a whole question, beside those of its single identifiers and of its name at a company."""
+_NAME = "name"
+KINDS = (WORDS, *EXACT, _NAME)  # what is looked for first stands first
+
+
+class CallerIdentifier(Base):
+    """One way in which a workspace named a contact that does not have this identifier itself."""
+
+    __tablename__ = "caller_identifiers"
+    __table_args__ = (
+        Index("ix_caller_identifiers_contact_id", "contact_id"),
+        Index("ix_caller_identifiers_digest", "digest"),
+    )
+
+    workspace_id: Mapped[str] = mapped_column(foreign_key(), primary_key=True)
+    digest: Mapped[bytes] = mapped_column(primary_key=True)
+    contact_id: Mapped[str] = mapped_column(
+        String(28), ForeignKey("contacts.id", ondelete="CASCADE"), primary_key=True
+    )
+    kind: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+def remember(
+    session: Session, workspace_id: str, subject: Subject, contact_id: str, *, now: datetime
+) -> None:
+    """Insert how the workspace named the contact, whole and by each identifier."""
+    rows = [
+        {
+            "workspace_id": workspace_id,
+            "digest": identifier.digest,
+            "contact_id": contact_id,
+            "kind": identifier.kind,
+            "created_at": now,
+        }
+        for identifier in _identifiers(subject)
+    ]
+    session.execute(insert(session, CallerIdentifier).values(rows).on_conflict_do_nothing())
+
+
+_FOUND = (
+    select(CallerIdentifier.digest, CallerIdentifier.contact_id)
+    .where(
+        CallerIdentifier.workspace_id == bindparam("workspace_id"),
+        CallerIdentifier.digest.in_(bindparam("digests", expanding=True)),
+    )
+    .order_by(CallerIdentifier.created_at, CallerIdentifier.contact_id)
+)
+
+
+def find(
+    session: Session, workspace_id: str, subjects: Sequence[tuple[Subject, Collection[str]]]
+) -> list[tuple[str, list[str]]]:
+    """Return for each subject by which kind of words the workspace knows contacts, and their ids.
+
+    Beside each subject are the kinds to look by. Where nothing is known, the kind is empty.
+    """
+    wanted = [[one for one in _identifiers(subject) if one.kind in kinds] for subject, kinds in subjects]
+    digests = list({one.digest for several in wanted for one in several})
+    ids: dict[bytes, list[str]] = {}
+    if digests:
+        for row in session.execute(_FOUND, {"workspace_id": workspace_id, "digests": digests}):
+            ids.setdefault(row.digest, []).append(row.contact_id)
+    return [
+        next(((one.kind, ids[one.digest]) for one in several if one.digest in ids), ("", []))
+        for several in wanted
+    ]
+
+
+def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
+    """Return the ids of contacts that callers named by one of these, and by no other of its kind."""
+    digests = {one.digest for one in identifiers}
+    row = CallerIdentifier
+    named = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
+    found = {(contact_id, kind) for contact_id, kind in named}
+    others = select(row.contact_id, row.kind).where(
+        row.contact_id.in_({contact_id for contact_id, _kind in found}), row.digest.not_in(digests)
+    )
+    found -= {(contact_id, kind) for contact_id, kind in session.execute(others)}
+    return frozenset(contact_id for contact_id, _kind in found)
+
+
+def forget(session: Session, identifiers: Collection[Identifier]) -> None:
+    """Delete every row that was made by one of these identifiers."""
+    digests = [one.digest for one in identifiers]
+    session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
+
+
+def _identifiers(subject: Subject) -> list[Identifier]:
+    """Return what names the subject, in the order of KINDS; the id of a contact is nobody's words."""
+    said = {name: value for name, value in subject.question().items() if name != "contact_id"}
+    found = [Identifier(WORDS, json.dumps(said, sort_keys=True))]
+    found += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
+    employer = subject.company_domain or (subject.company_name and company_key(subject.company_name))
+    if subject.name and employer:
+        found.append(Identifier(_NAME, json.dumps([name_key(subject.name), employer])))
+    return found

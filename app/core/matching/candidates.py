@@ -1,0 +1,179 @@
+"""People whom a subject may mean: those its exact keys name, and those of its name at its company."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BindParameter, Select, bindparam, case, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.contacts.phones import Phone
+from app.domain.normal import names
+from app.domain.normal.names import PersonName
+from app.domain.records import similarity
+from app.domain.records.subjects import Subject
+
+KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
+MAX_CONTACTS = 100
+MAX_COMPANIES = 50
+MIN_WORD_LENGTH = 3
+_AFTER = "zzzz"  # sorts after all that begins with the same word, under any collation
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRow:
+    """A stored contact and its company."""
+
+    contact: Contact
+    company: Company | None
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateCompany:
+    """A stored company that a subject may mean: by which of its fields, and how alike (0 to 1)."""
+
+    company: Company
+    key: str
+    score: float
+
+
+# Statements are put together once: that is most of what a short query costs.
+_PEOPLE = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).limit(MAX_CONTACTS)
+_VALUES: BindParameter[Any] = bindparam("values", expanding=True)
+_BY_KEY: dict[str, Select[Any]] = {
+    "contact_id": _PEOPLE.add_columns(Contact.id.label("value")).where(Contact.id.in_(_VALUES)),
+    "linkedin_url": _PEOPLE.add_columns(Contact.linkedin_url.label("value")).where(
+        Contact.linkedin_url.in_(_VALUES)
+    ),
+    "email": _PEOPLE.add_columns(Email.email.label("value"))
+    .join(Email, Email.contact_id == Contact.id)
+    .where(Email.email.in_(_VALUES)),
+    "phone": _PEOPLE.add_columns(Phone.e164.label("value"))
+    .join(Phone, Phone.contact_id == Contact.id)
+    .where(Phone.e164.in_(_VALUES)),
+}
+_BY_DOMAIN = select(Company).where(Company.domain.in_(_VALUES))
+_BY_COMPANY_KEY = select(Company).where(Company.name_key.in_(_VALUES)).limit(MAX_COMPANIES)
+_SIMILAR = (
+    select(Company)
+    .where(Company.name_key.between(bindparam("low"), bindparam("high")))
+    .order_by(Company.name_key)
+    .limit(MAX_COMPANIES)
+)
+_COMPANY_IDS: BindParameter[Any] = bindparam("companies", expanding=True)
+_BY_LAST_NAME = _PEOPLE.where(
+    Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.in_(bindparam("last_keys", expanding=True))
+).order_by(case((Contact.name_key == bindparam("whole"), 0), else_=1), Contact.id)
+_BY_SIMILAR_LAST_NAME = _PEOPLE.where(
+    Contact.company_id.in_(_COMPANY_IDS), Contact.last_key.between(bindparam("low"), bindparam("high"))
+)
+_BY_WHOLE_NAME = _PEOPLE.where(Contact.name_key == bindparam("whole"), Contact.company_id.in_(_COMPANY_IDS))
+
+
+def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
+    """Give for each subject the people that each of its exact keys names; one query per kind of key."""
+    found = {}
+    for key in KEYS:
+        values = {value for subject in subjects if (value := getattr(subject, key))}
+        found[key] = _named(session, key, sorted(values))
+    return [
+        {key: people for key in KEYS if (people := found[key].get(getattr(subject, key)))}
+        for subject in subjects
+    ]
+
+
+def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactRow]:
+    """Return those of the contacts that exist, by their ids."""
+    found = _named(session, "contact_id", sorted(contact_ids))
+    return {contact_id: people[0] for contact_id, people in found.items()}
+
+
+def _named(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
+    if not values:
+        return {}
+    rows = session.execute(_BY_KEY[key], {"values": values}).all()
+    if len(rows) == MAX_CONTACTS and len(values) > 1:  # a number that many share must not hide the others
+        return {value: people for one in values for value, people in _named(session, key, [one]).items()}
+    people: dict[str, list[ContactRow]] = defaultdict(list)
+    for contact, company, value in rows:
+        people[value].append(ContactRow(contact, company))
+    return {value: tuple(sorted(them, key=lambda one: one.contact.id)) for value, them in people.items()}
+
+
+def candidate_companies(
+    session: Session, subjects: Iterable[Subject]
+) -> dict[Subject, tuple[CandidateCompany, ...]]:
+    """Give the companies that each subject may mean, best first: by domain, by name, by a name like it.
+
+    A company of another domain than the subject's is not meant, whatever its name.
+    """
+    subjects = list(subjects)
+    domains = {subject.company_domain for subject in subjects if subject.company_domain}
+    by_domain = {company.domain: company for company in _companies(session, _BY_DOMAIN, domains)}
+    keys = {
+        subject: names.company_key(subject.company_name)
+        for subject in subjects
+        if subject.company_name and subject.company_domain not in by_domain
+    }
+    by_name = _companies(session, _BY_COMPANY_KEY, set(keys.values()))
+    found: dict[Subject, tuple[CandidateCompany, ...]] = {}
+    for subject in subjects:
+        if company := by_domain.get(subject.company_domain):
+            found[subject] = (CandidateCompany(company, "company_domain", 1.0),)
+        elif key := keys.get(subject):
+            same = [CandidateCompany(one, "company_name", 1.0) for one in by_name if one.name_key == key]
+            usable = [one for one in same if _filter(one.company, subject)]
+            found[subject] = tuple(usable) or _similar(session, subject, key)
+    return found
+
+
+def _companies(session: Session, statement: Any, values: set[str]) -> Sequence[Company]:  # noqa: ANN401 -- a SELECT, whose type changed with SQLAlchemy 2.1
+    return session.scalars(statement, {"values": sorted(values)}).all() if values else ()
+
+
+def _similar(session: Session, subject: Subject, key: str) -> tuple[CandidateCompany, ...]:
+    """Look among the companies whose names begin with the same word."""
+    word = key.partition(" ")[0]
+    if len(word) < MIN_WORD_LENGTH:
+        return ()
+    near = session.scalars(_SIMILAR, {"low": word, "high": word + _AFTER})
+    scored = [
+        CandidateCompany(
+            one, "company_name", similarity.company_score(subject.company_name or "", one.name or "")
+        )
+        for one in near
+        if _filter(one, subject)
+    ]
+    return tuple(
+        sorted((one for one in scored if one.score >= similarity.AGREES), key=lambda one: -one.score)
+    )
+
+
+def _filter(company: Company, subject: Subject) -> bool:
+    return not (subject.company_domain and company.domain)
+
+
+def contacts_named_at(
+    session: Session, name: PersonName, companies: Iterable[Company]
+) -> tuple[ContactRow, ...]:
+    """Give people of these companies whose names may be this one: the family name, then its beginning."""
+    ids = [company.id for company in companies]
+    last_keys = {key for part in (name.last, name.first) for key in names.spellings(part) if key}
+    whole = names.name_key(name.full)
+    rows = session.execute(
+        _BY_LAST_NAME, {"companies": ids, "last_keys": sorted(last_keys), "whole": whole}
+    ).all()
+    if not rows:
+        rows = session.execute(_BY_WHOLE_NAME, {"companies": ids, "whole": whole}).all()
+    low = names.name_key(name.last)[:2]
+    if not rows and low:
+        rows = session.execute(
+            _BY_SIMILAR_LAST_NAME, {"companies": ids, "low": low, "high": low + _AFTER}
+        ).all()
+    return tuple(ContactRow(contact, company) for contact, company in rows)

@@ -1,0 +1,207 @@
+"""Matches: which stored contact a subject means, how sure that is, and by what (contract 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sqlalchemy.orm import Session
+
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.matching import caller_identifiers, candidates
+from app.core.matching.candidates import KEYS, CandidateCompany, ContactRow
+from app.domain.errors import InvalidValue
+from app.domain.normal import names
+from app.domain.normal.names import PersonName
+from app.domain.records import similarity
+from app.domain.records.subjects import Subject
+
+Outcome: TypeAlias = Literal["matched", "ambiguous", "none"]
+
+MAX_CANDIDATES = 5
+_KINDS: dict[Outcome, tuple[str, ...]] = {
+    "none": caller_identifiers.KINDS,
+    "ambiguous": (caller_identifiers.WORDS,),
+}
+"""By what a workspace's own words are looked for: where several people are meant, only by all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Somebody the subject may mean; `confidence` is 0 to 1."""
+
+    confidence: float
+    matched_on: tuple[str, ...]
+    contact: Contact
+    company: Company | None
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Whom a subject means. `company` is the contact's; with no contact, the one the subject names.
+
+    `remembered` are the contacts that the workspace was given for these words before, `contact` first: the
+    words themselves are stored with none of them.
+    """
+
+    outcome: Outcome
+    confidence: float = 0.0
+    matched_on: tuple[str, ...] = ()
+    contact: Contact | None = None
+    company: Company | None = None
+    candidates: tuple[Candidate, ...] = ()
+    remembered: tuple[Contact, ...] = ()
+
+
+def find(session: Session, subject: Subject, *, workspace_id: str | None = None) -> Match:
+    """Find the contact that the subject means; a `contact_id` that does not exist matches nobody."""
+    return find_many(session, [subject], workspace_id=workspace_id)[0]
+
+
+def find_many(
+    session: Session, subjects: Sequence[Subject], *, workspace_id: str | None = None
+) -> list[Match]:
+    """Find whom each subject means, in order; exact keys and companies are looked up for all at once.
+
+    What contacts have themselves comes first, then the words by which this workspace, if one is given, got to
+    a contact before, then a name at a company.
+    """
+    found = [
+        _by_keys(subject, people)
+        for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
+    ]
+    if workspace_id is not None:
+        found = _or_remembered(session, workspace_id, subjects, found)
+    missed = [subject for subject, match in zip(subjects, found, strict=True) if match.outcome == "none"]
+    employers = candidates.candidate_companies(session, missed)
+    return [
+        _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match
+        for subject, match in zip(subjects, found, strict=True)
+    ]
+
+
+def _by_keys(subject: Subject, named: Mapping[str, tuple[ContactRow, ...]]) -> Match:
+    """Take whom the strongest key names; a weaker one counts where it names one of the same people."""
+    people: tuple[ContactRow, ...] = ()
+    keys: list[str] = []
+    for key in KEYS:
+        hits = {person.contact.id for person in named.get(key, ())}
+        common = tuple(person for person in people if person.contact.id in hits)
+        if hits and (common or not people):
+            people = common or named[key]
+            keys.append(key)
+    if not people or (subject.contact_id and "contact_id" not in keys):
+        return Match("none")
+    name = _name(subject)
+    scored = [_score(subject, name, person, tuple(keys)) for person in people]
+    if similarity.CERTAIN.intersection(keys):
+        return _matched(scored[0])
+    return _decide(scored)
+
+
+def _or_remembered(
+    session: Session, workspace_id: str, subjects: Sequence[Subject], found: Sequence[Match]
+) -> list[Match]:
+    """Put in, where nobody is matched, whom the workspace was given for the same words."""
+    open_ones = {
+        index: (subjects[index], _KINDS[match.outcome])
+        for index, match in enumerate(found)
+        if match.outcome != "matched" and subjects[index].contact_id is None
+    }
+    known = caller_identifiers.find(session, workspace_id, list(open_ones.values()))
+    people = candidates.by_ids(session, {contact_id for _kind, ids in known for contact_id in ids})
+    result = list(found)
+    for index, (kind, ids) in zip(open_ones, known, strict=True):
+        if them := [people[contact_id] for contact_id in ids if contact_id in people]:
+            result[index] = _remembered(kind, them)
+    return result
+
+
+def _remembered(kind: str, people: Sequence[ContactRow]) -> Match:
+    confidence = similarity.EXACT.get(kind, similarity.BY_NAME["company_domain"])
+    return Match(
+        "matched",
+        confidence,
+        (kind,) if kind in similarity.EXACT else ("full_name",),
+        people[0].contact,
+        people[0].company,
+        remembered=tuple(one.contact for one in people),
+    )
+
+
+def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCompany]) -> Match:
+    """Look for the subject's name among the people of the companies it may mean."""
+    company = employers[0].company if employers else None
+    name = _name(subject)
+    if subject.contact_id or name is None or company is None:
+        return Match("none", company=company)
+    people = candidates.contacts_named_at(session, name, [employer.company for employer in employers])
+    best = {employer.company.id: employer for employer in employers}
+    scored = [
+        _candidate(
+            person,
+            ("full_name", best[person.contact.company_id or ""].key),
+            name=similarity.name_score(name, _contact_name(person.contact)),
+            company=best[person.contact.company_id or ""].score,
+        )
+        for person in people
+        if not (subject.linkedin_url and person.contact.linkedin_url)  # another profile is another person
+    ]
+    match = _decide(scored)
+    return match if match.outcome != "none" else Match("none", company=company)
+
+
+def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: tuple[str, ...]) -> Candidate:
+    """Weigh somebody that exact keys name: whether the name and the company, where given, agree."""
+    agreeing = list(keys)
+    alike = employed = None
+    if name is not None and person.contact.full_name:
+        alike = similarity.name_score(name, _contact_name(person.contact))
+        agreeing += ["full_name"] * (alike >= similarity.AGREES)
+    if person.company is not None and (subject.company_domain or subject.company_name):
+        employed, field = _company_score(subject, person.company)
+        agreeing += [field] * (employed >= similarity.AGREES)
+    return _candidate(person, tuple(agreeing), name=alike, company=employed)
+
+
+def _company_score(subject: Subject, company: Company) -> tuple[float, str]:
+    if subject.company_domain and subject.company_domain == company.domain:
+        return 1.0, "company_domain"
+    return similarity.company_score(subject.company_name or "", company.name or ""), "company_name"
+
+
+def _candidate(
+    person: ContactRow, matched_on: tuple[str, ...], *, name: float | None, company: float | None
+) -> Candidate:
+    confidence = similarity.confidence(matched_on=matched_on, name=name, company=company)
+    return Candidate(confidence, matched_on, person.contact, person.company)
+
+
+def _decide(scored: Sequence[Candidate]) -> Match:
+    best = sorted(scored, key=lambda one: (-one.confidence, one.contact.id))[:MAX_CANDIDATES]
+    outcome = similarity.decide([one.confidence for one in best])
+    if outcome == "matched":
+        return _matched(best[0])
+    if outcome == "ambiguous":
+        return Match("ambiguous", best[0].confidence, best[0].matched_on, candidates=tuple(best))
+    return Match("none")
+
+
+def _matched(one: Candidate) -> Match:
+    return Match("matched", one.confidence, one.matched_on, one.contact, one.company)
+
+
+def _name(subject: Subject) -> PersonName | None:
+    """Read the subject's name; None if it gives none, or one without a letter."""
+    if subject.first_name and subject.last_name:
+        return PersonName(subject.first_name, subject.last_name, subject.name or "")
+    try:
+        return names.parse_name(subject.full_name) if subject.full_name else None
+    except InvalidValue:
+        return None
+
+
+def _contact_name(contact: Contact) -> PersonName:
+    return PersonName(contact.first_name or "", contact.last_name or "", contact.full_name or "")

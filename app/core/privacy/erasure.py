@@ -1,0 +1,259 @@
+"""Erasure: a person is forgotten everywhere, and kept out from then on (GDPR, articles 17, 19 and 21).
+
+First everything that names the person goes on the suppression list, in a transaction of its own: from then on
+nothing new about them is stored. Then it is seen what there is, and then that goes, in one transaction.
+
+What is known of a person is what is stored with their contact. Another spelling of an address that nobody
+stored (a plus-address, dots) is not known to be theirs and can come in again; so can a mere name and company.
+An address or number that others have, too, such as a switchboard's, stays theirs and is not put on the list.
+The ledger, companies and accounts are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, delete, func, or_, select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from app.core.accounts.accounts import Account
+from app.core.accounts.workspaces import Workspace
+from app.core.contacts import bulk, emails, phones
+from app.core.contacts.bounce_reports import Feedback
+from app.core.contacts.bulk import BATCH_SIZE
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.contacts.phones import Phone
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.contacts.suppressions import Identifier
+from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.provider_calls import ProviderCall
+from app.core.ledger import reveals
+from app.core.ledger.reveals import Reveal
+from app.core.lookups import contact_data
+from app.core.matching import caller_identifiers
+from app.core.privacy import redaction
+from app.core.quality.verifications import Verification
+from app.domain.errors import ContactNotFound
+from app.domain.kinds import Kind
+from app.domain.normal.names import name_key
+from app.domain.records.person_matcher import PersonMatcher
+
+REASON = "erased"
+_LOOKUPS = frozenset({Kind.COMPANY_BY_HASH.value, Kind.LEADS_BY_WEBSITE_HASH.value})
+_NOTES = ("full_name", "headline", "title", "location", "company_name", "list_name", "note")
+_OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
+    "contacts": Contact.id,
+    "emails": Email.contact_id,
+    "phones": Phone.contact_id,
+    "reveals": Reveal.contact_id,
+    "feedback": Feedback.contact_id,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A workspace that was given a field of the person, and when: it is to be told (article 19)."""
+
+    workspace_id: str
+    workspace: str
+    field: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasurePlan:
+    """What there is of a person. `listed` goes on the suppression list, `shared` are values of others, too.
+
+    `accounts` sign in with an address of the person; `providers` were asked about them.
+    """
+
+    named: PersonMatcher
+    contact_ids: tuple[str, ...] = ()
+    listed: tuple[Identifier, ...] = ()
+    shared: int = 0
+    job_ids: tuple[str, ...] = ()
+    lookup_ids: tuple[str, ...] = ()
+    profile_ids: tuple[str, ...] = ()
+    noted_ids: tuple[str, ...] = ()
+    recipients: tuple[Recipient, ...] = ()
+    providers: tuple[str, ...] = ()
+    accounts: tuple[str, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+def find_contacts(
+    session: Session, identifiers: Sequence[Identifier], contact_ids: Sequence[str]
+) -> list[Contact]:
+    """Return the contacts that have one of the identifiers or ids.
+
+    Those count, too, of whom no name or profile is stored, and whom callers named by these identifiers and by
+    no others of their kind.
+
+    Raises:
+        ContactNotFound: there is no contact with one of the ids.
+
+    """
+    by = redaction.named(identifiers)
+    nameless = and_(Contact.full_name.is_(None), Contact.linkedin_url.is_(None))
+    called = caller_identifiers.only_named_by(session, identifiers)
+    having = [
+        Contact.id.in_(contact_ids),
+        Contact.linkedin_url.in_(by.linkedin_urls),
+        Contact.id.in_(select(Email.contact_id).where(Email.email.in_(by.emails))),
+        Contact.id.in_(select(Phone.contact_id).where(Phone.e164.in_(by.phones))),
+        and_(nameless, Contact.id.in_(called)),
+    ]
+    found = list(session.scalars(select(Contact).where(or_(*having)).order_by(Contact.id)))
+    if not {one.id for one in found}.issuperset(contact_ids):
+        raise ContactNotFound
+    return found
+
+
+def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Identifier]) -> ErasurePlan:
+    """See what there is of these contacts, and of whom the identifiers name; reads every job and profile."""
+    ids = tuple(contact.id for contact in contacts)
+    known = emails.of(session, ids), phones.of(session, ids)
+    stored = [one for contact in contacts for one in contact_data.stored_identifiers(contact, *known)]
+    shared = _shared(session, stored, ids)
+    own = tuple(dict.fromkeys(one for one in (*identifiers, *stored) if one not in shared))
+    named = redaction.named(own, contact_ids=ids, names=_names(session, contacts))
+    jobs, lookups = _jobs(session, named)
+    profiles, noted = _profiles(session, named)
+    return ErasurePlan(
+        named=named,
+        contact_ids=ids,
+        listed=own,
+        shared=len(shared),
+        job_ids=tuple(jobs),
+        lookup_ids=tuple(lookups),
+        profile_ids=tuple(profiles),
+        noted_ids=tuple(noted),
+        recipients=_recipients(session, ids),
+        providers=_providers(session, jobs),
+        accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(named.emails)))),
+        counts=_counts(session, ids)
+        | {"jobs": len(jobs), "lookups": len(lookups)}
+        | {"saved_profiles": len(profiles), "notes": len(noted)},
+    )
+
+
+def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
+    """Delete and redact all that there is; what open jobs held comes back.
+
+    The trail's values are on the suppression list already. Who was stored meanwhile, by somebody who looked
+    at the list before, goes, too.
+    """
+    bulk.lock_resolution(session)
+    erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.listed, ()))}
+    reveals.keep_shared(session, erased)
+    session.execute(delete(Contact).where(Contact.id.in_(erased)))
+    own = or_(
+        SavedProfile.id.in_(trail.profile_ids), SavedProfile.linkedin_url.in_(trail.named.linkedin_urls)
+    )
+    session.execute(delete(SavedProfile).where(own))
+    for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.noted_ids))):
+        _clean(profile, trail.named)
+    caller_identifiers.forget(session, trail.listed)
+    redaction.delete_lookups(session, trail.lookup_ids)
+    jobs = select(Job).where(Job.id.in_(trail.job_ids)).order_by(Job.workspace_id, Job.id)
+    for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():
+        redaction.redact(session, job, trail.named, now=now)
+    redaction.delete_idempotency_keys(session, [*trail.job_ids, *trail.profile_ids])
+    redaction.delete_webhooks(session, trail.named)
+    session.flush()
+
+
+def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) -> frozenset[Identifier]:
+    """Give the values that other contacts have, too."""
+    found: set[Identifier] = set()
+    for kind, value, owner in (
+        ("email", Email.email, Email.contact_id),
+        ("phone", Phone.e164, Phone.contact_id),
+    ):
+        mine = [one.value for one in stored if one.kind == kind]
+        others = select(value).where(value.in_(mine), owner.not_in(ids))
+        found |= {Identifier(kind, one) for one in session.scalars(others)}
+    return frozenset(found)
+
+
+def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str, str]]:
+    """Give the people's names, each with its company's domain and with the key of its company's name."""
+    pairs: set[tuple[str, str]] = set()
+    for contact in contacts:
+        company = session.get(Company, contact.company_id) if contact.company_id else None
+        said = {contact.name_key, name_key(f"{contact.first_name or ''} {contact.last_name or ''}")}
+        firms = {company.domain, company.name_key} if company else set()
+        pairs |= {(name, firm) for name in said if name for firm in firms if firm}
+    return frozenset(pairs)
+
+
+def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
+    """Give the jobs that name the person: those to be redacted, and lookups, which can go."""
+    found: list[str] = []
+    lookups: list[str] = []
+    columns = (Job.id, Job.kind, Job.finished_at, Job.request, Job.result, Job.error, Job.trace)
+    query = select(*columns).order_by(Job.id)
+    last = ""
+    while batch := session.execute(query.where(Job.id > last).limit(BATCH_SIZE)).all():
+        last = batch[-1].id
+        parts = select(JobItem.job_id, JobItem.request, JobItem.result, JobItem.error)
+        items = session.execute(parts.where(JobItem.job_id.in_([row.id for row in batch])))
+        theirs = {row.job_id for row in items if named.is_in([row.request, row.result, row.error])}
+        for row in batch:
+            if row.id in theirs or named.is_in([row.request, row.result, row.error, row.trace]):
+                (lookups if row.kind in _LOOKUPS and row.finished_at else found).append(row.id)
+    return found, lookups
+
+
+def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
+    """Give the saved profiles of the person, and those of others that mention them."""
+    own: list[str] = []
+    noted: list[str] = []
+    query = select(SavedProfile).order_by(SavedProfile.id)
+    last = ""
+    while batch := session.scalars(query.where(SavedProfile.id > last).limit(BATCH_SIZE)).all():
+        last = batch[-1].id
+        for profile in batch:
+            if profile.linkedin_url in named.linkedin_urls or named.is_in(profile.subject.as_dict()):
+                own.append(profile.id)
+            elif named.is_in([*(getattr(profile, name) for name in _NOTES), profile.tags]):
+                noted.append(profile.id)
+        session.expunge_all()
+    return own, noted
+
+
+def _clean(profile: SavedProfile, named: PersonMatcher) -> None:
+    """Take the person out of what was noted beside somebody else."""
+    for name in _NOTES:
+        if named.is_in(getattr(profile, name)):
+            setattr(profile, name, None)
+    profile.tags = [tag for tag in profile.tags if not named.is_in(tag)]
+
+
+def _recipients(session: Session, ids: Sequence[str]) -> tuple[Recipient, ...]:
+    query = (
+        select(Reveal.workspace_id, Workspace.name, Reveal.field, Reveal.created_at)
+        .join(Workspace, Workspace.id == Reveal.workspace_id)
+        .where(Reveal.contact_id.in_(ids))
+        .order_by(Reveal.created_at, Reveal.workspace_id, Reveal.field)
+    )
+    return tuple(Recipient(*row) for row in session.execute(query))
+
+
+def _providers(session: Session, job_ids: Sequence[str]) -> tuple[str, ...]:
+    query = select(ProviderCall.provider).where(ProviderCall.job_id.in_(job_ids)).distinct()
+    return tuple(sorted(session.scalars(query)))
+
+
+def _counts(session: Session, ids: Sequence[str]) -> dict[str, int]:
+    counts = {
+        table: session.scalar(select(func.count()).where(column.in_(ids))) or 0
+        for table, column in _OF_CONTACTS.items()
+    }
+    verified = select(func.count()).select_from(Verification).join(Email, Email.id == Verification.email_id)
+    return counts | {"verifications": session.scalar(verified.where(Email.contact_id.in_(ids))) or 0}

@@ -1,0 +1,166 @@
+"""Redaction: what jobs keep of people is taken out of them; what explains their money stays.
+
+A redacted job keeps its id, workspace, kind, state, outcome, times, credits and receipt. Its question becomes
+32 random bytes: a digest of who was asked about could be guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, delete, select, update
+from sqlalchemy.orm import Session
+
+from app.core.contacts.bulk import BATCH_SIZE
+from app.core.contacts.suppressions import Identifier
+from app.core.jobs import provider_calls
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.provider_calls import ProviderCall
+from app.core.jobs.webhooks import Webhook
+from app.core.ledger import credits
+from app.core.lookups import contact_data
+from app.domain.kinds import Outcome, Status
+from app.domain.records.person_matcher import PersonMatcher
+from app.domain.records.subjects import Subject
+from app.infra.database_clock import Moment
+
+_ID = re.compile(r"[\w.:#-]+")
+_SENSITIVE_FIELDS = ("detail", "errors")
+"""What of a problem may repeat a caller's words."""
+
+
+def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -> None:
+    """Take the person out of a job that the caller has locked; end it as suppressed if it is open.
+
+    What it held comes back. An enrichment goes on with its other items: a worker that has it in hand loses
+    its lease, and the job waits for the next.
+    """
+    items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
+    theirs = [item for item in items if named.is_in([item.request, item.result, item.error])]
+    job.question = secrets.token_bytes(32)
+    if job.finished_at is None:
+        if items:
+            _put_back(job, now)
+        else:
+            _end(session, job, now)
+    for item in theirs:
+        if item.outcome is None and item.error is None:
+            item.outcome = Outcome.SUPPRESSED.value
+            job.progress_done += job.finished_at is None
+        item.request, item.result, item.error = {}, None, _without_details(item.error)
+    if not items:
+        job.request, job.result, job.error = {}, None, _without_details(job.error)
+    job.trace = [line for line in job.trace if not named.is_in(line)]
+    session.flush()
+    _forget_calls(session, job.id, [item.index for item in theirs] if items else None)
+
+
+def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
+    """Delete jobs that cost nothing, with the keys that stand for them."""
+    delete_idempotency_keys(session, job_ids)
+    session.execute(delete(Job).where(Job.id.in_(job_ids)))
+
+
+def delete_webhooks(session: Session, named: PersonMatcher) -> int:
+    """Delete webhooks whose address names the person; give how many."""
+    rows = session.execute(select(Webhook.id, Webhook.url))
+    found = [row.id for row in rows if named.is_in(row.url)]
+    session.execute(delete(Webhook).where(Webhook.id.in_(found)))
+    return len(found)
+
+
+def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
+    """Forget the idempotency keys that stand for these records; a replay asks anew. Give how many."""
+    gone = delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references))
+    return len(session.scalars(gone.returning(IdempotencyKey.key)).all())
+
+
+def forget_subject(session: Session, job_id: str, request: dict[str, Any]) -> None:
+    """Forget whom a job asked about that came upon a suppressed person."""
+    session.execute(
+        update(Job)
+        .where(Job.id == job_id)
+        .values(request=without_subject(request), question=secrets.token_bytes(32))
+        .execution_options(synchronize_session=False)
+    )
+
+
+def without_subject(request: dict[str, Any]) -> dict[str, Any]:
+    """Give what may stay of a request about a suppressed person: a reference of one word, as ids are.
+
+    A longer one may be a name, and only the digests of what names the person are known.
+    """
+    reference = request.get("client_reference", "")
+    theirs = named(contact_data.given_identifiers(Subject(**request["subject"])))
+    is_id = _ID.fullmatch(reference) and not theirs.is_in(reference)
+    return {"client_reference": reference} if is_id else {}
+
+
+def redact_expired(session: Session, *, before: Moment) -> int:
+    """Redact jobs that ended before then, whoever they were about; give how many, at most a slice.
+
+    Their idempotency keys, and the time for which an answer stands for the same question, are long over.
+    """
+    old = and_(Job.finished_at < before, Job.request != {})
+    found = session.scalars(select(Job).where(old).order_by(Job.id).limit(BATCH_SIZE)).all()
+    for item in session.scalars(select(JobItem).where(JobItem.job_id.in_([job.id for job in found]))):
+        item.request, item.result, item.error = {}, None, _without_details(item.error)
+    for job in found:
+        job.request, job.result, job.error = {}, None, _without_details(job.error)
+        job.question = secrets.token_bytes(32)
+    session.flush()
+    return len(found)
+
+
+def named(
+    identifiers: Iterable[Identifier],
+    *,
+    contact_ids: Collection[str] = (),
+    names: Collection[tuple[str, str]] = (),
+) -> PersonMatcher:
+    """Give what finds the person whom these identifiers name."""
+    values: dict[str, set[str]] = {"email": set(), "linkedin_url": set(), "phone": set()}
+    for one in identifiers:
+        values[one.kind].add(one.value)
+    return PersonMatcher(
+        contact_ids=frozenset(contact_ids),
+        emails=frozenset(values["email"]),
+        linkedin_urls=frozenset(values["linkedin_url"]),
+        phones=frozenset(values["phone"]),
+        names=frozenset(names),
+    )
+
+
+def _end(session: Session, job: Job, now: datetime) -> None:
+    job.status, job.outcome = Status.SUCCEEDED.value, Outcome.SUPPRESSED.value
+    job.progress_done, job.finished_at = job.progress_total, now
+    job.lease_token = job.lease_until = None
+    credits.close(session, job.workspace_id, job.id, held=job.held, charged=job.charged, now=now)
+    job.trace = [*job.trace, *provider_calls.time_out_open(session, job.id, now=now)]
+
+
+def _put_back(job: Job, now: datetime) -> None:
+    """Let a worker begin again with what is left; this was none of the job's tries."""
+    if job.status == Status.RUNNING:
+        job.status, job.attempts = Status.QUEUED.value, job.attempts - 1
+        job.lease_token = job.lease_until = job.published_at = None
+        job.run_after, job.publishes = now, max(job.publishes, 1)
+
+
+def _without_details(error: dict[str, Any] | None) -> dict[str, Any] | None:
+    return error and {name: value for name, value in error.items() if name not in _SENSITIVE_FIELDS}
+
+
+def _forget_calls(session: Session, job_id: str, items: Sequence[int] | None) -> None:
+    """Forget whom these calls were about and what they gave; None is all calls of the job."""
+    session.execute(
+        update(ProviderCall)
+        .where(ProviderCall.job_id == job_id, *([] if items is None else [ProviderCall.item.in_(items)]))
+        .values(subject=secrets.token_bytes(32), reply=None, ticket=None)
+        .execution_options(synchronize_session=False)
+    )

@@ -1,0 +1,150 @@
+"""Provider opt-outs: persons whom a provider refused to speak of, for the operator to review.
+
+An opt-out ends the job that asked and stands for exactly this question to this provider. The suppression
+list hides a person from every workspace, so it takes at most one value from an opt-out: the e-mail or profile
+that was all the provider was asked by. What a caller said or what is stored beside it never goes on the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import String, UniqueConstraint, bindparam, delete, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier, Suppression
+from app.domain.ids import new_id
+from app.domain.records.subjects import EXACT, Subject
+from app.infra.db import Base, insert
+
+REASON = "a provider said that this person opted out"
+UNREVIEWED = "a provider said so, or gave a suppressed value"
+"""The reason of entries from before opt-outs were recorded: some hide people whom only a caller named."""
+_LISTABLE = frozenset({"email", "linkedin_url"})
+
+
+class OptOutState(StrEnum):
+    """What became of an opt-out."""
+
+    OPEN = "open"
+    LISTED = "listed"
+    ACCEPTED = "accepted"
+    DISMISSED = "dismissed"
+
+
+class ProviderOptOut(Base):
+    """One refusal of one provider, without the person: `question` and `digest` are keyed digests.
+
+    `asked_by` names the fields of the question. `kind` and `digest` are those of its one e-mail or profile,
+    None if it had none or several. `state` is `listed` if that value went on the suppression list at once.
+    """
+
+    __tablename__ = "provider_opt_outs"
+    __table_args__ = (UniqueConstraint("provider", "question"),)
+
+    id: Mapped[str] = mapped_column(String(28), primary_key=True)
+    provider: Mapped[str]
+    field: Mapped[str]
+    question: Mapped[bytes]
+    asked_by: Mapped[list[Any]]
+    kind: Mapped[str | None]
+    digest: Mapped[bytes | None]
+    state: Mapped[str]
+    created_at: Mapped[datetime]
+    reviewed_at: Mapped[datetime | None]
+
+
+def record(
+    session: Session, *, provider: str, field: str, question: bytes, subject: Subject, now: datetime
+) -> None:
+    """Insert the opt-out, and suppress the one e-mail or profile if the provider was asked by it alone.
+
+    One that is recorded already stays as it is, so that what the operator dismissed stays dismissed.
+    """
+    identifier = _identifier(subject)
+    is_alone = identifier is not None and subject.only_identifier == (identifier.kind, identifier.value)
+    values: dict[str, Any] = {
+        "id": new_id("opt"),
+        "provider": provider,
+        "field": field,
+        "question": question,
+        "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
+        "kind": identifier and identifier.kind,
+        "digest": identifier and identifier.digest,
+        "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
+        "created_at": now,
+    }
+    added = insert(session, ProviderOptOut).values(**values).on_conflict_do_nothing()
+    is_new = session.scalar(added.returning(ProviderOptOut.id)) is not None
+    if is_new and is_alone and identifier is not None:
+        suppressions.suppress(session, [identifier], reason=REASON, now=now)
+
+
+_STANDING = select(ProviderOptOut.id).where(
+    ProviderOptOut.provider == bindparam("provider"),
+    ProviderOptOut.question == bindparam("question"),
+    ProviderOptOut.state != OptOutState.DISMISSED.value,
+)
+
+
+def stands(session: Session, *, provider: str, question: bytes) -> bool:
+    """Return whether the provider refused to answer exactly this question and the operator let that stand."""
+    return session.scalar(_STANDING, {"provider": provider, "question": question}) is not None
+
+
+def latest(session: Session, *, all_states: bool, limit: int) -> Sequence[ProviderOptOut]:
+    """Return the opt-outs that wait for the operator, or all of them, newest first."""
+    query = select(ProviderOptOut).order_by(ProviderOptOut.id.desc()).limit(limit)
+    if not all_states:
+        query = query.where(ProviderOptOut.state.in_([OptOutState.OPEN.value, OptOutState.LISTED.value]))
+    return session.scalars(query).all()
+
+
+def get(session: Session, opt_out_id: str) -> ProviderOptOut | None:
+    """Return the opt-out with this id, locked, or None."""
+    query = select(ProviderOptOut).where(ProviderOptOut.id == opt_out_id).with_for_update()
+    return session.scalar(query)
+
+
+def accept(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
+    """Mark the opt-out as accepted and suppress its e-mail or profile; False if it has none."""
+    if opt_out.digest is None or opt_out.kind is None:
+        return False
+    suppressions.suppress_digest(session, opt_out.kind, opt_out.digest, reason=REASON, now=now)
+    opt_out.state, opt_out.reviewed_at = OptOutState.ACCEPTED.value, now
+    return True
+
+
+def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
+    """Mark the opt-out as dismissed; return whether its value left the suppression list.
+
+    A value that is on the list for another reason, or for another opt-out that stands, stays there.
+    """
+    opt_out.state, opt_out.reviewed_at = OptOutState.DISMISSED.value, now
+    session.flush()
+    others = select(ProviderOptOut.id).where(
+        ProviderOptOut.digest == opt_out.digest,
+        ProviderOptOut.state.in_([OptOutState.LISTED.value, OptOutState.ACCEPTED.value]),
+    )
+    if opt_out.digest is None or session.scalars(others.limit(1)).first() is not None:
+        return False
+    gone = delete(Suppression).where(Suppression.digest == opt_out.digest, Suppression.reason == REASON)
+    return session.scalar(gone.returning(Suppression.digest)) is not None
+
+
+def unreviewed(session: Session) -> dict[str, int]:
+    """Return, by kind, how many entries of the list are from before opt-outs were recorded."""
+    query = select(Suppression.kind, func.count()).where(Suppression.reason == UNREVIEWED)
+    return {row[0]: row[1] for row in session.execute(query.group_by(Suppression.kind))}
+
+
+def _identifier(subject: Subject) -> Identifier | None:
+    """Return the one exact identifier of the question if it is an e-mail or a profile."""
+    exact = [(kind, getattr(subject, kind)) for kind in EXACT if getattr(subject, kind)]
+    if len(exact) != 1 or exact[0][0] not in _LISTABLE:
+        return None
+    return Identifier(*exact[0])

@@ -1,0 +1,97 @@
+"""Provider gates: rate limits and circuit breakers in the database, so that they hold with Redis away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.domain.kinds import TraceOutcome
+from app.domain.providers import throttles
+from app.domain.providers.rates import Rate
+from app.domain.providers.throttles import BreakerState, Permit, ProviderThrottle
+from app.infra import database_clock
+from app.infra.database_clock import Moment
+from app.infra.db import Base, insert
+
+
+class ProviderThrottleRow(Base):
+    """One provider's gate; its lock is what makes workers take turns. The columns are those of `Gate`."""
+
+    __tablename__ = "provider_gates"
+
+    provider: Mapped[str] = mapped_column(primary_key=True)
+    tokens: Mapped[list[Any]]
+    refilled_at: Mapped[datetime]
+    window_at: Mapped[datetime]
+    state: Mapped[str]
+    open_until: Mapped[datetime | None]
+    paused_until: Mapped[datetime | None]
+    failures: Mapped[int]
+    window_calls: Mapped[int]
+    window_failures: Mapped[int]
+    last_outcome: Mapped[str | None]
+
+
+def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
+    """Take the provider's turn, and a token if it may be asked; the row stays locked until the commit."""
+    row = _locked(session, provider, rates, now)
+    gate, admission = throttles.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
+    _write(row, gate)
+    return admission
+
+
+def lock(session: Session, provider: str, *, now: Moment) -> None:
+    """Let nobody else call the provider until the commit."""
+    _locked(session, provider, (), now)
+
+
+def report(
+    session: Session, provider: str, outcome: TraceOutcome, *, retry_after: float | None, now: Moment
+) -> None:
+    """Take in how a call to the provider ended."""
+    row = _locked(session, provider, (), now)
+    _write(
+        row,
+        throttles.report(
+            _gate(row), outcome, retry_after=retry_after, now=database_clock.value(session, now)
+        ),
+    )
+
+
+def health(session: Session) -> dict[str, bool]:
+    """Tell of each provider that was ever asked whether asking it may help."""
+    return {row.provider: _gate(row).is_healthy for row in session.scalars(select(ProviderThrottleRow))}
+
+
+def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment) -> ProviderThrottleRow:
+    query = select(ProviderThrottleRow).where(ProviderThrottleRow.provider == provider).with_for_update()
+    query = query.execution_options(populate_existing=True)
+    row = session.scalar(query)
+    if row is None:
+        session.execute(
+            insert(session, ProviderThrottleRow)
+            .values(provider=provider, **_columns(throttles.new(rates, database_clock.value(session, now))))
+            .on_conflict_do_nothing()
+        )
+        row = session.scalars(query).one()
+    return row
+
+
+def _gate(row: ProviderThrottleRow) -> ProviderThrottle:
+    values = {one.name: getattr(row, one.name) for one in fields(ProviderThrottle)}
+    return ProviderThrottle(**values | {"state": BreakerState(row.state), "tokens": tuple(row.tokens)})
+
+
+def _write(row: ProviderThrottleRow, gate: ProviderThrottle) -> None:
+    for name, value in _columns(gate).items():
+        setattr(row, name, value)
+
+
+def _columns(gate: ProviderThrottle) -> dict[str, Any]:
+    values = {one.name: getattr(gate, one.name) for one in fields(ProviderThrottle)}
+    return values | {"state": gate.state.value, "tokens": list(gate.tokens)}

@@ -1,0 +1,191 @@
+"""Refunds: what a reveal cost comes back when its addresses bounced, and the workspace owns them no more.
+
+A confirmed bounce is always refunded. One that nobody has confirmed is refunded at once only within the
+workspace's allowance: a share of the reveals that it paid for in the last 30 days. Otherwise whoever reports
+every address as bounced would pay for none.
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import ColumnElement, String, and_, cast, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
+from app.core.contacts.emails import Email
+from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
+from app.core.ledger import credits, reveals
+from app.core.ledger.reveals import Reveal
+from app.domain.findings import EmailStatus
+
+REFUND_WITHIN = timedelta(days=30)
+MIN_REFUNDS = 3
+"""Unconfirmed refunds in 30 days that every workspace gets, however little it has revealed."""
+_FIELD = "email"
+_CONFIRMED = Feedback.confirmed_at.is_not(None)
+_REPORTED = Feedback.refuted_at.is_(None)
+
+
+class RefundDecision(StrEnum):
+    """What became of the credits."""
+
+    GIVEN = "given"
+    PENDING = "pending"
+    GIVEN_BEFORE = "given_before"
+    TOO_LATE = "too_late"
+    NOTHING_PAID = "nothing_paid"
+    NOT_DUE = "not_due"
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much is refunded unconfirmed: this share of the reveals paid in 30 days; with 0 nothing is."""
+
+    share: float
+
+    def covers(self, session: Session, workspace_id: str, *, now: datetime) -> bool:
+        """Return whether one more unconfirmed refund fits; the caller holds the workspace's row."""
+        if not self.share:
+            return False
+        given = _count_unconfirmed(session, workspace_id, since=now - REFUND_WITHIN)
+        if given < MIN_REFUNDS:
+            return True
+        return given < math.floor(self.share * _count_paid(session, workspace_id, since=now - REFUND_WITHIN))
+
+
+def refund_confirmed(session: Session, feedback: Feedback, *, now: datetime) -> None:
+    """Give back what the reveal cost if the bounce, which is confirmed, leaves nothing of it."""
+    if _is_refundable(session, feedback) and not _has_another(session, feedback, _CONFIRMED):
+        _refund(session, feedback, now)
+
+
+def refund_unconfirmed(session: Session, feedback: Feedback, allowance: Allowance, *, now: datetime) -> None:
+    """Give back what the reveal cost at once if the allowance covers that."""
+    is_due = _is_refundable(session, feedback) and not _has_another(session, feedback, _REPORTED)
+    if is_due and allowance.covers(session, feedback.workspace_id, now=now):
+        _refund(session, feedback, now)
+
+
+def state(session: Session, feedback: Feedback) -> RefundDecision:
+    """Return what became of the credits for this feedback, as it is now."""
+    reveal = session.get(Reveal, (feedback.workspace_id, feedback.contact_id, _FIELD))
+    if feedback.kind != FeedbackKind.BOUNCE or reveal is None:
+        return RefundDecision.NOT_DUE
+    if feedback.refunded:
+        return RefundDecision.GIVEN
+    if not reveal.credits:
+        return RefundDecision.NOTHING_PAID
+    return _state_of_paid(session, feedback, reveal)
+
+
+def _state_of_paid(session: Session, feedback: Feedback, reveal: Reveal) -> RefundDecision:
+    if feedback.created_at - reveal.created_at > REFUND_WITHIN:
+        return RefundDecision.TOO_LATE
+    if not _is_refundable(session, feedback):
+        return RefundDecision.GIVEN_BEFORE
+    if feedback.refuted_at or _has_another(session, feedback, _REPORTED):
+        return RefundDecision.NOT_DUE
+    return RefundDecision.PENDING
+
+
+def _is_refundable(session: Session, feedback: Feedback) -> bool:
+    """Return whether the bounce is of a paid reveal from at most 30 days before, not refunded so far."""
+    reveal = session.get(Reveal, (feedback.workspace_id, feedback.contact_id, _FIELD), populate_existing=True)
+    if reveal is None or not reveal.credits or reveal.refunded_at is not None or feedback.refunded:
+        return False
+    return timedelta(0) <= feedback.created_at - reveal.created_at <= REFUND_WITHIN
+
+
+def _has_another(session: Session, feedback: Feedback, counts: ColumnElement[bool]) -> bool:
+    """Return whether the reveal gave another address that may work.
+
+    That is none that is invalid, and none whose bounce the workspace reported, as far as `counts` holds.
+    """
+    reported = select(Feedback.email_id).where(
+        Feedback.workspace_id == feedback.workspace_id,
+        Feedback.contact_id == feedback.contact_id,
+        Feedback.kind == FeedbackKind.BOUNCE.value,
+        counts,
+    )
+    query = select(Email.id).where(
+        Email.contact_id == feedback.contact_id,
+        Email.id != feedback.email_id,
+        Email.status != EmailStatus.INVALID.value,
+        Email.id.not_in(reported),
+    )
+    return session.scalar(query.limit(1)) is not None
+
+
+def _refund(session: Session, feedback: Feedback, now: datetime) -> None:
+    paid = reveals.mark_refunded(
+        session,
+        workspace_id=feedback.workspace_id,
+        contact_id=feedback.contact_id,
+        field=_FIELD,
+        since=feedback.created_at - REFUND_WITHIN,
+        now=now,
+    )
+    feedback.refunded = paid.credits
+    credits.refund(session, feedback.workspace_id, paid.job_id, paid.credits, reason=BOUNCED, now=now)
+    addresses = set(session.scalars(select(Email.email).where(Email.contact_id == feedback.contact_id)))
+    _revoke_ownership(session, feedback.workspace_id, addresses)
+
+
+def _revoke_ownership(session: Session, workspace_id: str, addresses: Collection[str]) -> None:
+    """Take the addresses out of the answers that the workspace's jobs keep, and let none be joined again."""
+    for job in session.scalars(
+        select(Job).where(Job.workspace_id == workspace_id, _mentions(Job, addresses))
+    ):
+        left = _without(job.result, addresses)
+        if left != job.result:
+            job.result, job.question = left, secrets.token_bytes(32)
+    items = (
+        select(JobItem)
+        .join(Job, Job.id == JobItem.job_id)
+        .where(Job.workspace_id == workspace_id, _mentions(JobItem, addresses))
+    )
+    for item in session.scalars(items):
+        left = _without(item.result, addresses)
+        if left != item.result:
+            item.result, item.request = left, item.request | {WITHDRAWN: True}
+    session.flush()
+
+
+def _mentions(table: type[Job | JobItem], addresses: Collection[str]) -> ColumnElement[bool]:
+    """Narrow down what to read: domains are ASCII, and so written alike in every database's JSON."""
+    domains = {address.rpartition("@")[2] for address in addresses}
+    text = cast(table.result, String)
+    return or_(*(text.contains(f'@{domain}"', autoescape=True) for domain in sorted(domains)))
+
+
+def _without(result: dict[str, Any] | None, addresses: Collection[str]) -> dict[str, Any] | None:
+    if not result or "emails" not in result:
+        return result
+    return result | {"emails": [one for one in result["emails"] if one["email"] not in addresses]}
+
+
+def _count_unconfirmed(session: Session, workspace_id: str, *, since: datetime) -> int:
+    counted = and_(
+        Feedback.workspace_id == workspace_id,
+        Feedback.created_at >= since,
+        Feedback.refunded > 0,
+        Feedback.confirmed_at.is_(None),
+    )
+    return session.scalar(select(func.count()).select_from(Feedback).where(counted)) or 0
+
+
+def _count_paid(session: Session, workspace_id: str, *, since: datetime) -> int:
+    counted = and_(
+        Reveal.workspace_id == workspace_id,
+        Reveal.field == _FIELD,
+        Reveal.credits > 0,
+        Reveal.created_at >= since,
+    )
+    return session.scalar(select(func.count()).select_from(Reveal).where(counted)) or 0

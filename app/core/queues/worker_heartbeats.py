@@ -1,0 +1,114 @@
+"""Workers: which ones live, what they consume, and when they last got something done.
+
+Each worker writes its row about once a second. What is told here is progress, not a ping: a row says what
+the worker saw of its queue, how many of its threads work, and when it last took a message and ended one.
+Times are the database's, so that machines whose clocks differ agree who lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from app.infra.database_clock import Moment
+from app.infra.db import Base, insert
+
+HEARTBEAT_TIMEOUT = timedelta(seconds=15)
+"""A worker that has written nothing for so long is not counted on."""
+RETENTION = timedelta(days=1)
+
+
+class WorkerState(StrEnum):
+    """How a worker stands, by its own word; `SILENT` is said of those that say nothing."""
+
+    WORKING = "working"
+    WITHOUT_QUEUE = "without_queue"
+    STOPPING = "stopping"
+    SILENT = "silent"
+
+
+class WorkerRecord(Base):
+    """One worker process; its name is Celery's node name and the process id, `interactive@host:4711`.
+
+    `taken_at` is when it last took a message from its queues, `ended_at` when it last was done with one.
+    `clock_offset` is by how many seconds its clock is ahead of the database's. `refused` counts the messages
+    about jobs that it could not claim, by reason (`leases.Refusal`).
+    """
+
+    __tablename__ = "workers"
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    queues: Mapped[list[Any]]
+    threads: Mapped[int]
+    busy: Mapped[int]
+    state: Mapped[str]
+    started_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    taken_at: Mapped[datetime | None]
+    ended_at: Mapped[datetime | None]
+    clock_offset: Mapped[float]
+    refused: Mapped[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heartbeat:
+    """What a worker says of itself: `busy` of its `threads` work, and how many seconds ago what was."""
+
+    name: str
+    queues: tuple[str, ...]
+    threads: int
+    busy: int
+    state: WorkerState
+    up_seconds: float
+    taken_seconds_ago: float | None = None
+    ended_seconds_ago: float | None = None
+    clock_offset: float = 0.0
+    refused: Mapping[str, int] = field(default_factory=dict)
+
+
+def record_heartbeat(session: Session, presence: Heartbeat, *, now: Moment) -> None:
+    """Write down that this worker lives, and how it stands."""
+    values = {
+        "queues": list(presence.queues),
+        "threads": presence.threads,
+        "busy": presence.busy,
+        "state": presence.state.value,
+        "started_at": now - timedelta(seconds=presence.up_seconds),
+        "seen_at": now,
+        "taken_at": _before(now, presence.taken_seconds_ago),
+        "ended_at": _before(now, presence.ended_seconds_ago),
+        "clock_offset": presence.clock_offset,
+        "refused": dict(presence.refused),
+    }
+    statement = insert(session, WorkerRecord).values(name=presence.name, **values)
+    session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
+
+
+def remove(session: Session, name: str) -> None:
+    """Write down that this worker is gone."""
+    session.execute(delete(WorkerRecord).where(WorkerRecord.name == name))
+
+
+def known(session: Session) -> list[WorkerRecord]:
+    """List the workers that are remembered, by name."""
+    return list(session.scalars(select(WorkerRecord).order_by(WorkerRecord.name)))
+
+
+def state(worker: WorkerRecord, *, now: datetime) -> WorkerState:
+    """Return how the worker stands."""
+    return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.SILENT
+
+
+def forget(session: Session, *, now: Moment) -> None:
+    """Drop the rows of workers that were last seen long ago."""
+    session.execute(delete(WorkerRecord).where(WorkerRecord.seen_at < now - RETENTION))
+
+
+def _before(now: Moment, seconds: float | None) -> Moment | None:
+    return None if seconds is None else now - timedelta(seconds=seconds)

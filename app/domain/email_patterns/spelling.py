@@ -1,0 +1,168 @@
+"""How mail systems spell a name, and which habits of a company's an address shows.
+
+A habit is one way out of several, written `surnames:joined`. Which of them a name calls for depends on what
+is in it: only a name with two surnames says what a company makes of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from app.domain.normal.names import PersonName, spellings
+from app.domain.normal.wordlists import words
+
+HABITS = {
+    "umlauts": ("expanded", "plain"),
+    "given": ("hyphened", "joined", "first"),
+    "initials": ("first", "all"),
+    "hyphens": ("kept", "joined", "first", "last"),
+    "surnames": ("first", "joined", "hyphened", "last", "dotted"),
+    "particles": ("joined", "dropped", "hyphened", "dotted"),
+}
+"""What a company may do with each, the commonest first, where its domain's country does not say otherwise."""
+NEXT_HABIT = 0.4
+"""How likely each further habit is before any address is known, beside the one before."""
+PRIOR_NAMES = 1
+"""How many seen names that is worth; a company is steadier in its spelling than in its form."""
+
+_PARTICLES = words("particles.txt")
+_HYPHENS = re.compile("[-\u2010\u2011]")
+# Outside the German-speaking countries and Denmark, an umlaut loses its dots rather than gains an e.
+_PLAIN_COUNTRIES = re.compile(r"\.(?!de$|at$|ch$|li$|lu$|dk$|eu$)[a-z]{2}$")
+# The father's name, by which a person goes, comes last in Portuguese, first in Spanish.
+_LAST_SURNAME_COUNTRIES = re.compile(r"\.(?:ao|br|mz|pt)$")
+
+Spelled = tuple[str, frozenset[str]]
+"""A name, or a part of one, as an address has it, and the habits that make it so."""
+
+
+def odds(seen: Mapping[str, int], domain: str) -> dict[str, float]:
+    """Give how likely each habit is at a domain, out of how many of its addresses show it."""
+    found: dict[str, float] = {}
+    for question, answers in HABITS.items():
+        weights = {one: NEXT_HABIT**place for place, one in enumerate(_usual(question, answers, domain))}
+        total = sum(seen.get(f"{question}:{one}", 0) for one in answers)
+        for one in answers:
+            prior = PRIOR_NAMES * weights[one] / sum(weights.values())
+            count = seen.get(f"{question}:{one}", 0)
+            found[f"{question}:{one}"] = (count + prior) / (total + PRIOR_NAMES)
+    return found
+
+
+def weight(habits: frozenset[str], likely: Mapping[str, float]) -> float:
+    """Give how likely these habits are together, each by `odds`."""
+    return prod(likely[habit] for habit in habits)
+
+
+def fill(form: str, name: PersonName) -> Iterator[Spelled]:
+    """Fill a form such as `{f}{last}` with every way to spell the name; none of one not in Latin."""
+    parts = {part for part in ("first", "last") if f"{{{part}}}" in form or f"{{{part[0]}}}" in form}
+    umlauts = any(len(spellings(getattr(name, part))) > 1 for part in parts)
+    for style in HABITS["umlauts"] if umlauts else ("plain",):
+        expanded = style == "expanded"
+        shown = frozenset({f"umlauts:{style}"} if umlauts else ())
+        firsts = _firsts(form, name.first, expanded=expanded)
+        lasts = _family(name.last, expanded) if "last" in parts else (("", frozenset()),)
+        for (first, habits), (last, others) in product(firsts, lasts):
+            if ("first" in parts and not first) or ("last" in parts and not last):
+                continue
+            text = form.format(first=first, f=first, last=last, l=last[:1])
+            yield text, shown | habits | others
+
+
+def _usual(question: str, answers: tuple[str, ...], domain: str) -> tuple[str, ...]:
+    """Put the commonest habit of the domain's country first."""
+    if question == "umlauts" and _PLAIN_COUNTRIES.search(domain):
+        return answers[::-1]
+    if question == "surnames" and _LAST_SURNAME_COUNTRIES.search(domain):
+        return ("last", "first", "joined", "hyphened", "dotted")
+    return answers
+
+
+def _firsts(form: str, first: str, *, expanded: bool) -> tuple[Spelled, ...]:
+    """Spell what the form has of the given name: all of it, its initial, or nothing."""
+    if "{first}" in form:
+        return _given(first, expanded)
+    return _initials(first, expanded) if "{f}" in form else (("", frozenset()),)
+
+
+@lru_cache(maxsize=8192)
+def _given(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
+    """Spell a given name: hyphened if it is written so, joined, the first of several."""
+    parts = [part for word in first.split() for part in _pieces(word, expanded=expanded)]
+    if len(parts) < 2:  # noqa: PLR2004 -- one name
+        return (("".join(parts), frozenset()),)
+    made = {"hyphened": "-".join(parts), "joined": "".join(parts), "first": parts[0]}
+    if not _HYPHENS.search(first):
+        del made["hyphened"]
+    return tuple((text, frozenset({f"given:{habit}"})) for habit, text in made.items())
+
+
+@lru_cache(maxsize=8192)
+def _initials(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
+    """Give a given name's initial; of a hyphened one perhaps both, as in jlpicard."""
+    parts = _pieces(first.partition(" ")[0], expanded=expanded)
+    one = "".join(part[:1] for part in parts[:1])
+    if len(parts) < 2:  # noqa: PLR2004 -- one name
+        return ((one, frozenset()),)
+    every = "".join(part[:1] for part in parts)
+    return ((one, frozenset({"initials:first"})), (every, frozenset({"initials:all"})))
+
+
+@lru_cache(maxsize=8192)
+def _family(last: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
+    """Spell a family name by every habit it calls for."""
+    surnames = _surnames([_pieces(word, expanded=expanded) for word in last.split()])
+    called = {
+        "hyphens": any(len(pieces) > 1 for _particles, pieces in surnames),
+        "surnames": len(surnames) > 1,
+        "particles": any(particles for particles, _pieces in surnames),
+    }
+    questions = [question for question, is_called in called.items() if is_called]
+    made: list[Spelled] = []
+    for answers in product(*(HABITS[question] for question in questions)):
+        chosen = dict(zip(questions, answers, strict=True))
+        habits = frozenset(f"{question}:{answer}" for question, answer in chosen.items())
+        made.append((_family_by(surnames, chosen), habits))
+    return tuple(made)
+
+
+def _family_by(surnames: list[tuple[list[str], list[str]]], chosen: Mapping[str, str]) -> str:
+    """Spell the surnames, each of particles and hyphened pieces, by one set of habits."""
+    spelled: list[str] = []
+    for particles, pieces in surnames:
+        core = _choose(pieces, chosen.get("hyphens", "kept"))
+        how = chosen.get("particles", "joined")
+        spelled.append(core if how == "dropped" else _choose([*particles, core], how))
+    return _choose(spelled, chosen.get("surnames", "first"))
+
+
+def _choose(parts: list[str], how: str) -> str:
+    if how in {"first", "last"}:
+        return "".join(parts[:1] if how == "first" else parts[-1:])
+    return {"kept": "-", "hyphened": "-", "dotted": "."}.get(how, "").join(parts)
+
+
+def _surnames(family: list[list[str]]) -> list[tuple[list[str], list[str]]]:
+    """Put particles with the surname they precede; where nothing follows, the last one is a surname."""
+    found: list[tuple[list[str], list[str]]] = []
+    waiting: list[str] = []
+    for pieces in filter(None, family):
+        if len(pieces) == 1 and pieces[0] in _PARTICLES:
+            waiting += pieces
+        else:
+            found.append((waiting, pieces))
+            waiting = []
+    if waiting:
+        found.append((waiting[:-1], waiting[-1:]))
+    return found
+
+
+def _pieces(word: str, *, expanded: bool) -> list[str]:
+    """Give what hyphens divide, as addresses have it, ü written as ue or as u; none of what is not Latin."""
+    keys = [spellings(piece)[-1 if expanded else 0].replace(" ", "") for piece in _HYPHENS.split(word)]
+    return [key for key in keys if key] if all(key.isascii() for key in keys) else []

@@ -1,0 +1,163 @@
+"""Single cells of a list: what means nothing, several values in one, dates, and formulas."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import lru_cache
+
+from app.domain.errors import InvalidValue
+
+MAX_LENGTH = 300  # characters; a title or an industry of more is a mistake
+
+_EMPTY = frozenset(
+    [
+        "-",
+        "--",
+        "---",
+        ".",
+        "n/a",
+        "#n/a",
+        "na",
+        "n.a.",
+        "null",
+        "none",
+        "(null)",
+        "undefined",
+        "nil",
+        "unknown",
+        "(blank)",
+        "#ref!",
+        "#value!",
+        "#name?",
+        "#error!",
+        "nan",
+        "keine",
+        "aucun",
+        "ninguno",
+    ]
+) | {"not available", "not found", "no data", "not provided", "k. a.", "k.a."}
+_EMPTY_NAMES = frozenset(
+    {"-", "--", "---", ".", "n/a", "#n/a", "n.a.", "(null)", "undefined", "(blank)", "?"}
+)
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_EMAILS = re.compile(r"\s*(?::::|[;,|\n\r])\s*|\s+")
+_PHONES = re.compile(r"\s*(?::::|[|,\n\r]|\s/\s|;(?!\s*ext))\s*")
+_ADDRESS = re.compile(r"<([^<>]+)>")
+_FORMATS = (
+    "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%Y/%m/%d", "%Y/%m/%d %H:%M", "%Y/%m/%d %H:%M:%S",
+    "%Y-%m",
+    "%d %b %Y", "%d %B %Y", "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d-%b-%Y", "%d-%b-%y", "%b %Y", "%B %Y",
+    "%a %b %d %Y", "%Y-%m-%d %H:%M:%S UTC", "%b %d, %Y %I:%M %p", "%Y-%m-%d %H:%M:%S %z",
+)  # fmt: skip
+_SLASHES = re.compile(
+    r"(\d{1,2})[/-](\d{1,2})[/-](\d{4}|\d{2})(?:[ ,T]+(\d{1,2}):(\d{2})(?::\d{2})?\s*([AaPp][Mm])?)?"
+)
+_EPOCH = re.compile(r"1\d{9}|1\d{12}")
+_TWENTY_FIRST = 100
+
+
+def escape_formula(text: str) -> str:
+    """Write a cell so that no spreadsheet takes it for a formula: with an apostrophe before it (OWASP)."""
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
+def unescape_formula(text: str) -> str:
+    """Take the apostrophe of `safe` off again, and spaces that show nothing."""
+    text = text.strip("\ufeff\u200b\0 \t\r\n\u00a0") if text[:1] != "'" else text.rstrip()
+    if text[:1] == "'" and _FORMULA.match(text):
+        return text[1:]
+    return text
+
+
+@lru_cache(maxsize=16384)
+def value(text: str) -> str | None:
+    """Give what a cell says on one line, at most 300 characters; None if nothing (`N/A`, `-`, `null`)."""
+    said = unescape_formula(text)
+    if not said or said.lower() in _EMPTY:
+        return None
+    return " ".join(said.split())[:MAX_LENGTH]
+
+
+def name_value(text: str) -> str | None:
+    """Give a name; people are called Null and Na, so that fewer words mean nothing."""
+    said = unescape_formula(text)
+    if not said or said.lower() in _EMPTY_NAMES:
+        return None
+    return " ".join(said.split())
+
+
+def emails_in(text: str) -> list[str]:
+    """Give the addresses of a cell: several, `mailto:`, `Ada Lovelace <ada@acme.com>`."""
+    if said := _ADDRESS.findall(text):
+        return [part.strip() for part in said]
+    parts = _EMAILS.split(unescape_formula(text))
+    return [part.removeprefix("mailto:") for part in parts if part and part.lower() not in _EMPTY]
+
+
+def phones_in(text: str) -> list[str]:
+    """Give the numbers of a cell; a comma, bar or semicolon separates them, unless an extension follows."""
+    return [
+        part.strip() for part in _PHONES.split(unescape_formula(text)) if part and part.lower() not in _EMPTY
+    ]
+
+
+def parse_boolean(text: str) -> bool | None:
+    """Read yes or no in the words of exports; None if it is neither."""
+    word = unescape_formula(text).lower()
+    if word in {"true", "yes", "y", "1", "x", "ja", "oui", "si", "sí", "dnc", "do not call"}:
+        return True
+    return False if word in {"false", "no", "n", "0", "nein", "non", "callable"} else None
+
+
+@lru_cache(maxsize=4096)
+def parse_timestamp(text: str) -> datetime:
+    """Read a date or time in UTC: ISO 8601, epoch seconds or milliseconds, and what exports write.
+
+    Of 03/04/2026 the month comes first unless it cannot; with two-digit years 20xx is meant.
+
+    Raises:
+        InvalidValue: it is no date.
+
+    """
+    said = text.strip()
+    try:
+        found = datetime.fromisoformat(said)
+    except ValueError:
+        found = _other_moment(said)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def _other_moment(said: str) -> datetime:
+    if _EPOCH.fullmatch(said):
+        return datetime.fromtimestamp(int(said[:10]), UTC)
+    try:
+        if parts := _SLASHES.fullmatch(said):
+            return _from_parts(*parts.groups())
+        for style in _FORMATS:
+            found = _parsed(said, style)
+            if found:
+                return found
+    except ValueError as error:
+        raise InvalidValue("This is no date that the calendar has.") from error
+    raise InvalidValue("This is no date. Write it as 2026-11-20.")
+
+
+def _parsed(said: str, style: str) -> datetime | None:
+    try:
+        return datetime.strptime(said, style)  # noqa: DTZ007 -- the caller sets the zone
+    except ValueError:
+        return None
+
+
+def _from_parts(  # noqa: PLR0917 -- the groups of one pattern
+    first: str, second: str, year: str, hour: str | None, minute: str | None, half: str | None
+) -> datetime:
+    month, day = int(first), int(second)
+    if month > 12:  # noqa: PLR2004 -- months of a year
+        month, day = day, month
+    hours = int(hour or 0)
+    if half:
+        hours = hours % 12 + (12 if half.lower() == "pm" else 0)
+    century = 2000 if int(year) < _TWENTY_FIRST else 0
+    return datetime(century + int(year), month, day, hours, int(minute or 0), tzinfo=UTC)

@@ -1,0 +1,186 @@
+"""Layouts: which columns of a list hold which fields, told from its headers and by the operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.header_fields import FIELDS, Column, column
+from app.domain.normal.text_folding import fold
+
+_IGNORE = frozenset({"", "-", "ignore", "skip", "none"})
+_BARE_NAME = frozenset({"name", "nom"})
+_OF_COMPANIES = {
+    "full_name": "company_name",
+    "linkedin_url": "company_linkedin_url",
+    "city": "company_city",
+    "country": "company_country",
+    "location": "company_location",
+}
+
+
+class Entity(StrEnum):
+    """What the rows of a list are."""
+
+    CONTACTS = "contacts"
+    COMPANIES = "companies"
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumns:
+    """The columns of one e-mail or phone: `at` is the value's place, `about` those of what is said of it."""
+
+    at: int
+    kind: str | None
+    about: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """A list's columns and what they mean.
+
+    `single` gives for a field the places it can be read from, the surest first; `meanings` the field of each
+    column, None for those that are left out.
+    """
+
+    header: tuple[str, ...]
+    entity: Entity
+    single: Mapping[str, tuple[int, ...]]
+    emails: tuple[ValueColumns, ...]
+    phones: tuple[ValueColumns, ...]
+    meanings: Mapping[str, str | None]
+
+    @property
+    def known(self) -> int:
+        """Count the columns that are understood."""
+        slots = self.emails + self.phones
+        places = {place for places in self.single.values() for place in places}
+        return len(places.union(*({slot.at, *slot.about.values()} for slot in slots)))
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a column of this name, case and punctuation aside."""
+        return fold(name) in map(fold, self.header)
+
+    @property
+    def names_rows(self) -> bool:
+        """Tell whether a column is there that can say who or what a row is about."""
+        if self.entity is Entity.COMPANIES:
+            return not {"company_name", "company_domain", "company_linkedin_url", "url"}.isdisjoint(
+                self.single
+            )
+        named = not {"full_name", "first_name", "last_name", "linkedin_url", "url"}.isdisjoint(self.single)
+        return named or bool(self.emails or self.phones)
+
+
+def map_columns(
+    header: Sequence[str], entity: Entity, mapped: Mapping[str, str] | None = None
+) -> ColumnMapping:
+    """Understand a header; `mapped` gives a field for a header's text and wins over what the header says."""
+    wanted = {fold(name): target for name, target in (mapped or {}).items()}
+    columns = [_column(text, wanted) for text in header]
+    if entity is Entity.COMPANIES:
+        columns = [_of_company(found) for found in columns]
+    else:
+        columns = _with_bare_name(header, columns)
+    numbered = _disambiguate(columns)
+    single: dict[str, list[int]] = {}
+    for place, found in enumerate(columns):
+        if found and (found.field == "email_verified_at" or not found.field.startswith(("email", "phone"))):
+            single.setdefault(found.field, []).append(place)
+    return ColumnMapping(
+        header=tuple(header),
+        entity=entity,
+        single={field: _by_confidence(places, columns) for field, places in single.items()},
+        emails=_slots("email", numbered),
+        phones=_slots("phone", numbered),
+        meanings={text: found.field if found else None for text, found in zip(header, columns, strict=True)},
+    )
+
+
+def check_mapping(mapped: Mapping[str, str]) -> None:
+    """See that every field that is mapped to exists.
+
+    Raises:
+        InvalidValue: one does not; the sentence names it and lists those that do.
+
+    """
+    for target in mapped.values():
+        if fold(target) not in _IGNORE and column(target) is None:
+            raise InvalidValue(
+                f"'{target}' is no field. Columns can be mapped to: {', '.join(FIELDS)}; or ignore."
+            )
+
+
+def explain_unknown(header: Iterable[str], entity: Entity) -> str:
+    """Say what was seen and what can be done where no column names the rows."""
+    seen = ", ".join(repr(name) for name in header if name.strip()) or "none"
+    needed = "a name, an e-mail, a phone or a LinkedIn profile"
+    if entity is Entity.COMPANIES:
+        needed = "a company name, a domain or a LinkedIn page"
+    return (
+        f"No column with {needed} was recognised. Columns seen: {seen}. Say what they hold with "
+        f"--map 'column=field', once for each. Fields: {', '.join(FIELDS)}."
+    )
+
+
+def _column(text: str, wanted: Mapping[str, str]) -> Column | None:
+    target = wanted.get(fold(text))
+    if target is None:
+        return column(text)
+    if fold(target) in _IGNORE:
+        return None
+    found = column(target)
+    return replace(found, rank=-1) if found else None
+
+
+def _of_company(found: Column | None) -> Column | None:
+    """Read a column of a list of companies, where `Name` and `City` are the company's."""
+    if found is None or found.field.startswith(("email", "phone")):
+        return None
+    return replace(found, field=_OF_COMPANIES.get(found.field, found.field))
+
+
+def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:
+    """Take `Name` beside `Vorname` for the family name, where there is no other."""
+    fields = {found.field for found in columns if found}
+    if "first_name" not in fields or "last_name" in fields:
+        return columns
+    return [
+        Column("last_name") if found and found.field == "full_name" and fold(text) in _BARE_NAME else found
+        for text, found in zip(header, columns, strict=True)
+    ]
+
+
+def _disambiguate(columns: Iterable[Column | None]) -> list[Column | None]:
+    """Tell columns that say the same apart: the second `Email` goes with the second `Email Status`."""
+    seen: dict[tuple[str, str], int] = {}
+    told: list[Column | None] = []
+    for found in columns:
+        if found is None:
+            told.append(None)
+            continue
+        times = seen[found.field, found.group] = seen.get((found.field, found.group), 0) + 1
+        told.append(found if times == 1 else replace(found, group=f"{found.group} #{times}"))
+    return told
+
+
+def _slots(field: str, columns: Sequence[Column | None]) -> tuple[ValueColumns, ...]:
+    """Join each value with what is said of it; what belongs to no one value is said of the first."""
+    about: dict[str, dict[str, int]] = {}
+    values: dict[str, tuple[int, str | None]] = {}
+    for place, found in enumerate(columns):
+        if found and found.field == field:
+            values[found.group] = (place, found.kind)
+        elif found and found.field.startswith(f"{field}_"):
+            about.setdefault(found.group, {})[found.field.removeprefix(f"{field}_")] = place
+    slots = [ValueColumns(place, kind, about.pop(group, {})) for group, (place, kind) in values.items()]
+    if slots:
+        left = {name: place for said in reversed(about.values()) for name, place in said.items()}
+        slots[0] = replace(slots[0], about=left | dict(slots[0].about))
+    return tuple(slots)
+
+
+def _by_confidence(places: Iterable[int], columns: Sequence[Column | None]) -> tuple[int, ...]:
+    return tuple(sorted(places, key=lambda place: found.rank if (found := columns[place]) else 0))

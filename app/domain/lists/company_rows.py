@@ -1,0 +1,101 @@
+"""Companies out of rows: of a list of companies, or beside the people of another list."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.findings import FoundCompany, Source
+from app.domain.lists.row_values import RowValues
+from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.emails import email_kind
+from app.domain.normal.profiles import normal_company_url
+from app.domain.normal.vocabularies import headcount
+from app.domain.normal.websites import normal_website
+
+NO_COMPANY_ERROR = "The row names no company: it needs a domain, a LinkedIn page or a name."
+
+_SOCIAL = frozenset(
+    [
+        "linkedin.com",
+        "facebook.com",
+        "twitter.com",
+        "x.com",
+        "instagram.com",
+        "youtube.com",
+        "xing.com",
+        "tiktok.com",
+        "pinterest.com",
+        "google.com/maps",
+        "github.com",
+        "medium.com",
+        "crunchbase.com",
+        "angel.co",
+        "wellfound.com",
+        "t.me",
+        "wa.me",
+        "bit.ly",
+        "lnkd.in",
+    ]
+)
+
+
+def company_of(row: RowValues) -> FoundCompany:
+    """Read a row of a list of companies.
+
+    Raises:
+        InvalidValue: it names none.
+
+    """
+    found = company_beside(row, row.source(row.time(row.text("updated_at"), "updated_at")))
+    if found is None:
+        raise InvalidValue(NO_COMPANY_ERROR)
+    return found
+
+
+def company_beside(row: RowValues, source: Source, mail_domain: str | None = None) -> FoundCompany | None:
+    """Read the company of a row, None if it names none; a work e-mail's domain may stand in for its own."""
+    name = row.text("company_name")
+    linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
+    domain = row.normal("company_domain", _domain) or mail_domain
+    if not (name or domain or linkedin_url):
+        return None
+    city, country = _place(row)
+    return FoundCompany(
+        source=source,
+        name=name,
+        domain=domain,
+        linkedin_url=linkedin_url,
+        industry=row.text("company_industry"),
+        headcount=row.normal("company_headcount", headcount),
+        city=city,
+        country=country,
+    )
+
+
+@lru_cache(maxsize=8192)
+def _domain(said: str) -> str:
+    """Read a company's domain; a page at a network or a mail provider is none."""
+    domain = normal_website(said.rpartition("@")[2] if "/" not in said else said)
+    if domain in _SOCIAL or email_kind(f"a@{domain}") == "personal":
+        raise InvalidValue("This is where others have pages and mailboxes, no company's own website.")
+    return domain
+
+
+def _linkedin_elsewhere(row: RowValues) -> str | None:
+    """Find a company's page in columns that may hold any link."""
+    for field in ("company_domain", "url"):
+        for said in row.all(field):
+            if "linkedin." in said.lower():
+                try:
+                    return normal_company_url(said)
+                except NotAProfileUrl:
+                    continue
+    return None
+
+
+def _place(row: RowValues) -> tuple[str | None, str | None]:
+    city, country = row.text("company_city"), row.normal("company_country", country_code)
+    if city is None and country is None and (said := row.text("company_location")):
+        return parse_location(said)
+    return city, country

@@ -1,0 +1,109 @@
+"""The bytes of a list: is it text at all, in which encoding, and how are its columns separated."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import Counter
+from typing import IO
+
+from app.domain.errors import InvalidValue
+
+DELIMITERS = ",;\t|"
+
+_CHUNK = 1 << 20
+_SAMPLE = 1 << 16
+_EXPORT = "Open it in a spreadsheet program and save it as CSV (UTF-8)."
+_OTHER_FORMATS = (
+    (b"PK\x03\x04", f"This is a spreadsheet (xlsx, ods, Numbers) or a ZIP archive, not CSV. {_EXPORT}"),
+    (b"\xd0\xcf\x11\xe0", f"This is an old Excel file (xls), not CSV. {_EXPORT}"),
+    (b"%PDF", "This is a PDF, not CSV. Export the list as CSV where it came from."),
+    (b"\x1f\x8b", "This file is compressed (gzip). Unpack it first."),
+    (b"SQLite format 3", "This is a database, not CSV. Export its table as CSV."),
+    (b"{\\rtf", f"This is a document (RTF), not CSV. {_EXPORT}"),
+)
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_MARKUP = ("<!doctype", "<html", "<?xml", "<table")
+_CONTROLS = bytes(set(range(32)) - {9, 10, 12, 13, 26, 27})
+_MAX_CONTROL_SHARE = 0.01
+_MIN_CONTROLS = 4
+
+
+def encoding_of(file: IO[bytes], given: str | None = None) -> str:
+    """Tell a file's encoding: as given, by its mark, UTF-16 by its zeros, UTF-8 if it is, else cp1252.
+
+    Raises:
+        InvalidValue: it is empty, no text, or there is no such encoding; the sentence says what to do.
+
+    """
+    file.seek(0)
+    head = file.read(_SAMPLE)
+    if not head.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):
+        raise InvalidValue("The file is empty.")
+    _refuse_other_formats(head)
+    if given is not None:
+        try:
+            return codecs.lookup(given).name
+        except LookupError:
+            raise InvalidValue(
+                f"There is no encoding '{given}'. Try utf-8, utf-16, cp1252 or latin-1."
+            ) from None
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    return _unmarked_utf16(head) or _unmarked(file, head)
+
+
+def delimiter_of(sample: str) -> str:
+    """Tell what separates the columns: what cuts most rows of the sample into equally many cells."""
+    first = sample.partition("\n")[0].strip()
+    if first.lower().startswith("sep=") and len(first) == len("sep=") + 1:  # what Excel writes and reads
+        return first[-1]
+    return max(DELIMITERS, key=lambda delimiter: _agreement(sample, delimiter))
+
+
+def _agreement(sample: str, delimiter: str) -> tuple[int, int]:
+    widths = Counter(
+        len(row) for row in csv.reader(sample.splitlines(keepends=True), delimiter=delimiter) if len(row) > 1
+    )
+    width, rows = max(widths.items(), key=lambda item: (item[1] * item[0], item[0]), default=(0, 0))
+    return rows * width, width
+
+
+def _refuse_other_formats(head: bytes) -> None:
+    for magic, sentence in _OTHER_FORMATS:
+        if head.startswith(magic):
+            raise InvalidValue(sentence)
+    text = head[:100].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
+    if text.startswith(tuple(mark.encode() for mark in _MARKUP)):
+        raise InvalidValue("This is a web page or XML, not CSV. Export the list as CSV where it came from.")
+    if text.startswith((b"[{", b'{"')):
+        raise InvalidValue("This is JSON, not CSV. Export the list as CSV where it came from.")
+
+
+def _unmarked_utf16(head: bytes) -> str | None:
+    """Tell UTF-16 without a mark: Latin text has a zero in every second byte."""
+    even, odd = head[::2], head[1::2]
+    for encoding, zeros, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if zeros.count(0) > len(zeros) * 0.4 and letters.count(0) < len(letters) * _MAX_CONTROL_SHARE:
+            return encoding
+    return None
+
+
+def _unmarked(file: IO[bytes], head: bytes) -> str:
+    """Read the whole file once: it is UTF-8, or it is not."""
+    if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
+        raise InvalidValue("This is no text file. Export the list as CSV where it came from.")
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    file.seek(0)
+    try:
+        while chunk := file.read(_CHUNK):
+            decoder.decode(chunk)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"

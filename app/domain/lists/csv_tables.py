@@ -1,0 +1,197 @@
+"""A list as rows: the header wherever it is, each row with the line it begins on and its faults."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.csv_files import delimiter_of, encoding_of
+
+HEADER_WITHIN = 50  # rows; exports put notes before the header
+MAX_CELL_LENGTH = 1 << 20
+MAX_ROW_LINES = 2_000  # lines; a quote that is never closed takes in everything that follows
+_SAMPLE = 1 << 16
+
+TRUNCATED_ROW = "The file ends inside this row. Export it again, it may be incomplete."
+UNCLOSED_QUOTE = "A quote is opened here and never closed."
+TOO_MANY_CELLS = (
+    "The row has more cells than the header has columns; a cell with a separator in it needs quotes."
+)
+REPEATED_HEADER = "The header is repeated here."
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: the line it begins on, its cells (as many as the header has), why it cannot be read.
+
+    `ended` is false for the last row of a file that does not end with a line.
+    """
+
+    line: int
+    cells: list[str]
+    fault: str | None = None
+    ended: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A list that is ready to be read once: its header, rows, encoding and separator.
+
+    `text` is there to be kept: without it the file would be closed under those who look how far it is read.
+    """
+
+    header: list[str]
+    rows: Iterator[Row]
+    encoding: str
+    delimiter: str
+    text: IO[str]
+
+
+def read_table(
+    file: IO[bytes],
+    known: Callable[[Sequence[str]], int],
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> Table:
+    r"""Open a list; `known` counts the columns of a row that it understands as headers.
+
+    Of the first 50 rows the header is the one with most such columns, else the first with more than one cell.
+    A row of too few cells is filled up, unless it is the last and the file does not end with a line: then it
+    is cut. `delimiter` may be written `tab` or `\t`.
+
+    Raises:
+        InvalidValue: the file is empty, no CSV, or has no rows below its header.
+
+    """
+    csv.field_size_limit(MAX_CELL_LENGTH)
+    encoding = encoding_of(file, encoding)
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding, errors="replace", newline="")
+    sample = text.read(_SAMPLE)
+    delimiter = _delimiter(delimiter) or delimiter_of(sample)
+    text.seek(0)
+    records = _Records(text, delimiter)
+    first = [row for _, row in zip(range(HEADER_WITHIN), records, strict=False)]
+    place = _header_place(first, known)
+    header = _stripped(first[place].cells)
+    rows = _checked(_chain(first[place + 1 :], records), header)
+    try:
+        start = next(rows)
+    except StopIteration:
+        raise InvalidValue("The file has a header and no rows.") from None
+    return Table(header, _chain([start], rows), encoding, delimiter, text)
+
+
+def _delimiter(given: str | None) -> str | None:
+    if given is None:
+        return None
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(given.lower(), given)
+    if len(delimiter) != 1:
+        raise InvalidValue("A delimiter is one character such as ; or the word tab.")
+    return delimiter
+
+
+class _Records:
+    """The records of a CSV text; one whose quote never closes is given up as one faulty line."""
+
+    def __init__(self, text: IO[str], delimiter: str) -> None:
+        self._text = text
+        self._delimiter = delimiter
+        self._again: deque[str] = deque()
+        self._taken: list[str] = []
+        self._line = 0
+        self._reader = csv.reader(self._lines(), delimiter=delimiter)
+
+    def __iter__(self) -> Iterator[Row]:
+        return self
+
+    def __next__(self) -> Row:
+        self._taken.clear()
+        try:
+            cells = next(self._reader)
+        except csv.Error:
+            return self._give_up()
+        if self._at_end() and self._is_open():
+            return self._give_up()
+        line = self._line + 1
+        self._line += len(self._taken)
+        return Row(line, cells, ended=self._taken[-1].endswith(("\n", "\r")))
+
+    def _lines(self) -> Iterator[str]:
+        while line := self._again.popleft() if self._again else self._text.readline(MAX_CELL_LENGTH):
+            self._taken.append(line)
+            if len(self._taken) > MAX_ROW_LINES:
+                raise csv.Error("the row does not end")
+            yield line.replace("\0", "")  # PostgreSQL keeps none
+
+    def _at_end(self) -> bool:
+        if self._again:
+            return False
+        line = self._text.readline(MAX_CELL_LENGTH)
+        if line:
+            self._again.append(line)
+        return not line
+
+    def _is_open(self) -> bool:
+        """Tell whether the last record ended only because the file did."""
+        try:
+            list(csv.reader(self._taken, delimiter=self._delimiter, strict=True))
+        except csv.Error as error:
+            return "unexpected end" in str(error)
+        return False
+
+    def _give_up(self) -> Row:
+        """Refuse the line on which the record begins and read on behind it."""
+        first, *rest = self._taken
+        self._again.extendleft(reversed(rest))
+        self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
+        self._line += 1
+        return Row(self._line, [first.rstrip("\r\n")], UNCLOSED_QUOTE if rest else TRUNCATED_ROW)
+
+
+def _header_place(rows: Sequence[Row], known: Callable[[Sequence[str]], int]) -> int:
+    counts = [0 if row.fault else known(row.cells) for row in rows]
+    if best := max(counts, default=0):
+        return counts.index(best)
+    wide = (place for place, row in enumerate(rows) if sum(bool(cell.strip()) for cell in row.cells) > 1)
+    return next(wide, 0)
+
+
+def _stripped(cells: Sequence[str]) -> list[str]:
+    names = [cell.strip("\ufeff\0 \r\n\t\u00a0") for cell in cells]
+    while len(names) > 1 and not names[-1]:
+        names.pop()
+    return names
+
+
+def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
+    """Give the rows that hold anything, each as wide as the header."""
+    width = len(header)
+    for row in rows:
+        cells = row.cells
+        if row.fault is None and not any(cell and not cell.isspace() for cell in cells):
+            continue
+        fault = row.fault
+        if fault is None and len(cells) != width:
+            fault = _fault_of_width(cells, width, cut=not row.ended)
+            cells = [*cells, *[""] * (width - len(cells))] if len(cells) < width else cells[:width]
+        if fault is None and cells[0].strip() == header[0] and _stripped(cells) == header:
+            fault = REPEATED_HEADER
+        yield Row(row.line, cells if fault is None else row.cells, fault)
+
+
+def _fault_of_width(cells: Sequence[str], width: int, *, cut: bool) -> str | None:
+    if len(cells) < width:
+        return TRUNCATED_ROW if cut else None
+    return TOO_MANY_CELLS if any(cell.strip() for cell in cells[width:]) else None
+
+
+def _chain(first: Sequence[Row], rest: Iterator[Row]) -> Iterator[Row]:
+    yield from first
+    yield from rest

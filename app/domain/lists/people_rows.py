@@ -1,0 +1,182 @@
+"""People out of the rows of a list."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.findings import FoundCompany, FoundContact, FoundEmail
+from app.domain.lists.cells import name_value
+from app.domain.lists.column_mapping import ColumnMapping
+from app.domain.lists.company_rows import company_beside
+from app.domain.lists.email_cells import emails_of
+from app.domain.lists.phone_cells import phones_of
+from app.domain.lists.row_values import RowValues
+from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.emails import email_domain, email_kind
+from app.domain.normal.names import MAX_NAME_LENGTH, PersonName, parse_name
+from app.domain.normal.phones import PhoneNumber
+from app.domain.normal.profiles import normal_profile_url
+from app.domain.normal.vocabularies import department, seniority
+from app.domain.normal.websites import normal_website
+
+NO_PERSON_ERROR = (
+    "The row names nobody: it needs an e-mail, a phone, a LinkedIn profile, or a whole name with a company "
+    "or its domain."
+)
+
+_PLAIN_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")
+_HANDLE = re.compile(r"@?[\w-]{3,100}")
+_SALUTATIONS = frozenset(
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "miss",
+        "mx",
+        "dr",
+        "prof",
+        "herr",
+        "frau",
+        "m",
+        "mme",
+        "mr.",
+        "mrs.",
+        "ms.",
+        "dr.",
+        "prof.",
+        "m.",
+        "sr",
+        "sra",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPerson:
+    """A row's person, and its numbers as they were read, so that they need not be read again."""
+
+    found: FoundContact
+    numbers: Mapping[tuple[str, str | None], PhoneNumber] = field(default_factory=dict)
+
+
+def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
+    """Read a row of a list of people.
+
+    Raises:
+        InvalidValue: it names nobody (contract 2.4).
+
+    """
+    at = row.time(row.text("updated_at"), "updated_at")
+    at = at or row.time(row.text("email_verified_at"), "email_verified_at")
+    emails = emails_of(row, layout.emails, at)
+    city, country = _place(row)
+    source = row.source(at)
+    company = company_beside(row, source, _mail_domain(emails))
+    regions = (country, company.country if company else None, row.terms.region)
+    phones = phones_of(row, layout.phones, tuple(dict.fromkeys(filter(None, regions))), at)
+    name, whole = _name(row)
+    linkedin_url = _profile(row)
+    if not (linkedin_url or emails or phones or (whole and _is_named(company))):
+        raise InvalidValue(NO_PERSON_ERROR)
+    found = FoundContact(
+        source=source,
+        full_name=name.full if name else None,
+        first_name=(name.first or None) if name else None,
+        last_name=(name.last or None) if name else None,
+        title=_title(row),
+        seniority=row.normal("seniority", seniority) or None,
+        department=row.normal("department", department) or None,
+        linkedin_url=linkedin_url,
+        city=city,
+        country=country,
+        company=company,
+        emails=emails,
+        phones=tuple(phone for phone, _ in phones),
+    )
+    return ParsedPerson(found, {(number.e164, number.extension): number for _, number in phones})
+
+
+def _is_named(company: FoundCompany | None) -> bool:
+    return company is not None and bool(company.name or company.domain)
+
+
+def _name(row: RowValues) -> tuple[PersonName | None, bool]:
+    """Read the name out of its parts or the whole, and tell whether it is a whole one."""
+    first, last = _part(row, "first_name"), _part(row, "last_name")
+    middle, full = _part(row, "middle_name"), _part(row, "full_name")
+    try:
+        if first and last:
+            return _from_parts(first, last, full or " ".join(filter(None, (first, middle, last)))), True
+        if said := full or first or last:
+            name = (
+                parse_name(said)
+                if full or first
+                else PersonName("", said[:MAX_NAME_LENGTH], said[:MAX_NAME_LENGTH])
+            )
+            return name, bool(full)
+    except InvalidValue:
+        row.warnings["full_name"] += 1
+    return None, False
+
+
+def _from_parts(first: str, last: str, full: str) -> PersonName:
+    """Trust parts that are plain words; let the parser take credentials and emoji out of others."""
+    if _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
+        return PersonName(first, last, full)
+    parsed = parse_name(full)
+    return PersonName(first, last, full) if parsed.full == full else parsed
+
+
+def _part(row: RowValues, name: str) -> str | None:
+    said = next(filter(None, map(name_value, row.raw(name))), None)
+    return None if said is None or "@" in said else said
+
+
+def _title(row: RowValues) -> str | None:
+    return next((said for said in row.all("title") if said.lower() not in _SALUTATIONS), None)
+
+
+def _place(row: RowValues) -> tuple[str | None, str | None]:
+    city, country = row.text("city"), row.normal("country", country_code)
+    if city is None and country is None and (said := row.text("location")):
+        return parse_location(said)
+    return city, country
+
+
+def _profile(row: RowValues) -> str | None:
+    """Read the profile's address or bare name, or find it in a column that may hold any link."""
+    found = row.normal("linkedin_url", _from_handle)
+    for said in row.all("url") if found is None else ():
+        if "linkedin." in said.lower():
+            try:
+                return normal_profile_url(said)
+            except NotAProfileUrl:
+                continue
+    return found
+
+
+def _from_handle(said: str) -> str:
+    if _HANDLE.fullmatch(said):
+        said = f"linkedin.com/in/{said.removeprefix('@')}"
+    return normal_profile_url(said)
+
+
+def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:
+    """Give the registrable domain of the first work e-mail that is at no mail provider."""
+    domains = (_website(email_domain(email.email)) for email in emails if email.type == "work")
+    return next(filter(None, domains), None)
+
+
+@lru_cache(maxsize=8192)
+def _website(domain: str) -> str | None:
+    """Give the website of those whose addresses end so, unless they are anybody's."""
+    if email_kind(f"a@{domain}") == "personal":
+        return None
+    try:
+        return normal_website(domain)
+    except InvalidValue:
+        return None

@@ -1,0 +1,119 @@
+"""Countries: from the names people write, in seven languages, to ISO 3166-1 alpha-2."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from babel import Locale
+from babel.core import get_global
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.text_folding import fold
+from app.domain.normal.wordlists import lines, words
+
+_NO_COUNTRIES = frozenset(
+    {"EU", "EZ", "UN", "XA", "XB", "ZZ", "QO", "AC", "CP", "CQ", "DG", "EA", "IC", "TA"}
+)
+_AMBIGUOUS_CODES = frozenset(
+    {
+        "AC",
+        "AI",
+        "AM",
+        "CC",
+        "CO",
+        "FM",
+        "GG",
+        "IM",
+        "IO",
+        "LA",
+        "LY",
+        "ME",
+        "SH",
+        "SO",
+        "TO",
+        "TV",
+        "VC",
+        "WS",
+    }
+)
+_LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl")
+_STATES = words("us_states.txt")
+_AREA_PREFIXES = ("greater ", "grossraum ", "metropolregion ")
+_SURROUNDINGS = (
+    " metropolitan area",
+    " metropolitan region",
+    " bay area",
+    " metro area",
+    " area",
+    " metro",
+    " region",
+)
+
+
+@lru_cache(maxsize=4096)
+def country_code(text: str) -> str:
+    """Give the two letters of a country by its code, its three letters or its name.
+
+    Raises:
+        InvalidValue: no country goes by this.
+
+    """
+    key = fold(text)
+    code = _names().get(key) or _names().get(key.removeprefix("the "))
+    if code is None:
+        raise InvalidValue("This is no country. Give its name or the two letters of ISO 3166-1.")
+    return code
+
+
+@lru_cache(maxsize=4096)
+def parse_location(text: str) -> tuple[str | None, str | None]:
+    """Split a line such as "Greater Lyon Area, Rhône, France" into city and country code; either may be None.
+
+    Two letters after a comma that are a state of the USA name no country: `CA` may be either.
+    """
+    first, *rest = [part.strip() for part in text.split(",") if part.strip()] or [""]
+    if not rest:
+        try:
+            return None, country_code(first)
+        except InvalidValue:
+            return _city(first), None
+    try:
+        return _city(first), None if rest[-1].lower() in _STATES else country_code(rest[-1])
+    except InvalidValue:
+        return _city(first), None
+
+
+def country_of(domain: str | None) -> str | None:
+    """Tell the country of a website by its ending; None of endings that are used all over the world."""
+    ending = (domain or "").rpartition(".")[2].upper()
+    if ending in _AMBIGUOUS_CODES or len(ending) != len("XX"):
+        return None
+    return "GB" if ending == "UK" else ending if ending in _names().values() else None
+
+
+@cache
+def _names() -> dict[str, str]:
+    """Give the code of every name: CLDR's in seven languages, codes of three letters, short forms."""
+    names: dict[str, str] = {}
+    for language in _LANGUAGES:
+        for code, name in Locale(language).territories.items():
+            if code.isalpha() and code not in _NO_COUNTRIES:
+                names[fold(name)] = names[code.lower()] = code
+    for alias, codes in get_global("territory_aliases").items():
+        if len(alias) == len("USA") and alias.isalpha():
+            names[alias.lower()] = codes[0]
+    for line in lines("countries.txt"):
+        code, shorts = " ".join(line).split(": ")
+        names |= dict.fromkeys(shorts.split(", "), code)
+    return names
+
+
+def _city(text: str) -> str | None:
+    """Leave of "Greater Munich Metropolitan Area" the city."""
+    for word in _AREA_PREFIXES:
+        if text.lower().startswith(word):
+            text = text[len(word) :]
+    for word in _SURROUNDINGS:
+        if text.lower().endswith(word):
+            text = text[: -len(word)]
+    return text.strip() or None

@@ -1,0 +1,42 @@
+"""Masks: what may be shown of an e-mail or phone before it is revealed, always of one length."""
+
+from __future__ import annotations
+
+import re
+
+from phonenumbers import COUNTRY_CODE_TO_REGION_CODE
+
+from app.domain.errors import InvalidValue
+
+_EMAIL_DOTS = "•" * 5
+_PHONE_DOTS = "•" * 7
+_E164 = re.compile(r"\+([1-9][0-9]{5,14})")
+_MAX_COUNTRY_CODE_LENGTH = 3
+
+
+def mask_email(email: str) -> str:
+    """Show the first character and the domain: `ada@acme.com` is `a•••••@acme.com`, and so is `a@acme.com`.
+
+    Raises:
+        InvalidValue: it is not an e-mail in normal form.
+
+    """
+    local, at, domain = email.rpartition("@")
+    if not (local and at and domain):
+        raise InvalidValue("An e-mail has something on both sides of its @.")
+    return f"{local[0]}{_EMAIL_DOTS}@{domain}"
+
+
+def mask_phone(e164: str) -> str:
+    """Show the country code and the last two digits: `+16502530023` is `+1 •••••••23`.
+
+    Raises:
+        InvalidValue: it is not in E.164, or no country has its code.
+
+    """
+    found = _E164.fullmatch(e164)
+    digits = found[1] if found else ""
+    for length in range(1, _MAX_COUNTRY_CODE_LENGTH + 1):
+        if found and int(digits[:length]) in COUNTRY_CODE_TO_REGION_CODE:
+            return f"+{digits[:length]} {_PHONE_DOTS}{digits[-2:]}"
+    raise InvalidValue("A phone number in E.164 is a plus, a country code and the digits after it.")

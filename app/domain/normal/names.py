@@ -1,0 +1,202 @@
+"""Names of people and companies: taken apart, and folded to keys under which two spellings meet."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+
+from nameparser import Lexicon, ParsedName, Role, parse
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.wordlists import lines, words
+
+MAX_NAME_LENGTH = 200
+
+
+def _equivalents() -> dict[str, frozenset[str]]:
+    """Give for each name all names it shares a line with."""
+    met: dict[str, set[str]] = {}
+    for line in lines("nicknames.txt"):
+        for name in line:
+            met.setdefault(name, set()).update(line)
+    return {name: frozenset(names) for name, names in met.items()}
+
+
+_EQUIVALENTS = _equivalents()
+_FIRST_SURNAMES = words("surnames.txt")
+_LEGAL_FORMS = words("legal_forms.txt")
+_LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
+_COMPOUND_SURNAMES = words("han_surnames.txt")
+_LEXICON = Lexicon.default()
+_MEANINGFUL = frozenset().union(
+    _LEXICON.titles,
+    _LEXICON.suffix_acronyms,
+    _LEXICON.suffix_words,
+    _LEXICON.suffix_acronyms_ambiguous,
+    _LEXICON.particles,
+    _LEXICON.conjunctions,
+    _LEXICON.bound_given_names,
+    _LEXICON.maiden_markers,
+    _LEXICON.after_given_titles,
+)
+_OWN_ROLES = (Role.GIVEN, Role.MIDDLE, Role.FAMILY)
+_LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
+_PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
+_HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
+_PICTURES = re.compile("[\u20d0-\u20ff\u2190-\u2bff\ufe00-\ufe0f\U0001f000-\U000fffff]")
+_APOSTROPHES = re.compile("[`\u00b4\u2018\u2019\u02bc\uff07]")
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]{2,6}")
+_ACCENTS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f]")
+_SIGNS = re.compile(r"[\x00-\x2f\x3a-\x60\x7b-\x7f]+")
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss",
+        "æ": "ae",
+        "œ": "oe",
+        "ø": "o",
+        "ł": "l",
+        "đ": "d",
+        "ð": "d",
+        "þ": "th",
+        "\u0131": "i",
+        "ħ": "h",
+        "ŋ": "n",
+    }
+)
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+
+
+@dataclass(frozen=True, slots=True)
+class PersonName:
+    """A name: the given one, the family one (either may be empty, not both), and the whole, as written."""
+
+    first: str
+    last: str
+    full: str
+
+
+@lru_cache(maxsize=8192)
+def parse_name(full: str) -> PersonName:
+    """Take a name apart; titles, credentials, nicknames in quotes, emoji and headlines are left out.
+
+    Reads "Last, First", particles (van, de la), two surnames where the first is a well-known Iberian one, and
+    Chinese, Japanese and Korean names in their order; a single name counts as the given one.
+
+    Raises:
+        InvalidValue: there is no letter in it, or it is longer than 200 characters.
+
+    """
+    text = _cleaned(full)
+    if _PLAIN.fullmatch(text) and _MEANINGFUL.isdisjoint(text.lower().split()):
+        first, *middle, last = text.split()
+        return PersonName(first, " ".join([*_surnames(middle), last]), text)
+    return _from_parsed(parse(text), text)
+
+
+@lru_cache(maxsize=16384)
+def name_key(text: str) -> str:
+    """Fold a name for index and comparison: no accents, no case, apostrophes gone, other signs one space.
+
+    Marks of scripts that write vowels with them stay. Letters that no decomposition reaches are spelled out:
+    ß ss, æ ae, ø o, ł l, đ d.
+    """
+    folded = text.casefold()
+    if not folded.isascii():
+        folded = unicodedata.normalize("NFKD", _APOSTROPHES.sub("'", folded).translate(_LETTERS)).casefold()
+        folded = _ACCENTS.sub("", folded.translate(_LETTERS))
+        folded = unicodedata.normalize("NFC", "".join(map(_kept, folded)))
+    return " ".join(_SIGNS.sub(" ", folded.replace("'", "")).split())
+
+
+def company_key(text: str) -> str:
+    """Fold a company's name as `name_key` does, legal forms (Inc, GmbH, S.A.) and a leading "the" left out.
+
+    Never empty where the name has a letter.
+    """
+    words = _joined_letters(name_key(text.replace("&", " and ")).split())
+    while len(words) > 1 and (words[-1] in _LEGAL_FORMS or words[-1] == "and"):
+        words.pop()
+    while len(words) > 1 and words[0] in _LEADING:
+        del words[0]
+    return " ".join(words) or "".join(filter(str.isalnum, text.casefold()))
+
+
+@lru_cache(maxsize=16384)
+def spellings(text: str) -> tuple[str, ...]:
+    """Give the keys a name goes by: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
+    if text.isascii():
+        return (name_key(text),)
+    expanded = unicodedata.normalize("NFC", text.casefold()).translate(_UMLAUTS)
+    return tuple(dict.fromkeys((name_key(text), name_key(expanded))))
+
+
+def given_names(first: str) -> frozenset[str]:
+    """Give the keys of the names that the bearer of a given name may go by, its own among them."""
+    key = name_key(first)
+    return _EQUIVALENTS.get(key, frozenset((key,)))
+
+
+def _kept(character: str) -> str:
+    """Keep letters, marks and numbers, drop invisible signs, and turn the rest into spaces."""
+    category = unicodedata.category(character)
+    if category[0] in "LMN" or character == "'":
+        return character
+    return "" if category == "Cf" else " "
+
+
+def _joined_letters(words: list[str]) -> list[str]:
+    """Put runs of single letters together, so that `s a` and `sp z o o` are read as `sa` and `sp zoo`."""
+    joined: list[str] = []
+    for word, before in zip(words, ["", *words], strict=False):
+        if len(word) == len(before) == 1:
+            joined[-1] += word
+        else:
+            joined.append(word)
+    return joined
+
+
+def _cleaned(full: str) -> str:
+    """Leave a name's own characters, composed, with single spaces."""
+    if len(full) > MAX_NAME_LENGTH:
+        raise InvalidValue(f"A name has at most {MAX_NAME_LENGTH} characters.")
+    text = full
+    if not full.isascii():
+        text = unicodedata.normalize("NFKC", _APOSTROPHES.sub("'", full))
+    text = "".join(character for character in text if character.isprintable() or character.isspace())
+    text = " ".join(_PICTURES.sub("", _HEADLINE.sub("", text)).split())
+    if not any(map(str.isalpha, text)):
+        raise InvalidValue("A name needs a letter.")
+    return text
+
+
+def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
+    """Choose the given and family names out of what the parser found."""
+    first, last = parsed.given, parsed.family
+    parts = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
+    if not (first or parsed.title):
+        first, last = _split_han(last)
+    if not (first or last):
+        return PersonName(parsed.nickname or text, "", parsed.nickname or text)
+    middle = parsed.middle.split()
+    if "," in text:  # else as written: East Asian names begin with the family
+        parts = (first, *middle, last)
+    return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(parts).strip())
+
+
+def _surnames(middle: list[str]) -> list[str]:
+    """Give those middle names that begin a double surname."""
+    for at, word in enumerate(middle):
+        if name_key(word) in _FIRST_SURNAMES:
+            return middle[at:]
+    return []
+
+
+def _split_han(name: str) -> tuple[str, str]:
+    """Split a name in Han characters into given and family name; what cannot be split is the given one."""
+    if not _HAN.fullmatch(name):
+        return name, ""
+    known_double = name[:2] in _COMPOUND_SURNAMES and len(name) > 2  # noqa: PLR2004 -- two characters
+    family = 2 if known_double or len(name) > 3 else 1  # noqa: PLR2004 -- four are Japanese, two and two
+    return name[family:], name[:family]

@@ -1,0 +1,132 @@
+"""Profile addresses in normal form: every spelling met in practice, down to one (contract 2.4).
+
+A `/pub/` address of before 2015 names the member in three groups of hexadecimal digits, lowest last. LinkedIn
+redirects `/pub/krzysztof-marzec/a7/576/b50` to `/in/krzysztof-marzec-b50576a7` (README of the npm package
+linkedin-canonical-url): the groups in reverse. The last two are padded with zeros to three digits, as public
+converters do; the first is not.
+
+Schools and showcases share one space of names with companies, and LinkedIn redirects between the three, so
+that all of them become `/company/<slug>`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from urllib.parse import unquote
+
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.normal.websites import split_url
+
+_HOST = re.compile(r"(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com")
+_HOSTLESS = re.compile(r"/?(?:in|pub|company|school|showcase)/", re.IGNORECASE)
+_AFTER_PATH = re.compile(r"[?#]")
+_PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
+_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_HEX_GROUP = re.compile(r"[0-9a-f]{1,3}")
+_WRAPPERS = frozenset({"comm", "mwlite", "public-profile"})  # links in mails, the mobile site, settings
+_COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
+_RESERVED_SLUGS = frozenset({"me", "unavailable"})  # whoever is signed in; whoever is out of sight
+_FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
+_JOINERS = "\u200c\u200d"  # part of Persian words and of emoji
+_INTERNAL = "This is an internal address. Open the profile and send the address shown then."
+_RECRUITER = "This is a Recruiter address. Open the public profile from it and send that."
+_COMPANY_HELP = "Send a public company address such as https://www.linkedin.com/company/<slug>."
+_HELP = {
+    "sales": "This is a Sales Navigator address. Open the public profile from its menu and send that.",
+    "talent": _RECRUITER,
+    "recruiter": _RECRUITER,
+    "profile": _INTERNAL,
+    "company": "This is a company's address; a person's has /in/.",
+    "in": "This is a person's address; a company's has /company/.",
+}
+
+
+def normal_profile_url(text: str) -> str:
+    """Give `https://www.linkedin.com/in/<slug>`, the slug decoded, NFC and lower-case.
+
+    Raises:
+        NotAProfileUrl: it is not the public profile of a person; the detail tells what to send instead.
+
+    """
+    kind, names = _read(text)
+    if kind == "in":
+        slug = _slug(names[0])
+    elif kind == "pub":
+        slug = _modern_slug(names)
+    else:
+        raise NotAProfileUrl(_HELP.get(kind, ""))
+    if slug in _RESERVED_SLUGS:
+        raise NotAProfileUrl(_INTERNAL)
+    return f"https://www.linkedin.com/in/{slug}"
+
+
+def normal_company_url(text: str) -> str:
+    """Give `https://www.linkedin.com/company/<slug>`, for schools and showcases, too.
+
+    Raises:
+        NotAProfileUrl: it is not the public page of a company; the detail tells what to send instead.
+
+    """
+    kind, names = _read(text)
+    if kind not in _COMPANIES:
+        raise NotAProfileUrl(_HELP.get(kind, _COMPANY_HELP))
+    return f"https://www.linkedin.com/company/{_slug(names[0])}"
+
+
+def _read(text: str) -> tuple[str, list[str]]:
+    """Split an address of the network into its first path segment and the ones after it, at least one."""
+    path = _AFTER_PATH.split(text.strip(), maxsplit=1)[0]
+    if "\\" in path or "@" in path:
+        raise NotAProfileUrl("The address hides where it leads. Send it without '@' and backslashes.")
+    if not _HOSTLESS.match(path):
+        path = _path_on_linkedin(path)
+    segments = [part for part in path.split("/") if part]
+    if segments and segments[0].lower() in _WRAPPERS:
+        del segments[0]
+    if len(segments) < 2:  # noqa: PLR2004 -- what it is, and who
+        raise NotAProfileUrl
+    return segments[0].lower(), segments[1:]
+
+
+def _path_on_linkedin(url: str) -> str:
+    """Give the path of a URL that leads to the network itself, not to a host that looks like it."""
+    try:
+        host, path = split_url(url)
+    except InvalidValue as error:
+        raise NotAProfileUrl from error
+    if not _HOST.fullmatch(host):
+        raise NotAProfileUrl("The host is not linkedin.com. Open the address and send the one it leads to.")
+    return path
+
+
+def _slug(raw: str) -> str:
+    """Decode one path segment; twice if it was encoded twice."""
+    slug = raw.lower()
+    if _PLAIN_SLUG.fullmatch(slug):
+        return slug
+    for _ in range(2):
+        if _ESCAPE.search(slug):
+            slug = unquote(slug, errors="replace")
+    slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", slug).lower())
+    if not slug or any(_is_forbidden(character) for character in slug):
+        raise NotAProfileUrl("The address has characters that no profile address has.")
+    return slug
+
+
+def _is_forbidden(character: str) -> bool:
+    """Tell whether a character would end or falsify the path: a delimiter, a space, a control."""
+    if character in _FORBIDDEN or character == "\ufffd":
+        return True
+    return unicodedata.category(character)[0] in "CZ" and character not in _JOINERS
+
+
+def _modern_slug(names: list[str]) -> str:
+    """Turn the name and three groups of a /pub/ address into the slug it redirects to."""
+    groups = [part.lower() for part in names[1:4]]
+    if len(groups) < 3 or not all(map(_HEX_GROUP.fullmatch, groups)):  # noqa: PLR2004 -- the groups
+        raise NotAProfileUrl(
+            "This old address lacks its three groups of digits. Open it and send where it leads."
+        )
+    high, middle, low = groups
+    return f"{_slug(names[0])}-{low:0>3}{middle:0>3}{high}"

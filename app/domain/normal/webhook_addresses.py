@@ -1,0 +1,126 @@
+"""Addresses: which of them are the public internet, and which a customer may have us call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from string import punctuation
+from typing import TypeAlias
+from urllib.parse import quote
+
+import idna
+
+from app.domain.errors import InvalidValue
+
+Network: TypeAlias = IPv4Network | IPv6Network
+
+WEB_PORTS = {"https": 443, "http": 80}
+MIN_UNPRIVILEGED_PORT = 1024
+"""Below it, a port belongs to a service (RFC 6335, section 6), and but for two that is not the web."""
+MAX_PORT = 65_535
+MAX_NAME_LENGTH = 253
+
+_GLOBAL_UNICAST = ip_network("2000::/3")
+"""All that IANA gives out of IPv6; what is mapped, translated, local or reserved lies elsewhere."""
+_INTERNAL_NETWORKS = tuple(
+    ip_network(network)
+    for network in (
+        "192.0.0.0/24",  # IETF protocol assignments (RFC 6890); a cloud's metadata are at 192.0.0.192
+        "192.88.99.0/24",  # relays of 6to4, withdrawn (RFC 7526)
+        "168.63.129.16/32",  # Azure's own platform, from within its machines
+        "2001::/23",  # IETF protocol assignments: Teredo carries IPv4 addresses
+        "2002::/16",  # 6to4 carries IPv4 addresses
+        "3fff::/20",  # documentation (RFC 9637)
+    )
+)
+INTERNAL_NAMES = frozenset({"alt", "arpa", "internal", "invalid", "local", "localhost", "onion", "test"})
+"""Top-level names that lead nowhere outside: RFC 2606, 6761, 6762, 7686, 8375, 9476; `internal`: ICANN."""
+
+_URL = re.compile(
+    r"(?P<scheme>[a-z]+)://(?:\[(?P<literal>[0-9a-f]*:[0-9a-f:.]+)\]|(?P<name>[^\s\x00-\x20\x7f:/?#@\\\[\]%]+))"
+    r"(?::(?P<port>[0-9]{1,5}))?(?P<target>[/?][^\s\x00-\x20\x7f#\\]*)?",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookTarget:
+    """Where a URL leads: `host` is an IP address or a name in ASCII, `target` the path and the query."""
+
+    scheme: str
+    host: str
+    port: int
+    target: str
+
+
+def is_public(text: str) -> bool:
+    """Tell whether an IP address is on the public internet; anything that is no address is not."""
+    try:
+        address: IPv4Address | IPv6Address = ip_address(text)
+    except ValueError:
+        return False
+    if isinstance(address, IPv6Address) and address not in _GLOBAL_UNICAST:
+        return False
+    if any(address in network for network in _INTERNAL_NETWORKS):
+        return False
+    return address.is_global and not address.is_multicast and not address.is_reserved
+
+
+def parse_target(url: str, networks: Collection[Network] = ()) -> WebhookTarget:
+    """Read a URL that a customer wants called; what two parsers might read differently is refused.
+
+    https only; http, short names and names of the inside only where the operator has opened `networks`.
+    Whether a name leads to a public address is looked at when it is called.
+
+    Raises:
+        InvalidValue: it may not be called; the text says why, and quotes nothing.
+
+    """
+    match = _URL.fullmatch(url)
+    if match is None:
+        raise InvalidValue("Must be a URL such as https://hooks.acme.com/done, with no user and no fragment.")
+    scheme = match["scheme"].lower()
+    if scheme not in WEB_PORTS or (scheme == "http" and not networks):
+        raise InvalidValue("Must begin with https://.")
+    port = int(match["port"]) if match["port"] else WEB_PORTS[scheme]
+    if port > MAX_PORT or (port < MIN_UNPRIVILEGED_PORT and port not in WEB_PORTS.values()):
+        raise InvalidValue("The port must be 443, 80, or one from 1024 to 65535.")
+    target = quote("/" + (match["target"] or "").removeprefix("/"), safe=punctuation)
+    return WebhookTarget(scheme, _host(match["literal"], match["name"], networks), port, target)
+
+
+def _host(literal: str | None, name: str | None, networks: Collection[Network]) -> str:
+    host = literal.lower() if literal else _ascii(name or "")
+    if literal or _NUMBER.fullmatch(host.rpartition(".")[2]):
+        if not (is_public(host) or is_within(host, networks)):
+            raise InvalidValue("The address is not one of the public internet, or not written as usual.")
+        return host
+    if len(host) > MAX_NAME_LENGTH or not all(map(_LABEL.fullmatch, host.split("."))):
+        raise InvalidValue("The host is not a name as the domain name system has it.")
+    if not networks and ("." not in host or host.rpartition(".")[2] in INTERNAL_NAMES):
+        raise InvalidValue("The host is not a name of the public internet.")
+    return host
+
+
+def is_within(text: str, networks: Collection[Network]) -> bool:
+    """Tell whether an IP address is in one of the networks; anything that is no address is not."""
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return False
+    return any(address in network for network in networks)
+
+
+def _ascii(name: str) -> str:
+    """Write a name as it is sent (RFC 5891), which maps no characters: ① is no 1."""
+    name = name.lower()
+    if name.isascii():
+        return name
+    try:
+        return idna.encode(name).decode()
+    except UnicodeError as error:
+        raise InvalidValue("The host is not a name as the domain name system has it.") from error

@@ -1,0 +1,56 @@
+"""Rates: how often a provider may be called, kept as tokens in buckets, and strict in every window.
+
+A bucket that holds `burst` tokens and is refilled at `(count - burst + 1) / seconds` lets at most `count`
+calls through in any span of `seconds`, however it is placed: the burst, and what is refilled meanwhile. (A
+bucket refilled at the full rate lets nearly twice as many through in its first window.)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from app.domain.errors import InvalidValue
+
+_SECONDS = {"second": 1.0, "minute": 60.0, "hour": 3600.0, "day": 86400.0}
+_RATE = re.compile(r"([1-9][0-9]{0,8})\s*/\s*(second|minute|hour|day)")
+_BURST_DIVISOR = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most `count` calls in any `seconds`."""
+
+    count: int
+    seconds: float
+
+    @property
+    def burst(self) -> int:
+        """Give how many calls may go out at once: a tenth of the count, at least one."""
+        return max(1, self.count // _BURST_DIVISOR)
+
+    @property
+    def refill(self) -> float:
+        """Give the tokens that are added per second."""
+        return (self.count - self.burst + 1) / self.seconds
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        unit = next((name for name, length in _SECONDS.items() if length == self.seconds), "second")
+        return f"{self.count}/{unit}"
+
+
+@lru_cache(maxsize=256)
+def parse_rates(text: str) -> tuple[Rate, ...]:
+    """Read `15/second;500/minute`; an empty text is no limit.
+
+    Raises:
+        InvalidValue: it is written otherwise.
+
+    """
+    parts = [part.strip() for part in re.split(r"[;,]", text) if part.strip()]
+    found = [_RATE.fullmatch(part) for part in parts]
+    if not all(found):
+        raise InvalidValue("A rate is written as in 15/second or 15/second;500/minute.")
+    return tuple(Rate(int(match[1]), _SECONDS[match[2]]) for match in found if match)

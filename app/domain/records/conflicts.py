@@ -1,0 +1,116 @@
+"""What several said of one thing: where the value that stands comes from, and what the others said.
+
+Which value stands is decided in `merging`; here it is only told apart from the others. Two spellings of one
+name are no conflict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+from app.domain.findings import FoundCompany, FoundContact
+from app.domain.normal.names import company_key, name_key
+from app.domain.records.merging import ALL, RankedSource, stamp
+
+CONTACT_FIELDS = (
+    "full_name", "title", "seniority", "department", "linkedin_url", "city", "country",
+)  # fmt: skip
+COMPANY_FIELDS = ("name", "domain", "linkedin_url", "industry", "headcount", "city", "country")
+EMPLOYER = "company"
+"""The contact's company, as a field of the contact."""
+
+_UNKNOWN_SOURCE: Mapping[str, str | None] = {"source": None, "at": None}
+_FILLED_ONCE = frozenset({"name", "domain", "linkedin_url"})
+_KEYS: dict[str, Callable[[str], str]] = {
+    "full_name": name_key,
+    "name": company_key,
+    EMPLOYER: company_key,
+}
+
+Found = TypeVar("Found", FoundContact, FoundCompany)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRecord:
+    """What somebody said, or what is stored: its values, and who said each, as `merging` keeps it."""
+
+    values: Mapping[str, str | None]
+    provenance: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, thing: object, fields: Sequence[str], provenance: Mapping[str, Any]) -> Self:
+        """Read the fields off a row or a finding."""
+        return cls({name: getattr(thing, name) for name in fields}, provenance)
+
+    @classmethod
+    def told(cls, found: FoundContact | FoundCompany, fields: Sequence[str]) -> Self:
+        """Read what a provider said."""
+        return cls.of(found, fields, {ALL: stamp(found.source)})
+
+    def employed_by(self, company: str | None) -> SourceRecord:
+        """Add the name of the contact's company."""
+        known = self.provenance
+        by = {EMPLOYER: known["company_id"]} if "company_id" in known else {}
+        return SourceRecord({**self.values, EMPLOYER: company}, {**known, **by})
+
+    def only(self, fields: Sequence[str]) -> SourceRecord:
+        """Leave out every other field."""
+        return SourceRecord({name: self.values.get(name) for name in fields}, self.provenance)
+
+    def said_by(self, name: str) -> Mapping[str, str] | None:
+        """Give the stamp of a field; None if nobody knows."""
+        found: Mapping[str, str] | None = self.provenance.get(name) or self.provenance.get(ALL)
+        return found
+
+
+def ranked(found: Found, ranking: tuple[str, ...]) -> Found:
+    """Let the word be weighed against the others: `ranking` names the providers, most trusted first."""
+    source = found.source
+    weighed = RankedSource(source.provider, source.kind, source.at, ranking)
+    if isinstance(found, FoundContact) and found.company is not None:
+        return replace(found, source=weighed, company=ranked(found.company, ranking))
+    return replace(found, source=weighed)
+
+
+def sources(standing: SourceRecord, words: Sequence[SourceRecord]) -> dict[str, dict[str, str]]:
+    """Give who said each value that stands, and when; `words` are what was said, in the order it was."""
+    said = {
+        name: _said(standing, words, name) for name, value in standing.values.items() if value is not None
+    }
+    return {name: dict(found) for name, found in said.items() if found}
+
+
+def conflicts(entity: str, standing: SourceRecord, words: Sequence[SourceRecord]) -> list[dict[str, Any]]:
+    """Give each other value that somebody said of a field, beside the one that stands."""
+    found: list[dict[str, Any]] = []
+    for name, value in standing.values.items():
+        if value is None:
+            continue
+        others: dict[str, dict[str, str | None]] = {}
+        for word in words:
+            other = word.values.get(name)
+            if other is not None and _key(name, other) != _key(name, value):
+                others.setdefault(
+                    _key(name, other), {"value": other, **(word.said_by(name) or _UNKNOWN_SOURCE)}
+                )
+        said = _said(standing, words, name) or _UNKNOWN_SOURCE
+        found += [
+            {"entity": entity, "field": name, "value": value, **said, "other": other}
+            for other in others.values()
+        ]
+    return found
+
+
+def _said(standing: SourceRecord, words: Sequence[SourceRecord], name: str) -> Mapping[str, str] | None:
+    """Give who said the value; of those that are filled in once and for all, the first who did."""
+    if name in _FILLED_ONCE and name not in standing.provenance:
+        value = standing.values[name]
+        first = (word.said_by(name) for word in words if word.values.get(name) == value)
+        return next(first, None) or standing.said_by(name)
+    return standing.said_by(name)
+
+
+def _key(name: str, value: str) -> str:
+    return _KEYS.get(name, str.casefold)(value) or value.casefold()

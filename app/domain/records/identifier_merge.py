@@ -1,0 +1,23 @@
+"""Answers: what a provider said of a person, together with what it was asked by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail, FoundPhone, Source, SourceKind
+from app.domain.normal.emails import email_kind
+from app.domain.records.subjects import Subject
+
+
+def with_identifier(found: FoundContact, asked: Subject) -> FoundContact:
+    """Return what was said with the profile, e-mail or phone that was all it was asked by, if that is so."""
+    kind, value = asked.only_identifier or ("", "")
+    source = Source(found.source.provider, SourceKind.PROVIDER, found.source.at)
+    if kind == "linkedin_url":
+        return replace(found, linkedin_url=value)
+    if kind == "email" and value not in {one.email for one in found.emails}:
+        own = FoundEmail(email=value, type=email_kind(value), status=EmailStatus.UNKNOWN, source=source)
+        return replace(found, emails=(own, *found.emails))
+    if kind == "phone" and value not in {one.e164 for one in found.phones}:
+        return replace(found, phones=(FoundPhone(e164=value, source=source), *found.phones))
+    return found

@@ -1,0 +1,166 @@
+"""Matching: how alike two names are, how sure a match is, and when it is sure enough.
+
+A confidence is meant to be the share of such matches that are the same person; the made-up labelled pairs of
+`tests/domain/records/test_matching_calibration.py` hold the figures to that.
+
+| matched on                              | name             | confidence |
+|-----------------------------------------|------------------|------------|
+| contact_id                              | any              | 1.00       |
+| linkedin_url                            | any              | 0.98       |
+| email; phone                            | not given        | 0.97; 0.90 |
+| email; phone                            | agrees           | half the doubt: 0.985; 0.95 |
+| email; phone                            | another's        | 0.58; 0.54 |
+| company_domain; company_name            | the same         | 0.95; 0.90 |
+| company_domain; company_name            | nickname         | 0.86; 0.81 |
+| company_domain; company_name            | one of two parts | 0.82; 0.78 |
+| company_domain; company_name            | initial, typo,   |            |
+|                                         | second given name | 0.64; 0.61 |
+| full_name alone                         | the same         | 0.30       |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import prod
+from typing import Literal
+
+from rapidfuzz.distance import OSA, JaroWinkler
+
+from app.domain.normal.names import PersonName, company_key, given_names, name_key, spellings
+
+MATCHED = 0.8
+POSSIBLE = 0.5
+MARGIN = 0.05
+"""A second candidate this close to the first makes the match ambiguous."""
+
+EXACT = {"contact_id": 1.0, "linkedin_url": 0.98, "email": 0.97, "phone": 0.9}
+CERTAIN = frozenset(("contact_id", "linkedin_url"))
+"""Keys that are one person's for ever, so that another name is a new name."""
+BY_NAME = {"company_domain": 0.95, "company_name": 0.9, "full_name": 0.3}
+AGREES = 0.8
+DISAGREES = 0.6
+"""A name less alike than this speaks against an e-mail or phone: they are shared and handed on."""
+SHORTENED = 0.6
+"""What is left of such a key's confidence when the name speaks against it."""
+
+ALIKE = {
+    "same": 1.0,
+    "swapped": 0.95,
+    "nickname": 0.95,
+    "part": 0.93,
+    "initial": 0.82,
+    "second": 0.82,
+    "typo": 0.82,
+}
+MIDDLES_DIFFER = 0.8
+"""What is left of two alike names when their middle names are others."""
+HALF = 0.5
+"""What a given or family name alone says of a whole name; and how much of looking alike counts."""
+MIN_TYPO_LENGTH = 4
+"""Names shorter than this are other names when one letter differs: Jon and Jan."""
+
+
+def name_score(a: PersonName, b: PersonName) -> float:
+    """Say how alike two people's names are, 0 to 1.
+
+    Accents, hyphens and the German and Nordic spellings count as the same; nicknames, initials, one of two
+    surnames, one typing error and names in the other order as nearly the same.
+    """
+    if name_key(a.full) == name_key(b.full):
+        return ALIKE["same"]
+    given = _given_score(a.first, b.first)
+    straight = given * _part_score(a.last, b.last)
+    if _middles_differ(a, b):
+        straight *= MIDDLES_DIFFER
+    if not (a.first and b.first and a.last and b.last):
+        return max(straight, HALF * given, HALF * _part_score(a.last, b.last))
+    swapped = _part_score(a.first, b.last) * _part_score(a.last, b.first)
+    shortened = given * ALIKE["part"] if _is_shortened(a, b) else 0.0
+    return max(straight, swapped * ALIKE["swapped"], shortened)
+
+
+def company_score(a: str, b: str) -> float:
+    """Say how alike two companies' names are, 0 to 1, legal forms aside."""
+    left, right = company_key(a), company_key(b)
+    return _key_score(left, right) if left and right else 0.0
+
+
+def confidence(*, matched_on: Collection[str], name: float | None, company: float | None) -> float:
+    """Say how sure a match is, 0 to 1, by the table above.
+
+    Several exact keys leave the product of their doubts. Without one, it is what the company's domain or
+    name is good for, times the squares of how alike names and companies are: two near misses are worse
+    than one.
+    """
+    keys = [key for key in matched_on if key in EXACT]
+    if not keys:
+        base = max((BY_NAME[key] for key in matched_on if key in BY_NAME), default=0.0)
+        return round(base * (name or 0.0) ** 2 * (1.0 if company is None else company) ** 2, 4)
+    doubt = prod(1 - EXACT[key] for key in keys)
+    if name is None or CERTAIN.intersection(keys):
+        return round(1 - doubt, 4)
+    if name < DISAGREES:
+        return round((1 - doubt) * SHORTENED, 4)
+    return round(1 - doubt * (HALF if name >= AGREES else 1), 4)
+
+
+def decide(scores: Sequence[float]) -> Literal["matched", "ambiguous", "none"]:
+    """Decide among candidates by their confidence: one clear winner, several, or nobody."""
+    best, *others = sorted(scores, reverse=True) or [0.0]
+    if best < POSSIBLE:
+        return "none"
+    rival = bool(others) and best - others[0] < MARGIN
+    return "ambiguous" if rival or best < MATCHED else "matched"
+
+
+def _given_score(a: str, b: str) -> float:
+    """Compare given names, as which nicknames and initials pass."""
+    left, right = name_key(a), name_key(b)
+    alike = _part_score(a, b)
+    if right in given_names(a) or left in given_names(b):
+        return max(alike, ALIKE["nickname"])
+    short, long = sorted((left, right), key=len)
+    if len(short) == 1 and long.startswith(short):
+        return max(alike, ALIKE["initial"])
+    if alike == ALIKE["part"] and not long.startswith(short):
+        return ALIKE["second"]  # Lena may be Anna-Lena; she may as well be a colleague
+    return alike
+
+
+def _part_score(a: str, b: str) -> float:
+    """Compare two parts of names in the best of their spellings."""
+    return max(_key_score(left, right) for left in spellings(a) for right in spellings(b))
+
+
+def _key_score(a: str, b: str) -> float:
+    """Compare two keys: the same, the beginning or end of the other, one typing error, or merely alike."""
+    left, right = a.replace(" ", ""), b.replace(" ", "")
+    if left == right:
+        return ALIKE["same"]
+    short, long = sorted((a.split(), b.split()), key=len)
+    if short and short in (long[: len(short)], long[-len(short) :]):
+        return ALIKE["part"]
+    if min(len(left), len(right)) >= MIN_TYPO_LENGTH and OSA.distance(left, right, score_cutoff=1) <= 1:
+        return ALIKE["typo"]
+    return HALF * JaroWinkler.normalized_similarity(left, right)
+
+
+def _is_shortened(a: PersonName, b: PersonName) -> bool:
+    """Tell whether one is the other with a name left out, as Ines Duarte is Ines Duarte Lima."""
+    left, right = set(name_key(a.full).split()), set(name_key(b.full).split())
+    return left <= right or right <= left
+
+
+def _middles_differ(a: PersonName, b: PersonName) -> bool:
+    """Tell whether both have middle names, and none of one begins one of the other."""
+    return bool(
+        (left := _middle(a))
+        and (right := _middle(b))
+        and not any(x.startswith(y) or y.startswith(x) for x in left for y in right)
+    )
+
+
+def _middle(name: PersonName) -> list[str]:
+    """Give the words of the whole name that are neither given nor family name."""
+    own = {*name_key(name.first).split(), *name_key(name.last).split()}
+    return [word for word in name_key(name.full).split() if word not in own]

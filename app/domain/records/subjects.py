@@ -1,0 +1,94 @@
+"""How a request names a person: the subject, in normal form."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from app.domain.errors import InsufficientIdentifiers
+from app.domain.normal.names import name_key
+
+EXACT = ("linkedin_url", "email", "phone")
+"""The fields that name one person by themselves."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A person as a caller names them (contract 2.4); every field is in normal form or None."""
+
+    contact_id: str | None = None
+    linkedin_url: str | None = None
+    email: str | None = None
+    full_name: str | None = None
+    first_name: str | None = None
+    last_name: str | None = None
+    company_domain: str | None = None
+    company_name: str | None = None
+    phone: str | None = None
+
+    def require_identifiers(self) -> Self:
+        """Return the subject.
+
+        Raises:
+            InsufficientIdentifiers: it names no one person (contract 2.4).
+
+        """
+        if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
+            raise InsufficientIdentifiers
+        return self
+
+    @property
+    def has_exact_key(self) -> bool:
+        """Tell whether one field alone names the person."""
+        return bool(self.contact_id or self.linkedin_url or self.email or self.phone)
+
+    @property
+    def name(self) -> str | None:
+        """The whole name, put together from its parts if need be; None without both parts."""
+        if self.full_name:
+            return self.full_name
+        if self.first_name and self.last_name:
+            return f"{self.first_name} {self.last_name}"
+        return None
+
+    @property
+    def only_identifier(self) -> tuple[str, str] | None:
+        """Return the kind and value of the profile, e-mail or phone that is all the subject says, or None.
+
+        The id of a stored contact is never sent to a provider and does not count.
+        """
+        said = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
+        return said[0] if len(said) == 1 and said[0][0] in EXACT else None
+
+    @property
+    def names_one_way(self) -> bool:
+        """Return whether every provider that knows the person recognizes them by the same words.
+
+        That is so for one profile, one e-mail, one phone, or one name at one company. Of several, each
+        provider may go by another, so their answers may be about different people.
+        """
+        companies = [kind for kind in ("company_domain", "company_name") if getattr(self, kind)]
+        ways = [kind for kind in EXACT if getattr(self, kind)] + companies
+        if not companies and self.name:
+            ways.append("name")
+        return len(ways) == 1 and not self._has_two_names
+
+    @property
+    def _has_two_names(self) -> bool:
+        if not (self.full_name and self.first_name and self.last_name):
+            return False
+        return name_key(self.full_name) != name_key(f"{self.first_name} {self.last_name}")
+
+    def as_dict(self) -> dict[str, str]:
+        """Give the fields that are set, for a JSON column; `Subject(**…)` reads it back."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def question(self) -> dict[str, Any]:
+        """Give what makes two subjects the same question: names, of people and companies, without case."""
+        fields = self.as_dict()
+        if self.name:
+            fields = {k: v for k, v in fields.items() if k not in {"full_name", "first_name", "last_name"}}
+            fields["name"] = self.name.casefold()
+        if self.company_name:
+            fields["company_name"] = self.company_name.casefold()
+        return fields

@@ -1,0 +1,221 @@
+"""Gunicorn's gevent worker, with an end to every wait for a client and a way out that cuts nobody off.
+
+What never became a request, or came too slowly, is answered with a problem, not with a page.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import socket
+import time
+from contextlib import suppress
+from functools import partial
+from http import HTTPStatus
+from typing import Any
+
+import gevent
+from gevent.pool import Pool
+from gevent.server import StreamServer
+from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, NoMoreData, ParseException
+from gunicorn.http.message import Request
+from gunicorn.http.parser import RequestParser
+from gunicorn.workers.ggevent import GeventWorker
+
+from app.domain.errors import InternalError, MalformedJson, PayloadTooLarge, Problem, RateLimited
+from app.domain.version import API_VERSION
+from app.server.connections import Connection, ConnectionRegistry, ReadPhase
+
+TICK_SECONDS = 0.1
+MAX_UNREAD_BYTES = 256 * 1024
+"""Bytes of an unread body that are read for the sake of the next request; beyond it the connection ends."""
+MAX_DRAINED_BYTES = 16 * 1024 * 1024
+"""Bytes that are read from a client that was answered early, so that it gets to read the answer."""
+SEND_BUFFER_BYTES = 128 * 1024
+"""What the system takes of answers that nobody reads, per connection; by itself it takes megabytes."""
+RETRY_SECONDS = 10
+READ_BYTES = 64 * 1024
+
+
+class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
+    """The worker of the API's processes; `on_closing` is called before it waits for what is in flight."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.connections = ConnectionRegistry(self.worker_connections)
+        self.on_closing = _noop
+
+    def run(self) -> None:
+        """Serve until told to stop, and then to the end what was taken in."""
+        pool = Pool(self.worker_connections)
+        servers = [self._listen(listener, pool) for listener in self.sockets]
+        while self.alive:
+            self.notify()
+            gevent.sleep(TICK_SECONDS)
+        for server in servers:
+            _accept_backlog(server, pool)
+        self.on_closing()
+        started = time.monotonic()
+        while len(pool) and (seconds := time.monotonic() - started) < self.cfg.graceful_timeout - 2:
+            self.notify()
+            self.connections.close(seconds)
+            gevent.sleep(TICK_SECONDS / 2)
+        pool.kill(timeout=1)
+
+    def handle(self, listener: object, client: socket.socket, addr: object) -> None:
+        """Serve one connection; `listener` is its address: a closing worker has no listener left."""
+        connection = self.connections.enter(client, addr)
+        if connection is None:
+            with suppress(OSError):  # it need not hear it
+                client.setblocking(False)  # noqa: FBT003 -- the socket's signature
+                client.send(_answer(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
+            return
+        try:
+            self._serve(listener, connection, addr)
+        except (StopIteration, NoMoreData, OSError) as error:
+            self.log.debug("connection over: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 -- nothing a client sends may end the worker
+            self.handle_error(None, connection, addr, error)
+        finally:
+            self.connections.leave(connection)
+            connection.close()
+
+    def handle_error(self, req: object, client: Connection, addr: object, exc: Exception) -> None:  # noqa: ARG002 -- gunicorn's signature
+        """Answer a request that could not be read, or an error outside the application."""
+        problem = _problem(exc)
+        if isinstance(problem, InternalError):
+            self.log.error("error outside the application", exc_info=exc)
+        try:
+            client.sendall(_answer(problem))
+            _drain(client)
+        except OSError:
+            self.log.debug("the client is gone")
+
+    def _listen(self, listener: socket.socket, pool: Pool) -> StreamServer:
+        listener.setblocking(True)  # noqa: FBT003 -- the socket's signature
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)  # of each accepted one
+        server = StreamServer(listener, handle=partial(self.handle, listener.getsockname()), spawn=pool)
+        if self.cfg.workers > 1:
+            server.max_accept = 1  # the others want some, too
+        server.start()
+        return server
+
+    def _serve(self, name: object, connection: Connection, addr: object) -> None:
+        """Answer requests until one is the last; silence between two of them is no error."""
+        parser = _Parser(self.cfg, connection, addr)
+        while True:
+            start = parser.unreader.take_buffered()
+            if start:
+                gevent.sleep(0)  # many requests sent at once stand in line with those of others
+            else:
+                start = _first_bytes(connection)
+            if not start:
+                return
+            parser.unreader.unread(start)
+            connection.begin(ReadPhase.HEAD)
+            request = next(parser)
+            connection.begin(ReadPhase.BODY)
+            try:
+                self.handle_request(name, request, connection, addr)
+            except StopIteration:
+                if not _is_read(connection, request):
+                    _drain(connection)
+                return
+            if not _is_read(connection, request):
+                _drain(connection)
+                return
+            connection.begin(ReadPhase.IDLE)
+
+
+class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
+    """Reads the requests of a connection."""
+
+    def __init__(self, cfg: Any, connection: Connection, peer: object) -> None:  # noqa: ANN401 -- gunicorn's
+        super().__init__(cfg, connection, peer)
+        self.mesg_class = partial(_Request, connection)
+
+
+class _Request(Request):  # type: ignore[misc]  # gunicorn has no types
+    """A request that knows when its answer begins whether the connection ends with it."""
+
+    def __init__(self, connection: Connection, *arguments: Any) -> None:
+        self._connection = connection
+        super().__init__(*arguments)
+
+    def should_close(self) -> bool:
+        """Tell whether to close after the answer."""
+        return self._connection.is_last or bool(super().should_close())
+
+
+def _first_bytes(connection: Connection) -> bytes:
+    try:
+        return connection.recv(READ_BYTES)
+    except Problem:  # nobody asked anything
+        return b""
+
+
+def _is_read(connection: Connection, request: _Request) -> bool:
+    """Tell whether the request was read to its end; the rest of a small one is read now."""
+    if connection.is_cut or request.body.failed:
+        return False
+    connection.begin(ReadPhase.REST)
+    left = MAX_UNREAD_BYTES
+    try:
+        while left > 0 and (piece := request.body.read(READ_BYTES)):
+            left -= len(piece)
+    except (Problem, ParseException, OSError):
+        return False
+    return left > 0
+
+
+def _drain(connection: Connection) -> None:
+    """Let a client that is still sending get to its answer: a socket closed early would take it back."""
+    connection.end_sending()
+    connection.begin(ReadPhase.REST)
+    left = MAX_DRAINED_BYTES
+    try:
+        while left > 0 and (piece := connection.recv(READ_BYTES)):
+            left -= len(piece)
+    except (Problem, OSError):
+        return
+
+
+def _accept_backlog(server: StreamServer, pool: Pool) -> None:
+    """Stop listening, after those who are connected already, as they see it."""
+    server.stop_accepting()
+    with suppress(OSError):  # of a client that is gone, or for want of file descriptors
+        while not pool.full() and (accepted := server.do_read()):
+            server.do_handle(*accepted)
+    server.close()
+
+
+def _noop() -> None:
+    """Do nothing: there is nothing to do before closing."""
+
+
+def _problem(exc: Exception) -> Problem:
+    if isinstance(exc, Problem):
+        return exc
+    if isinstance(exc, LimitRequestLine | LimitRequestHeaders):
+        return PayloadTooLarge("The address or the headers are too long.")
+    if isinstance(exc, ParseException):
+        return MalformedJson("This is not an HTTP request that could be read.")
+    return InternalError()
+
+
+def _answer(problem: Problem) -> bytes:
+    request_id = f"req_{secrets.token_hex(12)}"
+    body = json.dumps(problem.as_dict() | {"request_id": request_id}).encode()
+    head = [
+        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}",
+        "Content-Type: application/problem+json",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        "Cache-Control: no-store",
+        "X-Content-Type-Options: nosniff",
+        f"API-Version: {API_VERSION}",
+        f"X-Request-Id: {request_id}",
+    ]
+    if problem.retry_after is not None:
+        head.append(f"Retry-After: {problem.retry_after}")
+    return "\r\n".join((*head, "", "")).encode() + body

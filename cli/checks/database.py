@@ -1,0 +1,143 @@
+"""The database: reachable, UTF-8, migrated to this version, and on the same time as this machine."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from alembic.script import ScriptDirectory
+from sqlalchemy import URL
+
+from app import migrations
+from app.infra import database_clock
+from app.infra.db import Database, parsed_url
+from app.infra.encoding import require_utf8
+from app.settings import SettingsError
+from cli.checks import clocks
+from cli.checks.findings import Finding, error, ok, warning
+
+SUBJECT = "database"
+TABLES = "tables"
+CONNECT_SECONDS = 5
+UPGRADE = "run: flask database upgrade"
+_REFUSALS = {
+    "password authentication failed": ("refuses the user or password", "correct them in DATABASE_URL"),
+    "no password supplied": (
+        "needs a password",
+        "write it into DATABASE_URL: postgresql://user:password@host/name",
+    ),
+    "does not exist": (
+        "has no such database or user",
+        "create them, see docs/install.md; the database with ENCODING 'UTF8' TEMPLATE template0",
+    ),
+    "no pg_hba.conf entry": (
+        "lets this user in from nowhere near here",
+        "allow it in the server's pg_hba.conf",
+    ),
+    "too many": ("has no connection left", "raise the server's max_connections"),
+    "starting up": ("is starting", "wait a moment"),
+}
+_UNREACHABLE = ("cannot be reached", "start it, and compare host and port in DATABASE_URL")
+
+
+def findings(url: str) -> Iterator[Finding]:
+    """Examine the database of this URL; nothing is written to it."""
+    try:
+        parsed = parsed_url(url)
+    except SettingsError as fault:
+        state, _, remedy = str(fault).removeprefix("DATABASE_URL ").partition(". ")
+        yield error("DATABASE_URL", state, remedy)
+        return
+    yield from (_sqlite(parsed) if parsed.get_backend_name() == "sqlite" else _postgresql(parsed))
+
+
+def _sqlite(url: URL) -> Iterator[Finding]:
+    file = Path(url.database or ":memory:")
+    if str(file) == ":memory:":
+        yield error(
+            SUBJECT,
+            "is in memory, and forgotten with the process",
+            "name a file or PostgreSQL in DATABASE_URL",
+        )
+        return
+    if not file.exists():
+        yield error(SUBJECT, "the SQLite file does not exist yet", UPGRADE)
+        return
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+            yield ok(SUBJECT, "SQLite, for one machine")
+            yield _revision(connection, sqlite3.Error)
+    except sqlite3.Error:
+        yield error(SUBJECT, "the SQLite file cannot be read", "make it readable, or correct DATABASE_URL")
+
+
+def _postgresql(url: URL) -> Iterator[Finding]:
+    address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+    try:
+        connection = psycopg.connect(address, autocommit=True, connect_timeout=CONNECT_SECONDS)
+    except psycopg.Error as refusal:
+        yield error(SUBJECT, *_refused(refusal))
+        return
+    with connection:
+        try:
+            require_utf8(connection, None)
+        except SettingsError as fault:
+            state, _, remedy = str(fault).partition(". ")
+            yield error(SUBJECT, state, remedy)
+            return
+        yield ok(SUBJECT, f"PostgreSQL {connection.info.server_version // 10000}, UTF-8")
+        yield clocks.clock_finding("the database", _clock_offset(url))
+        found = _revision(connection, psycopg.Error)
+        yield found
+        if found.remedy == UPGRADE:
+            yield from _rights(connection)
+
+
+def _clock_offset(url: URL) -> float:
+    database = Database(url.render_as_string(hide_password=False))
+    try:
+        with database.reading() as session:
+            return database_clock.offset(session)
+    finally:
+        database.engine.dispose()
+
+
+def _refused(refusal: psycopg.Error) -> tuple[str, str]:
+    """Describe a refusal without quoting it: drivers quote pieces of the URL."""
+    text = str(refusal)
+    return next((answer for words, answer in _REFUSALS.items() if words in text), _UNREACHABLE)
+
+
+def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: ANN401 -- of two drivers
+    """Compare the revision of the tables with the migrations that this version has."""
+    scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
+    known = [script.revision for script in scripts.walk_revisions()]
+    try:
+        rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
+    except failure:
+        rows = []
+    if not rows:
+        return error(TABLES, "there are none yet", UPGRADE)
+    revision = str(rows[0][0])
+    if revision not in known:
+        return error(
+            TABLES, f"of revision {revision}, which is newer than this version", "install that version"
+        )
+    behind = known.index(revision)
+    if behind:
+        return error(TABLES, f"of revision {revision}, {behind} behind {known[0]}", UPGRADE)
+    return ok(TABLES, f"of revision {revision}, the latest")
+
+
+def _rights(connection: psycopg.Connection[Any]) -> Iterator[Finding]:
+    """See whether the user may make tables; since PostgreSQL 15 only the owner may by itself."""
+    row = connection.execute("SELECT has_schema_privilege(current_schema(), 'CREATE')").fetchone()
+    if row != (True,):
+        yield warning(
+            "database user", "may not make tables", "as an administrator: ALTER DATABASE … OWNER TO that user"
+        )

@@ -1,0 +1,103 @@
+"""The machine itself: its processors, the ports that the processes want, and room on its disks."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import shutil
+import socket
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from app.settings import Settings
+from cli.checks.findings import Finding, error, ok, warning
+
+MIN_FREE_BYTES = 1_000_000_000  # bytes
+MIN_FREE_SHARE = 0.05
+PROCESSES_PER_CORE = 2
+TIMEOUT_SECONDS = 2.0
+
+
+def findings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Examine the machine that this command runs on."""
+    yield from _processes(settings.web_concurrency, environment)
+    web = environment.get("WEB_BIND") or f"0.0.0.0:{environment.get('PORT') or 8000}"
+    yield from _port("port of the API", web, "WEB_BIND", mark=("API-Version", ""))
+    flower = f"{environment.get('FLOWER_ADDRESS') or '127.0.0.1'}:{environment.get('FLOWER_PORT') or 5555}"
+    yield from _port("port of Flower", flower, "FLOWER_PORT", mark=("Server", "TornadoServer"))
+    beat = Path(environment.get("BEAT_SCHEDULE") or ".data/beat-schedule").parent
+    yield from _disks({"beat's schedule": beat, "logs": Path("/var/log")})
+    yield from _writable(beat)
+
+
+def _processes(count: int | None, environment: Mapping[str, str]) -> Iterator[Finding]:
+    cores = os.cpu_count() or 1
+    if count and environment.get("WEB_CONCURRENCY"):
+        if count > PROCESSES_PER_CORE * cores:
+            yield warning(
+                "WEB_CONCURRENCY",
+                f"{count} processes on {cores} processors",
+                f"leave it out, or set at most {PROCESSES_PER_CORE * cores}",
+            )
+        else:
+            yield ok("WEB_CONCURRENCY", f"{count} processes on {cores} processors")
+
+
+def _port(what: str, bind: str, setting: str, *, mark: tuple[str, str]) -> Iterator[Finding]:
+    host, _, number = bind.rpartition(":")
+    if not number.isdigit():  # a unix socket
+        return
+    host = host.strip("[]") or "0.0.0.0"  # noqa: S104 -- compared, and bound for a moment
+    if _is_free(host, int(number)):
+        yield ok(what, f"{bind} is free")
+    elif _is_this_service(host, int(number), *mark):
+        yield ok(what, f"{bind} is in use by this service")
+    else:
+        yield error(what, f"{bind} is taken by another program", f"stop that, or choose another {setting}")
+
+
+def _is_free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def _is_this_service(host: str, port: int, header: str, beginning: str) -> bool:
+    """Ask who is there: the API and Flower each send a header of their own."""
+    target = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- as above
+    connection = http.client.HTTPConnection(target, port, timeout=TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/healthz")
+        found = connection.getresponse().headers.get(header)
+        return found is not None and found.startswith(beginning)
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _disks(places: Mapping[str, Path]) -> Iterator[Finding]:
+    """See how much room there is, once per disk."""
+    seen: set[int] = set()
+    for name, place in places.items():
+        there = next((each for each in (place, *place.resolve().parents) if each.exists()), Path("/"))
+        device = there.stat().st_dev
+        if device in seen:
+            continue
+        seen.add(device)
+        room = shutil.disk_usage(there)
+        state = f"{room.free / 1e9:.1f} GB free ({name})"
+        if room.free < MIN_FREE_BYTES or room.free < MIN_FREE_SHARE * room.total:
+            yield warning(f"disk of {there}", state, "make room; rotate logs (docs/install.md)")
+        else:
+            yield ok(f"disk of {there}", state)
+
+
+def _writable(folder: Path) -> Iterator[Finding]:
+    there = next((each for each in (folder, *folder.resolve().parents) if each.exists()), Path("/"))
+    if not os.access(there, os.W_OK):
+        yield error("BEAT_SCHEDULE", f"{folder} cannot be written to", "name a place that beat may write to")

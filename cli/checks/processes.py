@@ -1,0 +1,49 @@
+"""Workers and providers: who lives, and whether the orders of the settings make sense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import WorkerState
+from app.domain.errors import Unavailable
+from app.infra import database_clock
+from app.infra.db import Database
+from app.settings import Settings, SettingsError
+from cli.checks.findings import Finding, error, note, ok
+from workers.providers import registry
+
+
+def worker_findings(url: str) -> Iterator[Finding]:
+    """See who works; the tables must be there."""
+    database = Database(url)
+    try:
+        with database.reading() as session:
+            now = database_clock.value(session)
+            found = [
+                row
+                for row in worker_heartbeats.known(session)
+                if worker_heartbeats.state(row, now=now) is not WorkerState.SILENT
+            ]
+    except Unavailable:
+        return
+    finally:
+        database.engine.dispose()
+    if found:
+        queues = sorted({str(queue) for row in found for queue in row.queues})
+        yield ok("workers", f"{len(found)} for {', '.join(queues)}")
+    else:
+        yield note(
+            "workers", "none runs now", "start the Procfile: honcho start, or systemd (docs/install.md)"
+        )
+
+
+def provider_findings(settings: Settings) -> Iterator[Finding]:
+    """Check the provider settings; no provider is called."""
+    try:
+        registry.load(settings)
+        names = settings.providers("email")
+    except SettingsError as fault:
+        yield error("providers", str(fault), "see Providers in README.md; flask providers check asks each")
+        return
+    yield ok("providers", f"asked for e-mails: {', '.join(names) or 'nobody'}")

@@ -1,0 +1,46 @@
+"""Settings: every one that is missing or wrong, by the rules of `app.settings`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from app.settings import REQUIRED, Settings, flower_login_fault, suppression_key_fault
+from cli.checks.findings import Finding, error, note, ok
+
+PLACEHOLDER = "change-me"
+
+
+def findings(
+    settings: Settings, faults: Mapping[str, str], environment: Mapping[str, str]
+) -> Iterator[Finding]:
+    """Examine what was read from the environment; no value is ever quoted that may be a secret."""
+    wrong = dict(faults)
+    login = flower_login_fault(environment.get("FLOWER_BASIC_AUTH", ""))
+    if login:
+        wrong["FLOWER_BASIC_AUTH"] = login
+    weak_key = suppression_key_fault(environment.get("SUPPRESSION_KEY", ""))
+    if weak_key:
+        wrong.setdefault("SUPPRESSION_KEY", weak_key)
+    for name in ("DATABASE_URL", "REDIS_URL"):
+        if name not in wrong and PLACEHOLDER in environment.get(name, ""):
+            wrong[name] = f"{name} has the example's password. Set one of your own, on the server and here."
+    for name in REQUIRED:
+        yield _finding(name, wrong[name]) if name in wrong else ok(name, "set")
+    for name in sorted(wrong.keys() - set(REQUIRED)):
+        yield _finding(name, wrong[name])
+    if not settings.metrics_token:
+        yield note(
+            "METRICS_TOKEN", "not set: /metrics answers this machine only", "set it to let Prometheus in"
+        )
+    if settings.trusted_proxies == 0:
+        yield note(
+            "TRUSTED_PROXIES",
+            "0: no proxy with TLS is expected in front",
+            "the extension needs https: put a proxy in front and set TRUSTED_PROXIES=1 (docs/install.md)",
+        )
+
+
+def _finding(name: str, sentence: str) -> Finding:
+    """Split a sentence such as `X is not set. Set it …` into state and remedy."""
+    state, _, remedy = sentence.removeprefix(f"{name} ").partition(". ")
+    return error(name, state.rstrip("."), remedy or "correct it; .env.example explains it")

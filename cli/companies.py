@@ -1,0 +1,30 @@
+"""`flask companies`: bring in lists of companies, and take them out again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from app.core.lists import exports
+from app.domain.lists.column_mapping import Entity
+from cli.list_commands import export_list, import_list, import_options
+from cli.workspaces import DatabaseGroup, as_json_option, database
+
+group = DatabaseGroup("companies", help="Import and export companies.")
+
+
+@group.command("import")
+@import_options
+def import_companies(**options: Any) -> None:
+    """Import companies from FILE, a CSV of any layout; `-` reads the standard input."""
+    import_list(Entity.COMPANIES, **options)
+
+
+@group.command("export")
+@click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
+@as_json_option
+def export_companies(file: str, *, as_json: bool) -> None:
+    """Write all companies to FILE, as import reads it; `-` writes to the standard output."""
+    with database().reading() as session:
+        export_list(file, exports.company_columns(), exports.company_rows(session), as_json=as_json)

@@ -1,0 +1,49 @@
+"""`flask credits`: grant credits to a workspace and see what it has."""
+
+from __future__ import annotations
+
+import click
+
+from app.core.accounts import workspaces
+from app.core.accounts.workspaces import Balance, Workspace
+from app.core.ledger import credits as ledger
+from app.infra import database_clock
+from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+
+MAX_GRANT = 1_000_000_000
+group = DatabaseGroup("credits", help="Grant credits to workspaces.")
+
+
+@group.command()
+@click.argument("workspace")
+@click.argument("amount", type=click.IntRange(1, MAX_GRANT))
+@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@as_json_option
+def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
+    """Give WORKSPACE (its id or name) AMOUNT credits."""
+    with database().transaction() as session:
+        found = find(session, workspace)
+        balance = ledger.grant(session, found.id, amount, reason=reason, now=database_clock.now())
+    _show(found, balance, as_json=as_json)
+
+
+@group.command("show")
+@click.argument("workspace")
+@as_json_option
+def show_balance(workspace: str, *, as_json: bool) -> None:
+    """Tell what WORKSPACE (its id or name) has left."""
+    with database().reading() as session:
+        found = find(session, workspace)
+        balance = workspaces.balance(session, found.id)
+    _show(found, balance, as_json=as_json)
+
+
+def _show(workspace: Workspace, balance: Balance, *, as_json: bool) -> None:
+    show(
+        {
+            "workspace": {"id": workspace.id, "name": workspace.name},
+            "credits": {"balance": balance.available, "reserved": balance.held},
+        },
+        f"{workspace.name} has {balance.available} credits, and {balance.held} reserved for open jobs.",
+        as_json=as_json,
+    )

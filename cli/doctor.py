@@ -1,0 +1,77 @@
+"""`flask doctor`: examine settings, servers and this machine, and say what to do about each fault."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app import settings as app_settings
+from cli.checks import database, host, processes, redis
+from cli.checks import settings as setting_checks
+from cli.checks.findings import Finding, Level
+from cli.tables import UNLIMITED_WIDTH
+
+MIN_WIDTH = 100
+STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level.ERROR: "bold red"}
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+def doctor(*, as_json: bool) -> None:
+    """Examine everything that the service needs; the exit code is 1 if something must be corrected.
+
+    It needs no running service and no correct settings, writes nothing that lasts, and shows no secret.
+    """
+    found = list(_findings())
+    failed = any(one.level is Level.ERROR for one in found)
+    if as_json:
+        click.echo(json.dumps({"ok": not failed, "findings": [asdict(one) for one in found]}))
+    else:
+        _print(found)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _findings() -> Iterator[Finding]:
+    settings, faults = app_settings.read()
+    environment: dict[str, Any] = dict(os.environ)
+    yield from setting_checks.findings(settings, faults, environment)
+    tables = False
+    if "DATABASE_URL" not in faults:
+        for finding in database.findings(settings.database_url):
+            yield finding
+            tables = tables or (finding.what == database.TABLES and finding.level is Level.OK)
+    if "REDIS_URL" not in faults:
+        yield from redis.findings(settings.redis_url)
+    if tables:
+        yield from processes.worker_findings(settings.database_url)
+    if not faults:
+        yield from processes.provider_findings(settings)
+    yield from host.findings(settings, environment)
+
+
+def _print(found: list[Finding]) -> None:
+    laid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "what", "state", "what to do"):
+        laid.add_column(name, overflow="fold")
+    for one in found:
+        cells = (Text(one.level.value, STYLES[one.level]), one.what, one.state, one.remedy)
+        laid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+    console = Console()
+    console.width = max(console.width, MIN_WIDTH) if console.is_terminal else UNLIMITED_WIDTH
+    with console.capture() as capture:
+        console.print(laid)
+    click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
+    count = Counter(one.level for one in found)
+    more = f"{count[Level.WARNING]} warnings, {count[Level.NOTE]} notes."
+    errors = count[Level.ERROR]
+    click.echo(f"\n{errors} to correct, {more}" if errors else f"\nNothing to correct; {more}")

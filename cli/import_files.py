@@ -1,0 +1,63 @@
+"""The files around an import: the list itself, what was refused of it, and how far it has got."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import IO
+
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+
+from app.domain.errors import InvalidValue
+from app.domain.lists.cells import escape_formula
+from app.domain.lists.csv_tables import Row
+
+
+@contextmanager
+def opened(path: str) -> Iterator[IO[bytes]]:
+    """Open a file, or `-` for the standard input; what comes through a pipe is copied first.
+
+    Raises:
+        InvalidValue: it cannot be opened.
+
+    """
+    with ExitStack() as stack:
+        try:
+            file: IO[bytes] = sys.stdin.buffer if path == "-" else stack.enter_context(Path(path).open("rb"))
+        except OSError as error:
+            raise InvalidValue(f"{path} cannot be read: {error.strerror}.") from error
+        if path == "-" or not file.seekable():
+            pipe, file = file, stack.enter_context(tempfile.TemporaryFile())
+            shutil.copyfileobj(pipe, file)
+        yield file
+
+
+@contextmanager
+def rejects(path: str | None, header: Sequence[str]) -> Iterator[Callable[[Row, str], None]]:
+    """Give what writes a refused row down: its line, the reason and the row; for the owner only."""
+    if path is None:
+        yield lambda _row, _reason: None
+        return
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 -- a descriptor
+        writer = csv.writer(file)
+        writer.writerow(["line", "reason", *map(escape_formula, header)])
+        yield lambda row, reason: writer.writerow([row.line, reason, *map(escape_formula, row.cells)])
+
+
+@contextmanager
+def progress(file: IO[bytes], path: str) -> Iterator[Callable[[], None]]:
+    """Draw a bar on the terminal, if there is one; it follows the bytes that are read."""
+    console = Console(stderr=True)
+    size = os.fstat(file.fileno()).st_size
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(Path(path).name, total=size)
+        yield lambda: bar.update(task, completed=file.tell())

@@ -1,0 +1,174 @@
+"""What `contacts` and `companies` have in common on the command line: import and export of lists."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from app.core.lists import importer
+from app.core.lists.importer import COUNTS, ImportOptions, ImportSummary
+from app.domain.errors import InvalidValue
+from app.domain.lists.cells import escape_formula
+from app.domain.lists.column_mapping import Entity
+from app.domain.lists.header_fields import FIELDS
+from app.domain.normal.countries import country_code
+from app.infra import clock
+from cli import import_files
+from cli.workspaces import as_json_option, database
+
+
+def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    """Read `column=field`; the column may have an equals sign in it."""
+    mapped = {}
+    for pair in pairs:
+        column, equals, target = pair.rpartition("=")
+        if not equals or not column.strip():
+            raise click.BadParameter(f"{pair!r} is not written as column=field.")
+        mapped[column.strip()] = target.strip()
+    return mapped
+
+
+def _region(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    try:
+        return country_code(text) if text else None
+    except InvalidValue as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def _day(_context: click.Context, _option: click.Parameter, day: datetime | None) -> datetime | None:
+    if day is None:
+        return None
+    if day.replace(tzinfo=UTC) > clock.now():
+        raise click.BadParameter("The date lies in the future.")
+    return day.replace(tzinfo=UTC)
+
+
+_OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
+    click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
+    click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
+                 help=f"What a column holds; may be given often. Fields: {', '.join(FIELDS)}; ignore."),
+    click.option("--region", callback=_region, metavar="CC", help="Country of phones without a code."),
+    click.option("--source", help="Name to keep with every value; the file's name otherwise."),
+    click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
+                 help="How old the list is, for rows without a date of their own; today otherwise."),
+    click.option("--rejects", type=click.Path(dir_okay=False), help="Write refused rows here."),
+    click.option("--dry-run", is_flag=True, help="Only tell what would happen; write nothing."),
+    click.option("--encoding", help="The file's encoding, if it is told wrongly."),
+    click.option("--delimiter", help="What separates columns, if it is told wrongly: one character or tab."),
+    as_json_option,
+)  # fmt: skip
+
+
+def import_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the argument and options of an import."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> None:
+    """Import the file and tell what came of it; the exit code is 1 if no row could be read."""
+    name = "standard input" if file == "-" else Path(file).name
+    options["source"] = options["source"] or name
+    rejects_path = options.pop("rejects")
+    order = ImportOptions(entity=entity, **options)
+    try:
+        with import_files.opened(file) as opened, import_files.progress(opened, file) as advance:
+            rejects = partial(import_files.rejects, rejects_path)
+            tally = importer.run(database(), order, opened, rejects=rejects, advance=advance)
+    except InvalidValue as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(_answer(file, order, tally)))
+    else:
+        _print(name, order, tally, shows_rejects=rejects_path is not None)
+    if tally.counts["rejected"] == tally.read:
+        raise click.ClickException("No row could be read.")
+
+
+def _answer(file: str, order: ImportOptions, tally: ImportSummary) -> dict[str, Any]:
+    return {
+        "file": file,
+        "entity": order.entity.value,
+        "dry_run": order.dry_run,
+        "encoding": tally.encoding,
+        "delimiter": tally.delimiter,
+        "columns": tally.layout.meanings,
+        "read": tally.read,
+        **{name: tally.counts[name] for name in COUNTS},
+        "warnings": dict(sorted(tally.warnings.items())),
+        "seconds": round(tally.seconds, 3),
+        "rows_per_second": _rate(tally),
+    }
+
+
+def _rate(tally: ImportSummary) -> int:
+    return round(tally.read / tally.seconds) if tally.seconds else 0
+
+
+def _print(title: str, order: ImportOptions, tally: ImportSummary, *, shows_rejects: bool) -> None:
+    """Print a table for people, and what deserves a second look."""
+    table = Table(title=f"{title}{' (dry run: nothing was written)' if order.dry_run else ''}")
+    for column in ("read", *COUNTS, "seconds", "rows/s"):
+        table.add_column(column, justify="right")
+    figures = [tally.read, *(tally.counts[name] for name in COUNTS), round(tally.seconds, 1), _rate(tally)]
+    table.add_row(*map(str, figures))
+    console = Console()
+    console.print(table)
+    unknown = [name for name, meaning in tally.layout.meanings.items() if meaning is None and name]
+    if unknown:
+        console.print(
+            f"Columns left out: {', '.join(unknown)}. Use --map 'column=field' to keep one.", markup=False
+        )
+    for field, count in sorted(tally.warnings.items()):
+        console.print(
+            f"{count} rows were kept without a value of {field} that could not be read.", markup=False
+        )
+    if tally.counts["rejected"] and not shows_rejects:
+        console.print("Use --rejects FILE to see which rows were refused, and why.")
+
+
+def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]], *, as_json: bool) -> None:
+    """Write the rows as CSV, cells made safe for spreadsheets; the file is there once it is complete."""
+    count = 0
+    with _written(file) as out:
+        writer = csv.writer(out, lineterminator="\n")
+        writer.writerow(columns)
+        for row in rows:
+            writer.writerow([escape_formula(row.get(name, "")) for name in columns])
+            count += 1
+    if as_json:
+        click.echo(json.dumps({"file": file, "rows": count}), err=file == "-")
+    elif file != "-":
+        click.echo(f"Wrote {count} rows to {file}.")
+
+
+@contextmanager
+def _written(path: str) -> Iterator[IO[str]]:
+    """Open a file for its owner only, under another name until it is whole."""
+    if path == "-":
+        yield sys.stdout
+        return
+    part = Path(f"{path}.part")
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be written: {error.strerror}.") from error
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as out:  # noqa: PTH123 -- a descriptor
+            yield out
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,196 @@
+"""`flask providers report`: what each provider found and cost, and what another order would have cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from sqlalchemy.exc import ProgrammingError
+
+from app import settings as app_settings
+from app.core.providers import provider_stats
+from app.core.providers.provider_stats import ProviderStats
+from app.domain.errors import InvalidValue, Unavailable
+from app.domain.normal.countries import country_code
+from app.domain.providers import provider_ranking
+from app.domain.providers.provider_ranking import Expected
+from app.infra import database_clock
+from app.infra.db import Database
+from app.settings import Settings, SettingsError
+from workers.providers.base import Provider, ProviderField
+from workers.providers.registry import in_order, load
+from workers.resolve.provider_order import best, refresh, stats
+
+MAX_DAYS = 3650
+_COLUMNS = ("asked", "hits", "hit rate", "vendor credits", "cost per hit", "p50 ms", "bounces")
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFilter:
+    """What to report on: fields, the ISO country or everywhere, and how many days back."""
+
+    fields: tuple[ProviderField, ...]
+    country: str | None
+    days: int
+
+
+def _country(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
+    try:
+        return country_code(text) if text else None
+    except InvalidValue as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    type=click.Choice([field.value for field in ProviderField]),
+    help="Only this field; may be given often.",
+)
+@click.option("--country", callback=_country, metavar="CC", help="Only people of this country.")
+@click.option("--days", type=click.IntRange(1, MAX_DAYS), default=90, show_default=True, help="How far back.")
+@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")  # fmt: skip
+def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: bool) -> None:
+    """Print what each provider found and cost, and what another order would have cost.
+
+    Costs per hit are in your money: the vendor's credits times <NAME>_CREDIT_PRICE. Other orders are
+    estimated as if the providers' chances were independent.
+    """
+    wanted = ReportFilter(
+        tuple(ProviderField(name) for name in fields) or tuple(ProviderField), country, days
+    )
+    try:
+        settings = app_settings.load()
+        reports = _reports(settings, wanted)
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+    except (Unavailable, ProgrammingError) as error:
+        message = "The database cannot be used. Is it running, and does it have its tables?"
+        raise click.ClickException(message) from error
+    if as_json:
+        click.echo(json.dumps({"country": country, "days": days, "fields": reports}))
+        return
+    for one in reports:
+        _print(one)
+    if not reports:
+        click.echo(f"No provider was asked in the last {days} days.")
+
+
+def _reports(settings: Settings, wanted: ReportFilter) -> list[dict[str, Any]]:
+    """Report on each field about which anybody was asked."""
+    database = Database(settings.database_url, seconds=None)
+    back = timedelta(days=wanted.days)
+    found = []
+    try:
+        with database.reading() as session:
+            for field in wanted.fields:
+                since = database_clock.value(session) - back
+                there = provider_stats.of_field(session, field.value, since=since, country=wanted.country)
+                configured = in_order(settings, field, wanted.country)
+                counts = refresh(session, field, wanted.country, back=back)
+                if there:
+                    lines = _lines(settings, configured, there)
+                    found.append({"field": field.value, **lines, **_orders(configured, field, there, counts)})
+    finally:
+        database.engine.dispose()
+    return found
+
+
+def _lines(
+    settings: Settings, configured: Sequence[Provider], there: Mapping[str, ProviderStats]
+) -> dict[str, Any]:
+    """Write what everybody did, in the configured order; who is asked no more comes last."""
+    names = [provider.name for provider in configured]
+    ranked = sorted(there, key=lambda name: (names.index(name) if name in names else len(names), name))
+    return {"providers": [_line(settings, name, there[name]) for name in ranked]}
+
+
+def _line(settings: Settings, name: str, counted: ProviderStats) -> dict[str, Any]:
+    """Write what one provider did; who is not known any more has no price."""
+    provider = load(settings).get(name)
+    spent = None if provider is None else counted.credits * provider.terms.credit_price
+    return {
+        "provider": name,
+        "asked": counted.asked,
+        "hits": counted.hits,
+        "hit_rate": round(counted.hits / counted.asked, 4),
+        "credits": round(counted.credits, 6),
+        "cost_per_hit": None if spent is None or not counted.hits else round(spent / counted.hits, 6),
+        "latency_ms": counted.latency_ms,
+        "bounces": counted.bounces,
+    }
+
+
+def _orders(
+    configured: Sequence[Provider],
+    field: ProviderField,
+    there: Mapping[str, ProviderStats],
+    counts: Mapping[str, ProviderStats],
+) -> dict[str, Any]:
+    """Write what the configured and the best order would find, and cost for as much as was found there.
+
+    Who was never asked has a place in them, but is left out of what they cost and find.
+    """
+    known = stats(configured, field, counts)
+    held = sum(max(there[name].hits - there[name].bounces, 0) for name in known if name in there)
+    orders = {"configured": configured, "best": best(configured, field, counts)}
+    told: dict[str, Any] = {"found": held, "never_asked": [name for name in known if name not in counts]}
+    for name, order in orders.items():
+        names = [provider.name for provider in order]
+        expected = provider_ranking.expected([one for one in names if one in counts], known)
+        told[name] = {"order": names, **_expected(expected, held)}
+    return told
+
+
+def _expected(expected: Expected, found: int) -> dict[str, float | None]:
+    each = expected.cost_per_hit
+    return {
+        "hit_rate": round(expected.hit_rate, 4),
+        "cost_per_found": None if each is None else round(each, 6),
+        "cost": None if each is None else round(each * found, 6),
+    }
+
+
+def _print(one: dict[str, Any]) -> None:
+    table = Table(title=one["field"], title_justify="left")
+    table.add_column("provider")
+    for name in _COLUMNS:
+        table.add_column(name, justify="right")
+    for line in one["providers"]:
+        table.add_row(
+            line["provider"],
+            str(line["asked"]),
+            str(line["hits"]),
+            f"{line['hit_rate']:.0%}",
+            f"{line['credits']:g}",
+            _money(line["cost_per_hit"]),
+            "-" if line["latency_ms"] is None else str(line["latency_ms"]),
+            str(line["bounces"]),
+        )
+    Console().print(table)
+    for name in ("configured", "best"):
+        click.echo(_sentence(name, one[name], one["found"]))
+    if one["never_asked"]:
+        click.echo(f"never asked, and so not counted: {', '.join(one['never_asked'])}")
+    click.echo()
+
+
+def _sentence(name: str, order: dict[str, Any], found: int) -> str:
+    if not order["order"]:
+        return f"{name}: nobody is asked for this."
+    return (
+        f"{name}: {', '.join(order['order'])}; finds {order['hit_rate']:.0%} "
+        f"at {_money(order['cost_per_found'])} each, {_money(order['cost'])} for the {found} found"
+    )
+
+
+def _money(amount: float | None) -> str:
+    return "-" if amount is None else f"{amount:.4g}"

@@ -1,0 +1,148 @@
+"""`flask providers`: whether the providers' keys work, and what the providers found and cost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import isinf
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from app import settings as app_settings
+from app.domain.kinds import TraceOutcome
+from app.domain.records.subjects import Subject
+from app.provider_settings import KEYS, env_name
+from app.settings import SettingsError
+from cli.domain_search import people
+from cli.provider_report import report
+from workers.providers.base import (
+    Checkable,
+    CredentialCheck,
+    Provider,
+    ProviderField,
+    ProviderRequest,
+    ProviderTimeout,
+    UnexpectedAnswer,
+)
+from workers.providers.configured.provider import ConfiguredProvider
+from workers.providers.registry import load
+
+CHECK_SECONDS = 10.0
+STATES = {
+    TraceOutcome.HIT: "works",
+    TraceOutcome.UNCONFIGURED: "key refused",
+    TraceOutcome.NO_CREDITS: "no credits left",
+    TraceOutcome.RATE_LIMITED: "asked too often",
+    TraceOutcome.TIMEOUT: f"no answer in {CHECK_SECONDS:.0f} seconds",
+}
+UNCLEAR = "cannot be reached, or answers with an error"
+
+group = click.Group("providers", help="Look at the providers: do their keys work, and what are they worth.")
+group.add_command(people)
+group.add_command(report)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderStatus:
+    """One provider: `check` is None where nothing was asked, because `setting` is not set."""
+
+    name: str
+    setting: str
+    check: CredentialCheck | None
+
+    @property
+    def left(self) -> Mapping[str, float]:
+        """Give what it has left, by pool; without end is infinite here, and null for a program."""
+        return self.check.left if self.check else {}
+
+    @property
+    def works(self) -> bool | None:
+        """Tell whether its key works; None if there is none."""
+        return None if self.check is None else self.check.outcome is TraceOutcome.HIT
+
+    @property
+    def state(self) -> str:
+        """Say it in words."""
+        if self.check is None:
+            return f"unconfigured: set {self.setting}"
+        return STATES.get(self.check.outcome, UNCLEAR)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Give it for a program."""
+        return {
+            "name": self.name,
+            "configured": self.check is not None,
+            "works": self.works,
+            "outcome": TraceOutcome.UNCONFIGURED if self.check is None else self.check.outcome,
+            "setting": self.setting,
+            "left": {pool: None if isinf(count) else count for pool, count in self.left.items()},
+        }
+
+
+@group.command()
+@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+def check(*, as_json: bool) -> None:
+    """Ask every provider that is configured whether its key works; nobody is looked up, nothing is paid.
+
+    The exit code is 1 if a configured provider's key does not work.
+    """
+    try:
+        providers = load(app_settings.load())
+    except SettingsError as error:
+        raise click.ClickException(str(error)) from error
+    checkable = [provider for provider in providers.values() if hasattr(provider, "check")]
+    with ThreadPoolExecutor(max_workers=max(len(checkable), 1)) as pool:
+        lines = list(pool.map(_line, checkable))
+    if as_json:
+        click.echo(json.dumps({"providers": [line.as_dict() for line in lines]}))
+    else:
+        _print(lines)
+    if any(line.works is False for line in lines):
+        raise click.exceptions.Exit(1)
+
+
+def _line(provider: Any) -> ProviderStatus:  # noqa: ANN401 -- a Provider that is Checkable; types have no "and"
+    setting = _setting(provider)
+    if not _is_configured(provider):
+        return ProviderStatus(provider.name, setting, None)
+    return ProviderStatus(provider.name, setting, _checked(provider))
+
+
+def _checked(provider: Checkable) -> CredentialCheck:
+    try:
+        return provider.check(seconds=CHECK_SECONDS)
+    except ProviderTimeout:
+        return CredentialCheck(outcome=TraceOutcome.TIMEOUT)
+    except UnexpectedAnswer:
+        return CredentialCheck(outcome=TraceOutcome.ERROR)
+
+
+def _is_configured(provider: Provider) -> bool:
+    """Tell whether it may be asked, by a question about nobody: its settings are what it looks at first."""
+    nobody = ProviderRequest(field=ProviderField.EMAIL, subject=Subject())
+    return provider.refusal(nobody) is not TraceOutcome.UNCONFIGURED
+
+
+def _setting(provider: Provider) -> str:
+    """Give the name of what must be set for it; one of a file may need several variables, or none."""
+    if isinstance(provider, ConfiguredProvider) and provider.variables:
+        return ", ".join(sorted(provider.variables))
+    return f"{env_name(provider.name)}_{KEYS.get(provider.name, 'API_KEY')}"
+
+
+def _print(lines: Sequence[ProviderStatus]) -> None:
+    table = Table()
+    for column in ("provider", "key", "left"):
+        table.add_column(column)
+    for line in lines:
+        told = ", ".join(
+            f"{'unlimited' if isinf(count) else f'{count:,.10g}'} {pool}" for pool, count in line.left.items()
+        )
+        table.add_row(*map(Text, (line.name, line.state, told)))
+    Console().print(table)

@@ -1,0 +1,251 @@
+"""`flask suppressions`: people who must not be shown, asked about or imported again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import click
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts import suppressions
+from app.core.contacts.bulk import batched
+from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.providers import provider_opt_outs
+from app.core.providers.provider_opt_outs import ProviderOptOut
+from app.domain.errors import InvalidValue, NotAProfileUrl
+from app.domain.ids import is_id
+from app.domain.lists.cells import emails_in, phones_in, value
+from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
+from app.domain.lists.csv_tables import read_table
+from app.domain.normal.emails import normal_email
+from app.domain.normal.phones import parse_phone
+from app.domain.normal.profiles import normal_profile_url
+from app.infra import clock, database_clock
+from cli.import_files import opened
+from cli.tables import table
+from cli.workspaces import DatabaseGroup, as_json_option, database, show
+
+group = DatabaseGroup("suppressions", help="People who must not be shown, asked about or imported again.")
+_reason = click.option(
+    "--reason", default="requested", show_default=True, help="Why; it stays with the entry."
+)
+
+
+@group.command()
+@click.option("--email", help="An e-mail address.")
+@click.option("--phone", help="A phone number with its country code.")
+@click.option("--linkedin-url", help="The address of a profile.")
+@_reason
+@as_json_option
+def add(
+    *, email: str | None, phone: str | None, linkedin_url: str | None, reason: str, as_json: bool
+) -> None:
+    """Suppress whoever has this e-mail, phone or profile. What is known of them is hidden, not deleted."""
+    identifiers = named(email, phone, linkedin_url)
+    if not identifiers:
+        raise click.UsageError("Give --email, --phone or --linkedin-url.")
+    with database().transaction() as session:
+        added = suppressions.suppress(session, identifiers, reason=reason, now=database_clock.now())
+    show(
+        {"given": len(identifiers), "added": added}, f"Added {added} of {len(identifiers)}.", as_json=as_json
+    )
+
+
+def named(email: str | None, phone: str | None, linkedin_url: str | None) -> list[Identifier]:
+    """Read what an operator says names a person.
+
+    Raises:
+        ClickException: one of them cannot be read.
+
+    """
+    given = (
+        ("email", email, normal_email),
+        ("phone", phone, _e164),
+        ("linkedin_url", linkedin_url, normal_profile_url),
+    )
+    try:
+        return [Identifier(kind, form(text)) for kind, text, form in given if text is not None]
+    except InvalidValue as error:
+        raise click.ClickException(str(error)) from error
+    except NotAProfileUrl as error:
+        raise click.ClickException(error.detail) from error
+
+
+@group.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
+@_reason
+@as_json_option
+def import_suppressions(file: str, *, reason: str, as_json: bool) -> None:
+    """Suppress every e-mail, phone and profile in FILE, a CSV with such columns."""
+    try:
+        identifiers, refused = _read(file)
+    except InvalidValue as error:
+        raise click.ClickException(str(error)) from error
+    added = 0
+    for part in batched(identifiers):
+        with database().transaction() as session:
+            added += suppressions.suppress(session, part, reason=reason, now=database_clock.now())
+    figures = {"given": len(identifiers), "added": added, "rejected": refused}
+    show(
+        figures, f"Added {added} of {len(identifiers)}; {refused} values could not be read.", as_json=as_json
+    )
+    if refused and not identifiers:
+        raise click.ClickException("No value could be read.")
+
+
+@group.command()
+@as_json_option
+def count(*, as_json: bool) -> None:
+    """Tell how many values are suppressed."""
+    query = select(Suppression.kind, func.count()).group_by(Suppression.kind)
+    with database().reading() as session:
+        kinds = dict(session.execute(query).all())
+    total = sum(kinds.values())
+    show({"total": total, "by_kind": kinds}, f"{total} values are suppressed.", as_json=as_json)
+
+
+@group.command()
+@click.option("--email", help="An e-mail address.")
+@click.option("--phone", help="A phone number with its country code.")
+@click.option("--linkedin-url", help="The address of a profile.")
+@click.option("--unreviewed", is_flag=True, help="All entries that 'review' counts as unreviewed.")
+@as_json_option
+def remove(
+    *, email: str | None, phone: str | None, linkedin_url: str | None, unreviewed: bool, as_json: bool
+) -> None:
+    """Take values off the list. Only do this if the person never asked to be left alone."""
+    identifiers = named(email, phone, linkedin_url)
+    if bool(identifiers) == unreviewed:
+        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alone.")
+    with database().transaction() as session:
+        if unreviewed:
+            removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
+        else:
+            removed = suppressions.remove(session, identifiers)
+    show({"removed": removed}, f"Removed {removed} from the list.", as_json=as_json)
+
+
+@group.command()
+@click.option("--all", "all_states", is_flag=True, help="Also those that were accepted or dismissed.")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most.")
+@as_json_option
+def review(*, all_states: bool, limit: int, as_json: bool) -> None:
+    """List the people of whom providers said that they opted out, newest first.
+
+    What a provider was asked by alone is on the suppression list already (listed). Of the others (open)
+    nothing is: only the job that asked ended, and the provider is not asked the same again. Accept one to
+    hide the person's e-mail or profile from every workspace, dismiss it to let the provider be asked again.
+    """
+    with database().reading() as session:
+        found = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
+        unreviewed = provider_opt_outs.unreviewed(session)
+    answer = {"opt_outs": [_described(one) for one in found], "unreviewed": unreviewed}
+    show(answer, _review_page(found, unreviewed), as_json=as_json)
+
+
+@group.command()
+@click.argument("opt_out")
+@as_json_option
+def accept(opt_out: str, *, as_json: bool) -> None:
+    """Put the one e-mail or profile of OPT_OUT, an id that 'review' lists, on the suppression list."""
+    with database().transaction() as session:
+        found = _opt_out(session, opt_out)
+        if not provider_opt_outs.accept(session, found, now=database_clock.value(session)):
+            raise click.ClickException(
+                "The provider was asked by no e-mail or profile, or by several, so there is no telling who "
+                "opted out. Ask the provider, and use: flask suppressions add"
+            )
+        answer = _described(found)
+    show(answer, f"Accepted {opt_out}: its {found.kind} is on the suppression list.", as_json=as_json)
+
+
+@group.command()
+@click.argument("opt_out")
+@as_json_option
+def dismiss(opt_out: str, *, as_json: bool) -> None:
+    """Let the provider be asked again about OPT_OUT, and take back what it put on the suppression list."""
+    with database().transaction() as session:
+        found = _opt_out(session, opt_out)
+        removed = provider_opt_outs.dismiss(session, found, now=database_clock.value(session))
+        answer = _described(found) | {"removed": removed}
+    said = "Its value is off the suppression list." if removed else "The suppression list stays as it is."
+    show(answer, f"Dismissed {opt_out}. {said}", as_json=as_json)
+
+
+def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
+    """Return the opt-out.
+
+    Raises:
+        ClickException: there is none with this id.
+
+    """
+    found = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
+    if found is None:
+        raise click.ClickException(
+            "There is no opt-out with this id. List them with: flask suppressions review --all"
+        )
+    return found
+
+
+def _described(one: ProviderOptOut) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "provider": one.provider,
+        "field": one.field,
+        "asked_by": one.asked_by,
+        "identifier": one.kind,
+        "state": one.state,
+        "created_at": clock.rfc3339(one.created_at),
+        "reviewed_at": clock.rfc3339(one.reviewed_at),
+    }
+
+
+def _review_page(found: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
+    columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
+    rows = [_described(one) | {"asked_by": ", ".join(one.asked_by)} for one in found]
+    page = [table(columns, [[row[name] for name in columns] for row in rows])] if rows else []
+    if unreviewed:
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
+        page.append(
+            f"Unreviewed: {kinds}. An earlier version listed these when a provider said that somebody opted "
+            "out: everything the caller had said and everything stored, so some may be of other people. "
+            "They stay on it until you say: flask suppressions remove --unreviewed (or --email, --phone, "
+            "--linkedin-url for one of them)."
+        )
+    return "\n".join(page) or "No provider said that anybody opted out."
+
+
+def _read(path: str) -> tuple[list[Identifier], int]:
+    """Read every value of a list; give what was understood and how many were not."""
+    identifiers: dict[Identifier, None] = {}
+    refused = 0
+    with opened(path) as file:
+        table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known)
+        layout = map_columns(table.header, Entity.CONTACTS)
+        if not (layout.emails or layout.phones or "linkedin_url" in layout.single):
+            raise InvalidValue(explain_unknown(table.header, Entity.CONTACTS))
+        for row in table.rows:
+            for kind, text, form in _values(layout, row.cells):
+                try:
+                    identifiers[Identifier(kind, form(text))] = None
+                except (InvalidValue, NotAProfileUrl):
+                    refused += 1
+    return list(identifiers), refused
+
+
+def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Callable[[str], str]]]:
+    found: list[tuple[str, str, Callable[[str], str]]] = []
+    for slot in layout.emails:
+        found += [("email", text, normal_email) for text in emails_in(cells[slot.at])]
+    for slot in layout.phones:
+        found += [("phone", text, _e164) for text in phones_in(cells[slot.at])]
+    for place in layout.single.get("linkedin_url", ()):
+        if text := value(cells[place]):
+            found.append(("linkedin_url", text, normal_profile_url))
+    return found
+
+
+def _e164(text: str) -> str:
+    return parse_phone(text).e164

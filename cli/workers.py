@@ -1,0 +1,46 @@
+"""`flask workers`: who is there to work on the jobs, and how they stand."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import WorkerRecord
+from app.infra import database_clock
+from app.infra.clock import rfc3339
+from cli.tables import table
+from cli.workspaces import DatabaseGroup, as_json_option, database, show
+
+group = DatabaseGroup("workers", help="See the workers: what they consume, and whether they get on.")
+COLUMNS = ("name", "queues", "state", "busy", "threads", "since", "last_seen", "last_taken", "last_ended")
+
+
+@group.command("list")
+@as_json_option
+def list_known(*, as_json: bool) -> None:
+    """List the workers that were seen within the last day.
+
+    The state is working, without_queue (it lives and consumes nothing), stopping, or silent: it has said
+    nothing for 15 seconds.
+    """
+    with database().reading() as session:
+        now = database_clock.value(session)
+        listed = [_described(row, now=now) for row in worker_heartbeats.known(session)]
+    rows = ([*one.values()] for one in (one | {"queues": ",".join(one["queues"])} for one in listed))
+    nobody = "No worker was seen within the last day. Start those of the Procfile."
+    show({"workers": listed}, table(COLUMNS, rows) if listed else nobody, as_json=as_json)
+
+
+def _described(row: WorkerRecord, *, now: datetime) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "queues": row.queues,
+        "state": worker_heartbeats.state(row, now=now).value,
+        "busy": row.busy,
+        "threads": row.threads,
+        "since": rfc3339(row.started_at),
+        "last_seen": rfc3339(row.seen_at),
+        "last_taken": rfc3339(row.taken_at),
+        "last_ended": rfc3339(row.ended_at),
+    }

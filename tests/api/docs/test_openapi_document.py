@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from jsonschema import Draft202012Validator
+
+from app.api.docs.openapi_headers import HEADERS
+
+
+@pytest.fixture
+def document(client: FlaskClient) -> Any:
+    return client.get("/openapi.json").json
+
+
+def operations(document: Any) -> list[tuple[str, Any]]:
+    return [(path, one) for path, of_path in document["paths"].items() for one in of_path.values()]
+
+
+def test_every_answer_tells_of_the_headers_that_all_answers_have(document: Any) -> None:
+    answers = [answer for _path, one in operations(document) for answer in one["responses"].values()]
+
+    assert all(
+        {"X-Request-Id", "API-Version", "Cache-Control"} <= answer["headers"].keys() for answer in answers
+    )
+
+
+def test_every_header_that_is_referred_to_is_described(document: Any) -> None:
+    referred = set(re.findall(r"#/components/headers/([\w-]+)", str(document["paths"])))
+
+    assert referred <= document["components"]["headers"].keys()
+    assert {name.removesuffix("-if-any") for name in referred} == HEADERS.keys()
+
+
+def test_every_refusal_names_its_codes(document: Any) -> None:
+    told = document["paths"]["/api/ext/login"]["post"]["responses"]["401"]
+    schema = told["content"]["application/problem+json"]["schema"] | {"components": document["components"]}
+    example = told["content"]["application/problem+json"]["examples"]["invalid_credentials"]["value"]
+
+    validator = Draft202012Validator(schema)
+
+    assert validator.is_valid(example)
+    assert not validator.is_valid(example | {"code": "not_found"})
+    assert not validator.is_valid(example | {"status": 402})
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("LookupSchema", {"subject": {"email": "a@b.example"}}, {}),
+        (
+            "LookupSchema",
+            {"subjects": [{"phone": "+1"}]},
+            {"subject": {"phone": "1"}, "subjects": [{"phone": "1"}]},
+        ),
+        ("SubjectSchema", {"full_name": "A", "company_name": "B"}, {"full_name": "A"}),
+        ("SubjectSchema", {"first_name": "A", "last_name": "B", "company_domain": "c"}, {"last_name": "B"}),
+        ("SubjectSchema", {"contact_id": "x", "email": None}, {"email": None}),
+        ("SubjectSchema", {"linkedin_url": "x"}, {"full_name": " ", "company_name": "B"}),
+        ("CompanyByHashSchema", {"prefix": "00ff"}, {"prefix": "00ff", "hash": "0" * 64}),
+        ("LeadsByWebsiteHashSchema", {"hash": "0" * 64}, {"hash": "A" * 64}),
+    ],
+)
+def test_the_schemas_say_what_names_a_person_or_a_website(
+    document: Any, name: str, good: dict[str, Any], bad: dict[str, Any]
+) -> None:
+    schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
+
+    validator = Draft202012Validator(schema)
+
+    assert validator.is_valid(good)
+    assert not validator.is_valid(bad)
+
+
+def test_a_preference_and_a_key_are_offered_where_they_do_something(document: Any) -> None:
+    offered = {
+        path: {parameter["name"] for parameter in one["parameters"] if parameter["in"] == "header"}
+        for path, one in operations(document)
+        if "post" in document["paths"][path]
+    }
+
+    assert offered["/api/ext/reveal/email"] == {"Prefer", "Idempotency-Key"}
+    assert offered["/api/ext/lookup"] == set()

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+from apiflask import APIBlueprint, APIFlask, Schema
+from flask import Response
+from flask.testing import FlaskClient
+from marshmallow import fields
+from members import Member, bearer, join
+
+from app.api.http.auth import bearer as bearer_auth
+from app.api.http.failure_limits import network
+from app.api.http.job_responses import json_response
+from app.api.http.rate_limits import Policy, limited
+
+PATH = "/api/ext/session"
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+def settle(app: APIFlask, **changes: Any) -> None:
+    app.extensions["settings"] = dataclasses.replace(app.extensions["settings"], **changes)
+
+
+def test_an_answer_tells_its_policy_and_what_remains(member: Member) -> None:
+    answer = member.client.get(PATH, headers=member.headers)
+
+    assert answer.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
+    assert answer.headers["RateLimit"].startswith('"read";r=11999;t=')
+
+
+def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFlask, member: Member) -> None:
+    settle(app, limit_read="2/hour")
+    answers = [member.client.get(PATH, headers=member.headers).status_code for _ in range(2)]
+
+    refused = member.client.get(PATH, headers=member.headers)
+
+    assert answers == [200, 200]
+    assert (refused.status_code, refused.get_json()["code"]) == (429, "rate_limited")
+    assert refused.headers["RateLimit-Policy"] == '"read";q=2;w=3600'
+    assert refused.headers["RateLimit"] == f'"read";r=0;t={refused.headers["Retry-After"]}'
+    assert 1 <= int(refused.headers["Retry-After"]) <= 3600
+
+
+def test_every_token_is_counted_for_itself(app: APIFlask, member: Member) -> None:
+    settle(app, limit_read="1/hour")
+    member.client.get(PATH, headers=member.headers)
+
+    answer = member.client.get(PATH, headers=bearer(member.make_key()))
+
+    assert answer.status_code == 200
+
+
+def test_every_policy_is_counted_for_itself(app: APIFlask, member: Member) -> None:
+    settle(app, limit_read="1/hour")
+    member.client.get(PATH, headers=member.headers)
+
+    answer = member.client.post("/api/keys", json={"name": "CRM"}, headers=member.headers)
+
+    assert answer.status_code == 201
+
+
+def test_refusals_of_a_limited_view_tell_the_limit_too(member: Member) -> None:
+    answer = member.client.post("/api/keys", json={}, headers=member.headers)
+
+    assert answer.status_code == 422
+    assert answer.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
+
+
+def test_callers_without_a_token_are_refused_before_anything_is_counted(client: FlaskClient) -> None:
+    answer = client.get(PATH)
+
+    assert answer.status_code == 401
+    assert "RateLimit" not in answer.headers
+
+
+def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, member: Member) -> None:
+    settle(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
+
+    answers = [member.client.get(PATH, headers=member.headers) for _ in range(4)]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
+    assert answers[0].headers["RateLimit-Policy"] == '"read";q=2;w=3600'
+
+
+def test_every_policy_has_a_setting(app: APIFlask) -> None:
+    names = [f"limit_{policy}" for policy in Policy]
+
+    assert all(hasattr(app.extensions["settings"], name) for name in names)
+
+
+def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
+    class Answer(Schema):
+        word = fields.String()
+
+    blueprint = APIBlueprint("described", __name__)
+
+    @blueprint.get("/described")
+    @blueprint.auth_required(bearer_auth)
+    @limited(Policy.LOOKUP)
+    @blueprint.output(Answer)
+    def described() -> Response:
+        """Say a word."""
+        return json_response({"word": "hello"})
+
+    app.register_blueprint(blueprint)
+
+    operation = app.spec["paths"]["/described"]["get"]
+    assert operation["summary"] == "Say a word."
+    assert "200" in operation["responses"]
+    assert operation["security"]
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [
+        ("203.0.113.77", "203.0.113.0/24"),
+        ("::ffff:203.0.113.77", "203.0.113.0/24"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "unknown"),
+        ("unix:", "unknown"),
+    ],
+)
+def test_an_address_belongs_to_its_network(app: APIFlask, address: str, found: str) -> None:
+    with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
+        assert network() == found

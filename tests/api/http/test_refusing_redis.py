@@ -1,0 +1,111 @@
+"""Redis servers that answer and store nothing: /readyz says so, and requests go on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from apiflask import APIFlask
+from jobs_support import until
+from local_servers import free_port, start_redis
+from members import join
+
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.domain.kinds import Queue
+from app.factory import create_app
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import Settings
+
+Refuse = Callable[[redis.Redis, Path], object]
+
+
+def fill_up(server: redis.Redis, _folder: Path) -> None:
+    server.config_set("maxmemory-policy", "noeviction")
+    server.config_set("maxmemory", 1)
+
+
+def make_a_replica(server: redis.Redis, _folder: Path) -> None:
+    server.replicaof("127.0.0.1", free_port())
+
+
+def fail_to_save(server: redis.Redis, folder: Path) -> None:
+    """Take the server's folder away and let it try to save there."""
+    folder.rmdir()
+    server.config_set("save", "3600 1")
+    server.bgsave()
+    until(lambda: server.info("persistence")["rdb_last_bgsave_status"] == "err")
+
+
+def want_replicas(server: redis.Redis, _folder: Path) -> None:
+    server.config_set("min-replicas-to-write", 1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "redis"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[redis.Redis]:
+    """A Redis-protocol server of the test's own."""
+    port = free_port()
+    process = start_redis(port, folder)
+    with redis.Redis(port=port) as client:
+        yield client
+    process.kill()
+    process.wait()
+
+
+@pytest.fixture
+def app(settings: Settings, database: Database, server: redis.Redis) -> Iterator[APIFlask]:
+    port = server.connection_pool.connection_kwargs["port"]
+    app = create_app(dataclasses.replace(settings, redis_url=f"redis://127.0.0.1:{port}/0"))
+    here = Heartbeat(
+        name="one@host:1", queues=tuple(Queue), threads=9, busy=0, state=WorkerState.WORKING, up_seconds=9
+    )
+    with database.transaction() as session:
+        worker_heartbeats.record_heartbeat(session, here, now=clock.now())
+    yield app
+    app.extensions["machines"].ear.close()
+    app.extensions["database"].engine.dispose()
+
+
+@pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])
+def test_a_redis_that_refuses_writes_is_not_ready(
+    app: APIFlask, server: redis.Redis, folder: Path, refuse: Refuse
+) -> None:
+    client = app.test_client()
+    before = client.get("/readyz")
+    refuse(server, folder)
+
+    after = client.get("/readyz")
+
+    assert (before.status_code, before.json["checks"]["queue"]) == (200, "ok")  # type: ignore[index]
+    assert (after.status_code, after.json["checks"]["queue"]) == (503, "refuses_writes")  # type: ignore[index]
+    assert after.json["detail"].startswith("Redis answers, but refuses to store anything")  # type: ignore[index]
+
+
+@pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])
+def test_requests_go_on_while_redis_refuses_writes(
+    app: APIFlask, server: redis.Redis, folder: Path, refuse: Refuse
+) -> None:
+    member = join(app)
+    refuse(server, folder)
+
+    looked_up = member.client.post(
+        "/api/ext/lookup", json={"subject": {"email": "ada@acme.com"}}, headers=member.headers
+    )
+    asked = member.client.post(
+        "/api/ext/reveal/email",
+        json={"subject": {"email": "ada@acme.com"}},
+        headers=member.headers | {"Prefer": "respond-async"},
+    )
+
+    assert (looked_up.status_code, asked.status_code) == (200, 202)

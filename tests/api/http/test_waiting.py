@@ -1,0 +1,131 @@
+"""Waiting for a job: who gets a seat, and what happens to those who wait when the process ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import AbstractContextManager, ExitStack
+
+import pytest
+from apiflask import APIFlask
+from jobs_support import until
+from members import Member, join
+from sqlalchemy import update
+
+from app.api.http.job_responses import AppServices
+from app.core.jobs.jobs import Job
+from app.domain.errors import Unavailable
+from app.infra import clock
+from app.server import bulkhead
+from app.server.bulkhead import MAX_READS, MAX_WRITES
+
+
+@pytest.fixture
+def member(app: APIFlask) -> Member:
+    return join(app)
+
+
+@pytest.fixture
+def machines(app: APIFlask) -> AppServices:
+    found: AppServices = app.extensions["machines"]
+    return found
+
+
+def ask(member: Member, wait: int = 25) -> tuple[int, str | None, float]:
+    started = time.monotonic()
+    headers = member.headers | {"Prefer": f"wait={wait}"}
+    answer = member.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
+    return answer.status_code, answer.headers.get("Preference-Applied"), time.monotonic() - started
+
+
+def test_who_finds_no_seat_is_answered_at_once(member: Member, machines: AppServices) -> None:
+    machines.room.seats = 0
+
+    status, applied, seconds = ask(member)
+
+    assert (status, applied) == (202, None)
+    assert seconds < 10
+
+
+def test_who_finds_a_seat_waits(member: Member) -> None:
+    status, applied, seconds = ask(member, wait=1)
+
+    assert (status, applied) == (202, "wait=1")
+    assert seconds >= 1
+
+
+def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
+    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask(member, wait=0)
+    listen = machines.ear.waiting
+
+    def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
+        over = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
+        with machines.database.transaction() as session:
+            session.execute(update(Job).where(Job.id == job_id).values(over))
+        return listen(job_id)
+
+    monkeypatch.setattr(machines.ear, "waiting", end_and_listen)
+
+    status, _applied, seconds = ask(member)
+
+    assert status == 200
+    assert seconds < 10
+
+
+def test_when_the_process_ends_nobody_waits_any_longer(member: Member, machines: AppServices) -> None:
+    outcome: list[tuple[int, str | None, float]] = []
+    waiting = threading.Thread(target=lambda: outcome.append(ask(member)))
+    waiting.start()
+    until(lambda: machines.ear._waiters)  # noqa: SLF001 -- there is no other sign of it
+
+    machines.ear.close()
+    waiting.join(10)
+
+    assert outcome[0][0] == 202
+    assert outcome[0][2] < 10
+
+
+def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
+    member: Member, machines: AppServices
+) -> None:
+    machines.ear.close()
+
+    status, _applied, seconds = ask(member)
+
+    assert status == 202
+    assert seconds < 10
+
+
+def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
+    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
+
+    with ExitStack() as attended:
+        for _ in range(MAX_WRITES):
+            attended.enter_context(machines.room.turn(to_write=True))
+        status, _applied, _seconds = ask(member)
+
+    assert status == Unavailable.status
+    assert member.client.get("/api/ext/jobs", headers=member.headers).get_json()["jobs"] == []
+
+
+def test_who_was_taken_in_and_cannot_be_told_more_is_told_that(
+    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
+
+    with ExitStack() as attended:
+        for _ in range(MAX_READS):
+            attended.enter_context(machines.room.turn())
+        answer = member.client.post(
+            "/api/ext/company-by-hash",
+            json={"hash": "a" * 64},
+            headers=member.headers | {"Prefer": "respond-async"},
+        )
+
+    (job,) = member.client.get("/api/ext/jobs", headers=member.headers).get_json()["jobs"]
+    assert answer.status_code == Unavailable.status
+    assert job["id"] in answer.get_json()["detail"]

@@ -1,0 +1,341 @@
+from __future__ import annotations
+
+import dataclasses
+import re
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from apiflask import APIFlask
+from flask.testing import FlaskClient
+from jobs_support import a_question, a_workspace, submit
+from local_servers import free_port
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from app.api.ops.probes import Probe, ProbeTimeout
+from app.api.ops.readiness import PROBE_SECONDS
+from app.core.audit.audits import Audit
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.domain.kinds import CLICKS, Kind, Queue
+from app.infra import clock
+from app.infra.db import Database
+
+
+def settle(app: APIFlask, **changes: Any) -> None:
+    """Change settings of the running application."""
+    machines = app.extensions["machines"]
+    settings = dataclasses.replace(machines.settings, **changes)
+    app.extensions["machines"] = dataclasses.replace(machines, settings=settings)
+
+
+def use(app: APIFlask, url: str) -> None:
+    """Let the application use another database."""
+    app.extensions["machines"] = dataclasses.replace(app.extensions["machines"], database=Database(url))
+
+
+def test_a_process_that_answers_is_alive(client: FlaskClient) -> None:
+    answer = client.get("/healthz")
+
+    assert (answer.status_code, answer.json) == (200, {"status": "ok"})
+
+
+ALL_WELL = {"database": "ok", "queue": "ok", "workers": "ok", "progress": "ok", "clocks": "ok"}
+ONE = Heartbeat(
+    name="one@host:1",
+    queues=("interactive", "providers"),
+    threads=10,
+    busy=0,
+    state=WorkerState.WORKING,
+    up_seconds=60,
+)
+
+
+def say(app: APIFlask, **changes: Any) -> None:
+    """Let a worker say how it stands."""
+    with app.extensions["database"].transaction() as session:
+        worker_heartbeats.record_heartbeat(session, dataclasses.replace(ONE, **changes), now=clock.now())
+
+
+def wait(app: APIFlask, seconds: float, kind: Kind = Kind.REVEAL_EMAIL) -> None:
+    """Let a job have waited for so long."""
+    since = clock.now() - timedelta(seconds=seconds)
+    with app.extensions["database"].transaction() as session:
+        submit(session, a_question(a_workspace(session), kind=kind), now=since)
+
+
+def ready(app: APIFlask) -> tuple[int, dict[str, str], str]:
+    answer = app.test_client().get("/readyz")
+    assert answer.json is not None
+    assert answer.json["status"] == ("ok" if answer.status_code == 200 else "unavailable")
+    return answer.status_code, answer.json["checks"], answer.json["detail"]
+
+
+@pytest.fixture
+def frozen(redis_url: str) -> Iterator[str]:
+    """The URL of something that takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) -> None:
+    say(app)
+
+    assert ready(app) == (200, ALL_WELL, "Everything answers, and jobs get done.")
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
+def test_a_worker_whose_clock_is_wrong_is_a_warning(app: APIFlask, seconds: float, said: str) -> None:
+    say(app, clock_offset=seconds)
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (200, ALL_WELL | {"clocks": "differ"})
+    assert f"The clock of one@host:1 is {said} the database's" in detail
+
+
+def test_an_api_process_whose_clock_is_wrong_is_a_warning(
+    app: APIFlask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(app)
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) - timedelta(hours=1))
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (200, ALL_WELL | {"clocks": "differ"})
+    assert "The clock of web is 3600.0 s behind the database's" in detail
+
+
+def test_a_clock_that_is_off_by_less_than_a_second_is_right_enough(app: APIFlask) -> None:
+    say(app, clock_offset=-0.9)
+
+    assert ready(app)[:2] == (200, ALL_WELL)
+
+
+def test_how_wrong_clocks_are_and_which_messages_were_refused_is_measured(app: APIFlask) -> None:
+    say(app, clock_offset=-1.5, refused={"not_due": 3})
+
+    text = app.test_client().get("/metrics").text
+
+    assert 'ext_clock_offset_seconds{process="one@host:1"} -1.5' in text
+    assert 'ext_clock_offset_seconds{process="web"} ' in text
+    assert 'ext_messages_refused_total{process="one@host:1",reason="not_due"} 3.0' in text
+    assert 'ext_messages_refused_total{process="one@host:1",reason="held"} 0.0' in text
+
+
+def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -> None:
+    say(app, queues=("enrichment", "upkeep"))
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
+    assert detail.startswith("No worker is there for the queue interactive")
+
+
+@pytest.mark.parametrize("missing", CLICKS)
+def test_each_queue_of_a_click_needs_a_worker(app: APIFlask, missing: Queue) -> None:
+    say(app, queues=tuple(queue for queue in ONE.queues if queue != missing))
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
+    assert detail == f"No worker is there for the queue {missing}: start worker_{missing} of the Procfile."
+
+
+def test_workers_that_live_and_do_not_consume_are_told_from_missing_ones(app: APIFlask) -> None:
+    say(app, state=WorkerState.WITHOUT_QUEUE)
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"workers": "without_queue"})
+    assert "do not consume" in detail
+
+
+def test_if_jobs_do_not_get_done_it_is_not_ready_whoever_answers(app: APIFlask) -> None:
+    say(app)
+    wait(app, 75)
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"progress": "stalled"})
+    assert re.fullmatch(
+        r"The oldest job of the queue interactive has waited \d+ s: .* worker_interactive.*", detail
+    )
+
+
+def test_a_queue_that_nobody_works_on_is_told_when_its_jobs_have_waited_too_long(app: APIFlask) -> None:
+    say(app)
+    wait(app, 75, Kind.ENRICHMENT_REQUEST)
+
+    assert ready(app)[2].endswith("start worker_enrichment of the Procfile.")
+
+
+def test_how_long_a_job_may_wait_is_a_setting(app: APIFlask) -> None:
+    say(app)
+    wait(app, 75)
+    settle(app, ready_progress_seconds=90.0)
+
+    assert ready(app)[0] == 200
+
+
+def test_without_redis_it_is_not(app: APIFlask) -> None:
+    say(app)
+    settle(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, ALL_WELL | {"queue": "unreachable"})
+    assert detail.startswith("Redis cannot be reached: start it.")
+
+
+NO_DATABASE = {"queue": "ok", "workers": "unknown", "progress": "unknown", "clocks": "unknown"}
+
+
+def test_without_a_database_it_is_not(app: APIFlask) -> None:
+    use(app, f"postgresql://127.0.0.1:{free_port()}/nothing")
+
+    status, checks, detail = ready(app)
+
+    assert (status, checks) == (503, NO_DATABASE | {"database": "unreachable"})
+    assert detail.startswith("The database cannot be reached")
+
+
+def test_without_its_tables_it_is_not(app: APIFlask, tmp_path: Path) -> None:
+    use(app, f"sqlite:///{tmp_path}/empty.sqlite3")
+
+    assert ready(app)[1]["database"] == "unreachable"
+
+
+def test_a_part_that_is_frozen_is_told_in_less_than_two_seconds(app: APIFlask, frozen: str) -> None:
+    settle(app, redis_url=f"redis://{frozen}/0")
+    use(app, f"postgresql://{frozen}/nothing")
+    began = time.monotonic()
+
+    status, checks, _detail = ready(app)
+
+    assert time.monotonic() - began < 10  # a hang guard; what is promised follows from the next line
+    assert 2 * PROBE_SECONDS < 2
+    assert (status, checks["database"]) == (503, "no_answer")
+    assert checks["queue"] in {"no_answer", "unreachable"}  # Redis itself is given less time
+
+
+def test_a_part_that_hangs_is_asked_by_one_caller_at_a_time() -> None:
+    asked: list[int] = []
+    go_on = threading.Event()
+
+    def hang() -> bool:
+        asked.append(1)
+        return go_on.wait(5)
+
+    probe = Probe(hang, seconds=0.01)
+    for _caller in range(3):
+        with pytest.raises(ProbeTimeout):
+            probe()
+    go_on.set()
+
+    assert asked == [1]
+
+
+def test_the_answers_are_those_of_the_document(app: APIFlask) -> None:
+    document = app.test_client().get("/openapi.json").json
+    assert document is not None
+    responses = document["paths"]["/readyz"]["get"]["responses"]
+
+    shapes = {responses[status]["content"]["application/json"]["schema"]["$ref"] for status in ("200", "503")}
+
+    assert shapes == {"#/components/schemas/ReadinessOut"}
+
+
+def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
+    say(app)
+    wait(app, 75)
+    with app.extensions["database"].transaction() as session:
+        session.add(
+            Audit(
+                id="aud_x",
+                at=clock.now() - timedelta(minutes=5),
+                milliseconds=3,
+                workspaces=1,
+                jobs=1,
+                entries=1,
+                faults=[{}, {}],
+            )
+        )
+    app.extensions["machines"].sender.send(Kind.REVEAL_EMAIL, ["job_x"])
+
+    text = app.test_client().get("/metrics").text
+
+    assert re.search(r'^ext_oldest_job_seconds\{queue="interactive"\} [7-9]\d\.', text, re.MULTILINE)
+    assert 'ext_workers{queue="interactive"} 1.0' in text
+    assert 'ext_workers{queue="upkeep"} 0.0' in text
+    assert 'ext_jobs{kind="reveal.email",status="queued"} 1.0' in text
+    assert 'ext_queue_messages{queue="interactive"} 1.0' in text
+    assert re.search(r"^ext_audit_age_seconds 3\d\d\.", text, re.MULTILINE)
+    assert "ext_audit_faults 2.0" in text
+
+
+def test_figures_of_what_is_away_are_left_out_and_the_others_stay(app: APIFlask) -> None:
+    say(app)
+    settle(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    without_redis = app.test_client().get("/metrics").text
+    use(app, f"postgresql://127.0.0.1:{free_port()}/nothing")
+
+    without_both = app.test_client().get("/metrics")
+
+    assert ("ext_workers{" in without_redis, "ext_queue_messages" in without_redis) == (True, False)
+    assert (without_both.status_code, "ext_workers{" in without_both.text) == (200, False)
+    assert "ext_requests_total" in without_both.text
+
+
+def test_this_machine_may_see_the_figures(client: FlaskClient) -> None:
+    client.get("/healthz")
+
+    answer = client.get("/metrics")
+
+    assert (answer.status_code, answer.content_type) == (200, CONTENT_TYPE_LATEST)
+    assert 'ext_requests_total{endpoint="/healthz",status="200"}' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("address", "headers"),
+    [
+        ("192.0.2.1", {}),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}),
+        ("127.0.0.1", {"Forwarded": "for=192.0.2.1"}),
+        ("127.0.0.1", {"X-Real-IP": "192.0.2.1"}),
+        ("127.0.0.1", {"Via": "1.1 proxy"}),
+    ],
+)
+def test_to_the_world_nothing_is_there(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
+    answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+
+    assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [({"Authorization": "Bearer a-long-token"}, 200), ({"Authorization": "Bearer another"}, 404), ({}, 404)],
+)
+def test_with_a_token_set_only_who_sends_it_may_see_them(
+    app: APIFlask, sent: dict[str, str], status: int
+) -> None:
+    settle(app, metrics_token="a-long-token")
+
+    answer = app.test_client().get("/metrics", headers=sent)
+
+    assert answer.status_code == status
+
+
+def test_several_processes_add_their_figures_up(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+
+    answer = client.get("/metrics")
+
+    assert answer.status_code == 200

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from pytest_httpserver import HTTPServer
+from stored_support import suppress
+
+from app import settings as app_settings
+from app.core.contacts import emails
+from app.infra.db import Database
+from app.settings import Settings
+from cli.providers import group
+
+
+def person(first: str, last: str) -> dict[str, Any]:
+    return {
+        "value": f"{first}.{last}@acme.com".lower(),
+        "type": "personal",
+        "confidence": 95,
+        "first_name": first,
+        "last_name": last,
+        "verification": {"date": "2026-11-01", "status": "valid"},
+        "sources": [],
+    }
+
+
+FOUND = {
+    "data": {
+        "domain": "acme.com",
+        "organization": "Acme",
+        "pattern": "{first}.{last}",
+        "emails": [person("Grace", "Hopper"), person("Alan", "Turing"), person("Ada", "Lovelace")],
+    },
+    "meta": {"results": 3, "limit": 10, "offset": 0},
+}
+
+
+@pytest.fixture
+def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
+    def run(*words: str, **variables: str) -> Result:
+        chosen = dataclasses.replace(settings, provider_variables=tuple(sorted(variables.items())))
+        monkeypatch.setattr(app_settings, "load", lambda: chosen)
+        return CliRunner().invoke(group, ["people", *words])
+
+    return run
+
+
+def hunter_at(server: HTTPServer, body: Any = FOUND, status: int = 200) -> dict[str, str]:
+    server.expect_request("/domain-search").respond_with_json(body, status=status)
+    return {"HUNTER_API_KEY": "k", "HUNTER_BASE_URL": server.url_for("")}
+
+
+def test_who_is_found_is_kept_and_teaches_how_the_domain_writes_addresses(
+    run: Any, httpserver: HTTPServer, database: Database
+) -> None:
+    result = run("https://www.acme.com/team", "--json", **hunter_at(httpserver))
+
+    assert json.loads(result.stdout) == {
+        "found": 3,
+        "new": 3,
+        "updated": 0,
+        "unchanged": 0,
+        "suppressed": 0,
+        "pattern": "{first}.{last}",
+        "cost": 1,
+    }
+    with database.reading() as session:
+        assert [(stat.form, stat.count) for stat in emails.pattern_counts(session, "acme.com")] == [
+            ("{first}.{last}", 3)
+        ]
+
+
+def test_a_suppressed_person_stays_out(run: Any, httpserver: HTTPServer, database: Database) -> None:
+    with database.transaction() as session:
+        suppress(session, "email", "ada.lovelace@acme.com")
+
+    result = run("acme.com", **hunter_at(httpserver))
+
+    assert result.stdout.splitlines() == [
+        "3 people: 2 new, 0 updated, 0 unchanged, 1 suppressed. It cost 1 of Hunter's credits.",
+        "Their addresses follow {first}.{last}.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("domain", "status", "says"),
+    [("localhost", 200, "website"), ("acme.com", 401, "unconfigured"), ("acme.com", 500, "error")],
+)
+def test_what_goes_wrong_is_told_and_nothing_is_kept(
+    run: Any, httpserver: HTTPServer, domain: str, status: int, says: str
+) -> None:
+    result = run(domain, **hunter_at(httpserver, {"errors": []} if status > 200 else FOUND, status))
+
+    assert result.exit_code == 1
+    assert says in result.stderr
+
+
+def test_an_answer_that_makes_no_sense_is_told(run: Any, httpserver: HTTPServer) -> None:
+    result = run("acme.com", **hunter_at(httpserver, {"data": "x"}))
+
+    assert (result.exit_code, "cannot be reached" in result.stderr) == (1, True)
+
+
+def test_without_a_key_the_setting_is_named(run: Any) -> None:
+    result = run("acme.com")
+
+    assert (result.exit_code, "HUNTER_API_KEY" in result.stderr) == (1, True)

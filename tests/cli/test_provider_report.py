@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from app import settings as app_settings
+from app.core.jobs import provider_calls
+from app.core.jobs.provider_calls import CallKey
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import ProviderSettings, Settings, SettingsError
+from cli import provider_report
+from cli.provider_report import report
+from workers.providers import registry
+from workers.providers.base import ProviderField, Terms
+from workers.providers.pattern import Pattern
+from workers.providers.sandbox import Sandbox
+
+
+class Paid(Sandbox):
+    """A provider whose credits cost money."""
+
+    def __init__(self, name: str, credit_price: float) -> None:
+        self.name = name  # type: ignore[misc]
+        self.terms = Terms(prices={ProviderField.EMAIL: 1}, credit_price=credit_price)
+
+
+@pytest.fixture
+def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run the report over two paid providers, the dearer one first, and one that guesses."""
+    known = {"pattern": Pattern(ProviderSettings()), "dear": Paid("dear", 0.5), "cheap": Paid("cheap", 0.1)}
+    nobody = dict.fromkeys([f"providers_{field}" for field in ProviderField], ())
+    order = dataclasses.replace(settings, **nobody | {"providers_email": tuple(known)})
+    monkeypatch.setattr(app_settings, "load", lambda: order)
+    for module in (registry, provider_report):
+        monkeypatch.setattr(module, "load", lambda _settings: known)
+
+    def run(*words: str) -> Result:
+        return CliRunner().invoke(report, words, env={"COLUMNS": "120"})
+
+    return run
+
+
+def call(
+    database: Database,
+    provider: str,
+    outcome: TraceOutcome = TraceOutcome.HIT,
+    *,
+    times: int,
+    field: str = "email",
+    country: str | None = "DE",
+    days_ago: int = 0,
+) -> None:
+    """Write down so many answered calls, a hit for one credit each."""
+    at = clock.now() - timedelta(days=days_ago)
+    cost = 1 if outcome is TraceOutcome.HIT else 0
+    about: dict[str, Any] = {"job_id": "job_1", "item": None, "subject": b"x", "country": country}
+    with database.transaction() as session:
+        for _ in range(times):
+            question = CallKey(field=field, provider=provider, **about)
+            call_id = provider_calls.start(session, question, cost=9, now=at)
+            provider_calls.record_reply(
+                session, call_id, outcome=outcome, status=None, cost=cost, latency_ms=80, reply=None, now=at
+            )
+
+
+@pytest.fixture
+def calls(database: Database) -> None:
+    call(database, "dear", times=30)
+    call(database, "dear", TraceOutcome.MISS, times=10)
+    call(database, "cheap", TraceOutcome.MISS, times=5)
+    call(database, "cheap", times=5)
+
+
+def test_the_table_says_what_each_provider_found_and_cost(run: Any, calls: None) -> None:
+    result = run()
+
+    table = [line.split() for line in result.output.splitlines()]
+    assert result.exit_code == 0, result.output
+    assert [
+        "│",
+        "dear",
+        "│",
+        "40",
+        "│",
+        "30",
+        "│",
+        "75%",
+        "│",
+        "30",
+        "│",
+        "0.5",
+        "│",
+        "80",
+        "│",
+        "0",
+        "│",
+    ] in table
+    assert [
+        "│",
+        "cheap",
+        "│",
+        "10",
+        "│",
+        "5",
+        "│",
+        "50%",
+        "│",
+        "5",
+        "│",
+        "0.1",
+        "│",
+        "80",
+        "│",
+        "0",
+        "│",
+    ] in table
+
+
+def test_below_is_what_the_orders_cost(run: Any, calls: None) -> None:
+    lines = run().output.splitlines()
+
+    assert "configured: pattern, dear, cheap; finds 82% at 0.4301 each, 15.05 for the 35 found" in lines
+    assert "never asked, and so not counted: pattern" in lines
+    assert "best: pattern, cheap, dear; finds 82% at 0.2816 each, 9.854 for the 35 found" in lines
+
+
+def test_as_json_it_is_one_line(run: Any, calls: None) -> None:
+    result = run("--json", "--field", "email")
+
+    answer = json.loads(result.output)
+    [field] = answer["fields"]
+    assert (answer["days"], answer["country"], field["field"], field["found"]) == (90, None, "email", 35)
+    assert field["providers"][0] == {
+        "provider": "dear",
+        "asked": 40,
+        "hits": 30,
+        "hit_rate": 0.75,
+        "credits": 30.0,
+        "cost_per_hit": 0.5,
+        "latency_ms": 80,
+        "bounces": 0,
+    }
+    assert field["configured"]["order"] == ["pattern", "dear", "cheap"]
+    assert field["best"]["order"] == ["pattern", "cheap", "dear"]
+    assert field["never_asked"] == ["pattern"]
+    assert field["best"]["cost"] < field["configured"]["cost"]
+    assert field["best"]["hit_rate"] == field["configured"]["hit_rate"]
+
+
+def test_who_is_asked_no_more_is_told_without_a_price(run: Any, database: Database) -> None:
+    call(database, "gone", times=2)
+    call(database, "cheap", TraceOutcome.MISS, times=2)
+
+    [field] = json.loads(run("--json").output)["fields"]
+
+    assert [one["provider"] for one in field["providers"]] == ["cheap", "gone"]
+    assert [one["cost_per_hit"] for one in field["providers"]] == [None, None]
+    assert field["configured"]["order"] == ["pattern", "dear", "cheap"]
+    assert field["found"] == 0
+
+
+def test_a_field_for_which_nobody_is_configured_says_so(run: Any, database: Database) -> None:
+    call(database, "gone", times=2, field="phone")
+
+    result = run()
+
+    assert result.exit_code == 0, result.output
+    assert "configured: nobody is asked for this." in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [
+        ((), 40),
+        (("--country", "de"), 30),
+        (("--country", "Frankreich"), 10),
+        (("--days", "5"), 30),
+        (("--field", "phone"), None),
+        (("--field", "phone", "--field", "email"), 40),
+    ],
+)
+def test_field_country_and_days_narrow_it(
+    run: Any, database: Database, words: tuple[str, ...], asked: int | None
+) -> None:
+    call(database, "dear", times=30, country="DE")
+    call(database, "dear", times=10, country="FR", days_ago=6)
+
+    fields = json.loads(run("--json", *words).output)["fields"]
+
+    assert [one["asked"] for field in fields for one in field["providers"]] == ([asked] if asked else [])
+
+
+def test_without_calls_it_says_so(run: Any) -> None:
+    assert run().output == "No provider was asked in the last 90 days.\n"
+
+
+@pytest.mark.parametrize("words", [("--country", "Atlantis"), ("--field", "shoe"), ("--days", "0")])
+def test_what_cannot_be_reported_is_a_usage_error(run: Any, words: tuple[str, ...]) -> None:
+    result = run(*words)
+
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+
+
+def test_settings_that_make_no_sense_are_a_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> Settings:
+        raise SettingsError("SECRET_KEY is not set.")
+
+    monkeypatch.setattr(app_settings, "load", refuse)
+
+    result = run()
+
+    assert (result.exit_code, result.output) == (1, "Error: SECRET_KEY is not set.\n")
+
+
+def test_a_database_that_is_away_is_a_sentence(
+    run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = dataclasses.replace(settings, database_url="postgresql://nobody@127.0.0.1:1/nothing")
+    monkeypatch.setattr(app_settings, "load", lambda: away)
+
+    result = run()
+
+    assert result.exit_code == 1
+    assert "The database cannot be used." in result.output
+
+
+def test_a_database_without_tables_is_a_sentence(
+    run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    empty = dataclasses.replace(settings, database_url="sqlite://")
+    monkeypatch.setattr(app_settings, "load", lambda: empty)
+
+    result = run()
+
+    assert result.exit_code == 1
+    assert "The database cannot be used." in result.output

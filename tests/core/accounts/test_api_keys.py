@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.core.accounts import accounts, api_keys, workspaces
+from app.core.accounts.accounts import Account
+from app.domain import tokens
+from app.domain.callers import Scope
+from app.domain.errors import NotFound
+from app.domain.ids import new_id
+from app.domain.tokens import TokenKind
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def account(session: Session) -> Account:
+    workspace = workspaces.create(session, name="Acme", now=NOW)
+    return accounts.create(
+        session, workspace.id, email="ada@acme.example", name="Ada", password_hash="h", now=NOW
+    )
+
+
+@pytest.fixture
+def other(session: Session, account: Account) -> Account:
+    return accounts.create(
+        session, account.workspace_id, email="bob@acme.example", name="Bob", password_hash="h", now=NOW
+    )
+
+
+def test_a_key_keeps_its_hash_and_first_characters_and_never_itself(
+    session: Session, account: Account
+) -> None:
+    key, text = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
+
+    assert tokens.kind_of(text) is TokenKind.API_KEY
+    assert (key.hash, key.prefix) == (tokens.digest(text), text[:12])
+    assert text not in str(vars(key))
+
+
+def test_a_key_has_the_scopes_it_was_made_with_each_once(session: Session, account: Account) -> None:
+    scopes = [Scope.REVEAL, Scope.LOOKUP, Scope.REVEAL]
+
+    key, _ = api_keys.create(session, account.id, name="CRM", scopes=scopes, expires_at=None, now=NOW)
+
+    assert key.granted == (Scope.LOOKUP, Scope.REVEAL)
+
+
+def test_a_key_ends_when_it_was_told_to(session: Session, account: Account) -> None:
+    end = NOW + timedelta(days=1)
+
+    key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=end, now=NOW)
+
+    assert key.ends_at == end
+
+
+def test_the_list_has_the_accounts_own_keys_the_newest_first_without_revoked_ones(
+    session: Session, account: Account, other: Account
+) -> None:
+    first, _ = api_keys.create(session, account.id, name="1", scopes=Scope, expires_at=None, now=NOW)
+    first.id = "key_000000000000000000000000"
+    second, _ = api_keys.create(session, account.id, name="2", scopes=Scope, expires_at=None, now=NOW)
+    gone, _ = api_keys.create(session, account.id, name="3", scopes=Scope, expires_at=None, now=NOW)
+    api_keys.create(session, other.id, name="4", scopes=Scope, expires_at=None, now=NOW)
+    api_keys.revoke(session, account.id, gone.id, now=NOW)
+
+    listed = api_keys.of_account(session, account.id)
+
+    assert [key.name for key in listed] == [second.name, first.name]
+
+
+def test_revoking_twice_keeps_the_first_time(session: Session, account: Account) -> None:
+    key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
+    api_keys.revoke(session, account.id, key.id, now=NOW)
+
+    api_keys.revoke(session, account.id, key.id, now=NOW + timedelta(hours=1))
+
+    assert key.revoked_at == NOW
+
+
+def test_somebody_elses_key_looks_like_one_that_never_was(
+    session: Session, account: Account, other: Account
+) -> None:
+    theirs, _ = api_keys.create(session, other.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
+
+    with pytest.raises(NotFound) as foreign:
+        api_keys.revoke(session, account.id, theirs.id, now=NOW)
+    with pytest.raises(NotFound) as unknown:
+        api_keys.revoke(session, account.id, new_id("key"), now=NOW)
+    with pytest.raises(NotFound) as misshapen:
+        api_keys.revoke(session, account.id, "key_%", now=NOW)
+
+    assert theirs.revoked_at is None
+    assert foreign.value.as_dict() == unknown.value.as_dict() == misshapen.value.as_dict()

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.accounts import accounts, sessions, workspaces
+from app.core.accounts.accounts import Account
+from app.core.accounts.sessions import LoginSession
+from app.domain import tokens
+from app.domain.callers import Scope
+from app.domain.errors import NotFound
+from app.domain.tokens import TokenKind
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def account(session: Session) -> Account:
+    workspace = workspaces.create(session, name="Acme", now=NOW)
+    return accounts.create(
+        session, workspace.id, email="ada@acme.example", name="Ada", password_hash="h", now=NOW
+    )
+
+
+def test_a_session_keeps_the_hash_of_its_token_and_never_the_token(
+    session: Session, account: Account
+) -> None:
+    started, token = sessions.start(
+        session, account.id, network=b"n", client_name="chrome", client_version="1.0", now=NOW
+    )
+
+    assert tokens.kind_of(token) is TokenKind.SESSION
+    assert started.hash == tokens.digest(token)
+    assert (started.client_name, started.client_version) == ("chrome", "1.0")
+    assert token not in str(vars(started))
+
+
+def test_a_session_may_do_everything(session: Session, account: Account) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    assert started.granted == tuple(Scope)
+
+
+def test_a_session_ends_when_it_is_idle_for_two_weeks(session: Session, account: Account) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    assert started.ends_at == NOW + timedelta(days=14)
+
+
+def test_a_session_in_daily_use_ends_after_ninety_days(session: Session, account: Account) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    started.last_used_at = NOW + timedelta(days=89)
+
+    assert started.ends_at == NOW + timedelta(days=90)
+
+
+def test_signing_out_ends_one_session_and_not_the_other(session: Session, account: Account) -> None:
+    first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    sessions.end(session, account.id, first.id, now=NOW)
+
+    session.flush()
+    session.expire_all()
+    assert (first.revoked_at, second.revoked_at) == (NOW, None)
+
+
+def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Session, account: Account) -> None:
+    first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    sessions.end(session, account.id, first.id, now=NOW)
+
+    sessions.end_all(session, account.id, now=NOW + timedelta(hours=1))
+
+    session.expire_all()
+    assert (first.revoked_at, second.revoked_at) == (NOW, NOW + timedelta(hours=1))
+
+
+def test_ending_a_session_again_leaves_the_time_at_which_it_was_ended(
+    session: Session, account: Account
+) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    sessions.end(session, account.id, started.id, now=NOW)
+
+    sessions.end(session, account.id, started.id, now=NOW + timedelta(hours=1))
+
+    assert started.revoked_at == NOW
+
+
+@pytest.mark.parametrize("session_id", ["ses_" + "0" * 24, "no id", ""])
+def test_a_session_that_the_account_does_not_have_is_not_found(
+    session: Session, account: Account, session_id: str
+) -> None:
+    with pytest.raises(NotFound):
+        sessions.end(session, account.id, session_id, now=NOW)
+
+
+def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, account: Account) -> None:
+    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+
+    with pytest.raises(NotFound):
+        sessions.end(session, "acc_of_somebody_else", started.id, now=NOW)
+
+    assert started.revoked_at is None
+
+
+def test_ending_all_but_one_spares_that_one_and_says_how_many_ended(
+    session: Session, account: Account
+) -> None:
+    begun = [sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(3)]
+
+    ended = sessions.end_all(session, account.id, spared=begun[1].id, now=NOW)
+
+    session.expire_all()
+    assert ended == 2
+    assert [each.revoked_at for each in begun] == [NOW, None, NOW]
+
+
+def test_only_sessions_that_still_work_are_listed_the_last_used_first(
+    session: Session, account: Account
+) -> None:
+    ended, idle, old, first, second = (
+        sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(5)
+    )
+    ended.revoked_at = NOW
+    idle.last_used_at = NOW - timedelta(days=14)
+    old.expires_at = NOW
+    first.last_used_at = NOW - timedelta(hours=1)
+    session.flush()
+
+    listed = sessions.of_account(session, account.id, now=NOW)
+
+    assert [each.id for each in listed] == [second.id, first.id]
+
+
+def test_a_network_is_known_once_the_account_has_signed_in_from_it(
+    session: Session, account: Account
+) -> None:
+    sessions.start(session, account.id, network=b"home", now=NOW)
+
+    assert sessions.has_signed_in_from(session, account.id, b"home")
+    assert not sessions.has_signed_in_from(session, account.id, b"elsewhere")
+    assert not sessions.has_signed_in_from(session, None, b"home")
+
+
+def test_sessions_are_forgotten_when_their_absolute_end_is_over(session: Session, account: Account) -> None:
+    sessions.start(session, account.id, network=b"n", now=NOW - timedelta(days=90))
+    sessions.start(session, account.id, network=b"n", now=NOW)
+
+    forgotten = sessions.forget(session, now=NOW)
+
+    assert forgotten == 1
+    assert session.scalar(select(func.count()).select_from(LoginSession)) == 1

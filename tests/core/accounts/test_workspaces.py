@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+from jobs_support import NOW, a_workspace
+from sqlalchemy import update
+from sqlalchemy.exc import IntegrityError, NoResultFound
+from sqlalchemy.orm import Session
+
+from app.core.accounts import workspaces
+from app.core.accounts.workspaces import Balance, Workspace
+
+
+def test_a_new_workspace_has_nothing(session: Session) -> None:
+    workspace = workspaces.create(session, name="Acme", now=NOW)
+
+    assert workspaces.balance(session, workspace.id) == Balance(available=0, held=0)
+
+
+def test_the_balance_of_a_workspace_that_never_was_is_an_error(session: Session) -> None:
+    with pytest.raises(NoResultFound):
+        workspaces.balance(session, "wks_nobody")
+
+
+@pytest.mark.parametrize("figure", ["available", "held"])
+def test_the_database_refuses_a_negative_figure(session: Session, figure: str) -> None:
+    workspace_id = a_workspace(session)
+
+    with pytest.raises(IntegrityError):
+        session.execute(update(Workspace).where(Workspace.id == workspace_id).values({figure: -1}))

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+from audit_support import STUCK_AFTER, Days, busy_days, faults, plant
+from jobs_support import NOW, a_job, at_once
+from sqlalchemy import select, text
+from sqlalchemy.orm import Session
+
+from app.core.audit import audits
+from app.core.audit.audits import Audit
+from app.infra.db import Database
+from app.settings import Settings
+
+EVERY = timedelta(minutes=5)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+
+
+@pytest.fixture
+def days(session: Session) -> Days:
+    return busy_days(session)
+
+
+def test_an_empty_database_has_no_fault(session: Session) -> None:
+    assert faults(session) == []
+
+
+def test_one_workspace_is_looked_at_alone(session: Session, days: Days) -> None:
+    session.execute(text("UPDATE workspaces SET spent = spent + 1"))
+
+    assert faults(session, workspace_id=days.other) == [("balance_is_the_sum", days.other)]
+    assert audits.scope(session, days.other) == audits.AuditScope(workspaces=1, jobs=2, entries=3)
+
+
+def test_of_many_faults_some_are_named(session: Session, days: Days, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
+    session.execute(text("UPDATE workspaces SET spent = spent + 1"))
+
+    assert faults(session) == [("balance_is_the_sum", min(days.workspace, days.other))]
+
+
+def test_an_audit_sees_one_moment_while_others_write(database: Database) -> None:
+    with database.transaction() as session:
+        days = busy_days(session)
+
+    with database.reading() as reader:
+        audits.use_repeatable_read(reader)
+        before = audits.scope(reader)
+        with database.transaction() as session:
+            plant(session, days, ["UPDATE workspaces SET spent = 9 WHERE id = '{other}'"])
+            a_job(session, days.other, "meanwhile")
+        seen = faults(reader)
+        after = audits.scope(reader)
+
+    assert (seen, after) == ([], before)
+
+
+def test_an_audit_is_due_when_there_was_none(session: Session) -> None:
+    assert audits.last(session) is None
+    assert audits.begin(session, every=EVERY, now=NOW) is not None
+
+
+def test_an_audit_waits_for_its_time(session: Session) -> None:
+    finished(session, milliseconds=40)
+
+    assert audits.begin(session, every=EVERY, now=NOW + EVERY - SECOND) is None
+    assert audits.begin(session, every=EVERY, now=NOW + EVERY) is not None
+
+
+def test_an_audit_that_took_long_is_followed_by_a_longer_pause(session: Session) -> None:
+    finished(session, milliseconds=60_000)
+
+    assert audits.begin(session, every=EVERY, now=NOW + 20 * MINUTE - SECOND) is None
+    assert audits.begin(session, every=EVERY, now=NOW + 20 * MINUTE) is not None
+
+
+def test_while_one_audits_nobody_else_does_unless_it_never_ends(session: Session) -> None:
+    audits.begin(session, every=EVERY, now=NOW)
+
+    assert audits.begin(session, every=EVERY, now=NOW + 59 * MINUTE) is None
+    assert audits.begin(session, every=EVERY, now=NOW + 60 * MINUTE) is not None
+
+
+def test_of_many_who_would_audit_at_once_one_does(database: Database) -> None:
+    def begin(_number: int) -> str | None:
+        with database.transaction() as session:
+            return audits.begin(session, every=EVERY, now=NOW)
+
+    assert sum(one is not None for one in at_once(8, begin)) == 1
+
+
+def test_what_came_of_an_audit_is_kept(session: Session, days: Days) -> None:
+    plant(session, days, ["UPDATE workspaces SET spent = 1 WHERE id = '{other}'"])
+
+    finished(session, milliseconds=40)
+
+    last = audits.last(session)
+    assert last is not None
+    assert (last.at, last.milliseconds, last.workspaces) == (NOW, 40, 2)
+    assert last.faults == [
+        {
+            "rule": "balance_is_the_sum",
+            "id": days.other,
+            "workspace_id": days.other,
+            "expected": "available 5, held 0, spent 0",
+            "found": "available 5, held 0, spent 1",
+        }
+    ]
+
+
+def test_an_audit_under_way_is_not_the_last(session: Session) -> None:
+    finished(session, milliseconds=40)
+    audits.add(session, now=NOW + EVERY)
+
+    last = audits.last(session)
+
+    assert last is not None
+    assert last.at == NOW
+
+
+def test_old_audits_are_dropped(session: Session) -> None:
+    finished(session, milliseconds=40)
+
+    finished(session, milliseconds=40, now=NOW + audits.RETENTION + SECOND)
+
+    assert session.scalars(select(Audit.at)).all() == [NOW + audits.RETENTION + SECOND]
+
+
+def test_a_job_may_be_late_by_its_lease_and_some_sweeps(settings: Settings) -> None:
+    settings = dataclasses.replace(settings, lease_seconds=20, sweep_seconds=2.0)
+
+    assert audits.stuck_after(settings) == timedelta(seconds=20 + 10 * 2 + 60)
+
+
+def finished(session: Session, *, milliseconds: int, now: datetime = NOW) -> None:
+    audit_id = audits.add(session, now=now)
+    checked = list(audits.check(session, stuck_after=STUCK_AFTER, now=now))
+    extent = audits.scope(session)
+    audits.finish(session, audit_id, extent, checked, milliseconds=milliseconds, now=now)
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_postgresql_is_asked_whether_somebody_else_begins(*, is_free: bool) -> None:
+    postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
+    session = SimpleNamespace(
+        get_bind=lambda: postgresql,
+        scalar=lambda query, *_values: is_free if "advisory" in str(query) else None,
+        add=lambda _audit: None,
+        flush=lambda: None,
+    )
+
+    begun = audits.begin(cast("Session", session), every=EVERY, now=NOW)
+
+    assert (begun is not None) is is_free
+
+
+def test_postgresql_is_told_to_stay_at_one_moment() -> None:
+    postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
+    told: list[dict[str, str]] = []
+
+    def connection(*, execution_options: dict[str, str]) -> None:
+        told.append(execution_options)
+
+    session = SimpleNamespace(get_bind=lambda: postgresql, connection=connection)
+
+    audits.use_repeatable_read(cast("Session", session))
+
+    assert told == [{"isolation_level": "REPEATABLE READ"}]

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import pytest
+from findings_support import DAY, NOW, company, said
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts import companies
+from app.core.contacts.companies import Company
+from app.domain.findings import FoundCompany
+from app.domain.normal.hashes import profile_hash, website_hash
+from app.domain.records.merging import Change
+
+PAGE = "https://www.linkedin.com/company/acme-demo"
+ACME = company("Acme Inc.", "acme.example", linkedin_url=PAGE)
+
+
+def count(session: Session) -> int:
+    return session.scalar(select(func.count()).select_from(Company)) or 0
+
+
+def test_a_company_is_kept_with_its_hashes(session: Session) -> None:
+    kept = companies.upsert(session, ACME, now=NOW)
+
+    assert (kept.name, kept.name_key) == ("Acme Inc.", "acme")
+    assert kept.domain_hash == website_hash("acme.example")
+    assert kept.linkedin_hash == profile_hash(PAGE)
+    assert companies.get(session, kept.id) is kept
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        company(None, "acme.example"),
+        company("Whatever", "acme.example"),
+        company(None, None, linkedin_url=PAGE),
+        company("ACME", None),
+        company("acme inc", None, linkedin_url=PAGE),
+    ],
+    ids=["domain", "domain before name", "page", "name", "page and name"],
+)
+def test_two_words_are_about_one_company(session: Session, second: FoundCompany) -> None:
+    first = companies.upsert(session, ACME, now=NOW)
+
+    kept = companies.upsert(session, second, now=NOW)
+
+    assert kept.id == first.id
+    assert count(session) == 1
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        company("Acme Inc.", "acme-tools.example"),
+        company("Acme Inc.", None, linkedin_url="https://www.linkedin.com/company/acme-tools-demo"),
+        company("Apex", None),
+    ],
+    ids=["another domain", "another page", "another name"],
+)
+def test_another_domain_or_page_is_another_company(session: Session, second: FoundCompany) -> None:
+    companies.upsert(session, ACME, now=NOW)
+
+    companies.upsert(session, second, now=NOW)
+
+    assert count(session) == 2
+
+
+def test_a_domain_is_filled_in_but_never_changes(session: Session) -> None:
+    companies.upsert(session, company("Acme", None, linkedin_url=PAGE), now=NOW)
+
+    filled = companies.upsert(session, ACME, now=NOW).domain
+    other = company("Acme", "acme-new.example", at=NOW + DAY, linkedin_url=PAGE)
+    later = companies.upsert(session, other, now=NOW + DAY).domain
+
+    assert (filled, later) == ("acme.example", "acme.example")
+
+
+def test_a_page_that_another_company_has_is_not_taken_over(session: Session) -> None:
+    companies.upsert(session, company(None, None, linkedin_url=PAGE), now=NOW)
+    companies.upsert(session, company(None, "acme.example"), now=NOW)
+
+    kept = companies.upsert(session, ACME, now=NOW)
+
+    assert (kept.domain, kept.linkedin_url) == ("acme.example", None)
+    assert count(session) == 2
+
+
+def test_the_newer_name_and_facts_win(session: Session) -> None:
+    companies.upsert(
+        session, company("Acme", "acme.example", headcount="11-50", city="Boston", country="US"), now=NOW
+    )
+    newer = company("Acme Labs", "acme.example", NOW + DAY, headcount="51-200")
+
+    kept = companies.upsert(session, newer, now=NOW + DAY)
+
+    assert (kept.name, kept.name_key, kept.headcount, kept.city) == (
+        "Acme Labs",
+        "acme labs",
+        "51-200",
+        "Boston",
+    )
+    assert kept.updated_at == NOW + DAY
+
+
+def test_older_facts_fill_gaps_only(session: Session) -> None:
+    companies.upsert(session, company("Acme", "acme.example", headcount="11-50"), now=NOW)
+    older = company("Acme Old", "acme.example", NOW - DAY, headcount="1-10", industry="Tools")
+
+    kept = companies.upsert(session, older, now=NOW + DAY)
+
+    assert (kept.name, kept.headcount, kept.industry) == ("Acme", "11-50", "Tools")
+
+
+def test_the_same_again_changes_nothing(session: Session) -> None:
+    first = companies.upsert(session, ACME, now=NOW)
+
+    [(company_id, change)] = companies.upsert_many(session, [ACME], now=NOW + DAY)
+
+    assert (company_id, change) == (first.id, Change.NONE)
+    assert session.get_one(Company, company_id, populate_existing=True).updated_at == NOW
+
+
+def test_companies_meet_within_one_batch(session: Session) -> None:
+    kept = companies.upsert_many(session, [ACME, ACME, company("Acme GmbH", None), company("Apex")], now=NOW)
+
+    assert len({company_id for company_id, _ in kept}) == 2
+    assert [change for _, change in kept] == [None, Change.NONE, Change.NONE, None]
+
+
+def test_a_company_is_found_by_what_is_said_of_it(session: Session) -> None:
+    kept = companies.upsert(session, ACME, now=NOW)
+
+    found = companies.find(session, FoundCompany(source=said(), name="acme"))
+
+    assert found is kept
+    assert companies.find(session, FoundCompany(source=said(), name="apex")) is None

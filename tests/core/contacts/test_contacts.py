@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import pytest
+from findings_support import ADA, BOB, DAY, NOW, company, email, person, phone, said
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts import companies, contacts, emails, phones
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.domain.findings import EmailStatus, FoundContact
+from app.domain.records.merging import Change
+
+ACME = company("Acme Inc.", "acme.example")
+OTHER = company("Other Ltd", "other.example")
+
+
+def keep_both(session: Session, first: FoundContact, second: FoundContact) -> int:
+    """Keep two words, each in a batch of its own, and count the people."""
+    contacts.upsert(session, first, now=NOW)
+    contacts.upsert(session, second, now=NOW)
+    return session.scalar(select(func.count()).select_from(Contact)) or 0
+
+
+def test_a_person_is_kept_with_company_emails_and_phones(session: Session) -> None:
+    found = person(
+        company=ACME, emails=(email(),), phones=(phone(),), linkedin_url=ADA, title="CTO", city="Boston"
+    )
+
+    kept = contacts.upsert(session, found, now=NOW)
+
+    assert (kept.full_name, kept.name_key, kept.last_key) == ("Ada Lovelace", "ada lovelace", "lovelace")
+    assert (kept.title, kept.city, kept.linkedin_url) == ("CTO", "Boston", ADA)
+    assert (kept.created_at, kept.updated_at) == (NOW, NOW)
+    assert kept.provenance == {"*": {"source": "list.csv", "at": "2026-11-20T12:00:00.000Z"}}
+    assert kept.company_id is not None
+    employer = companies.get(session, kept.company_id)
+    assert employer is not None
+    assert employer.domain == "acme.example"
+    assert [one.email for one in emails.of(session, [kept.id])[kept.id]] == ["ada.lovelace@acme.example"]
+    assert [one.e164 for one in phones.of(session, [kept.id])[kept.id]] == ["+16175550101"]
+
+
+def test_contacts_are_found_by_id(session: Session) -> None:
+    kept = contacts.upsert(session, person(company=ACME), now=NOW)
+
+    found = session.get(Contact, kept.id)
+
+    assert found is kept
+
+
+def test_the_same_profile_is_the_same_person_whatever_else_differs(session: Session) -> None:
+    first = person(linkedin_url=ADA, emails=(email("a@acme.example"),), company=ACME)
+    second = person("Ada King", linkedin_url=ADA, emails=(email("b@other.example"),), company=OTHER)
+
+    people = keep_both(session, first, second)
+
+    assert people == 1
+
+
+def test_the_same_email_is_the_same_person(session: Session) -> None:
+    people = keep_both(
+        session, person(emails=(email(),)), person("Ada King", emails=(email(),), linkedin_url=ADA)
+    )
+
+    assert people == 1
+
+
+def test_two_profiles_are_two_people_even_with_one_email(session: Session) -> None:
+    first = person(linkedin_url=ADA, emails=(email(),), company=ACME)
+    second = person(linkedin_url=BOB, emails=(email(),), company=ACME)
+
+    people = keep_both(session, first, second)
+
+    assert people == 2
+
+
+def test_a_shared_mailbox_is_no_person(session: Session) -> None:
+    shared = email("info@acme.example")
+
+    people = keep_both(session, person(emails=(shared,)), person("Bob Ray", emails=(shared,)))
+
+    assert people == 2
+
+
+def test_a_shared_mailbox_and_one_name_are_one_person(session: Session) -> None:
+    shared = email("info@acme.example")
+
+    people = keep_both(session, person(emails=(shared,)), person(emails=(shared,)))
+
+    assert people == 1
+
+
+def test_an_email_that_two_have_means_the_one_of_that_name(session: Session) -> None:
+    shared = email("family@mailbox.example")
+    ada = contacts.upsert(session, person(linkedin_url=ADA, emails=(shared,)), now=NOW)
+    bob = contacts.upsert(session, person("Bob Ray", linkedin_url=BOB, emails=(shared,)), now=NOW)
+
+    again = contacts.upsert(session, person("Bob Ray", emails=(shared,)), now=NOW)
+    nameless = contacts.upsert(session, person(None, emails=(shared,)), now=NOW)
+
+    assert again.id == bob.id
+    assert nameless.id == ada.id
+
+
+def test_of_two_with_one_email_the_one_with_the_phone_is_meant(session: Session) -> None:
+    contacts.upsert(session, person(None, linkedin_url=ADA, emails=(email(),)), now=NOW)
+    bob = contacts.upsert(
+        session, person(None, linkedin_url=BOB, emails=(email(),), phones=(phone(),)), now=NOW
+    )
+
+    kept = contacts.upsert(session, person(None, emails=(email(),), phones=(phone(),)), now=NOW)
+
+    assert kept.id == bob.id
+
+
+def test_the_same_name_at_the_same_company_is_the_same_person(session: Session) -> None:
+    first = person("José Álvarez", company=ACME)
+    second = person("Jose Alvarez", company=company("ACME", None), emails=(email(),))
+
+    people = keep_both(session, first, second)
+
+    assert people == 1
+
+
+@pytest.mark.parametrize(
+    "second",
+    [person(company=OTHER), person("Ada King", company=ACME), person(emails=(email("a@mailbox.example"),))],
+    ids=["another company", "another name", "no company"],
+)
+def test_the_same_name_elsewhere_is_somebody_else(session: Session, second: FoundContact) -> None:
+    people = keep_both(session, person(company=ACME), second)
+
+    assert people == 2
+
+
+def test_a_single_name_is_enough_within_a_company(session: Session) -> None:
+    people = keep_both(session, person("Madonna", company=ACME), person("Madonna", company=ACME))
+
+    assert people == 1
+
+
+def test_a_phone_without_a_company_is_the_same_person_unless_the_names_differ(session: Session) -> None:
+    first = contacts.upsert(session, person(phones=(phone(),)), now=NOW)
+
+    same = contacts.upsert(session, person(phones=(phone(),)), now=NOW)
+    nameless = contacts.upsert(session, person(None, phones=(phone(),)), now=NOW)
+    other = contacts.upsert(session, person("Bob Ray", phones=(phone(),)), now=NOW)
+
+    assert same.id == nameless.id == first.id
+    assert other.id != first.id
+
+
+def test_people_meet_within_one_batch(session: Session) -> None:
+    founds = [
+        person(linkedin_url=ADA, company=ACME),
+        person(company=ACME, emails=(email(),)),
+        person(None, emails=(email(),), title="CTO"),
+        person("Bob Ray", phones=(phone(),)),
+        person("Bob Ray", phones=(phone(),)),
+    ]
+
+    kept = contacts.upsert_many(session, founds, now=NOW)
+
+    assert len({one.contact_id for one in kept}) == 2
+    assert [one.change for one in kept] == [None, Change.VISIBLE, Change.VISIBLE, None, Change.NONE]
+
+
+def test_a_newer_word_wins_field_by_field_and_keeps_its_source(session: Session) -> None:
+    contacts.upsert(session, person(linkedin_url=ADA, title="CTO", city="Boston", company=ACME), now=NOW)
+    newer = person(linkedin_url=ADA, title="CEO", source=said(NOW + DAY, "new.csv"), company=OTHER)
+
+    kept = contacts.upsert(session, newer, now=NOW + DAY)
+
+    assert (kept.title, kept.city, kept.updated_at) == ("CEO", "Boston", NOW + DAY)
+    assert kept.provenance["title"] == {"source": "new.csv", "at": "2026-11-21T12:00:00.000Z"}
+    assert kept.provenance["*"]["source"] == "list.csv"
+    employer = session.scalar(select(Company).where(Company.domain == "other.example"))
+    assert employer is not None
+    assert kept.company_id == employer.id
+
+
+def test_an_older_word_only_fills_gaps(session: Session) -> None:
+    contacts.upsert(session, person(linkedin_url=ADA, title="CTO"), now=NOW)
+    older = person(linkedin_url=ADA, title="Engineer", city="Boston", at=NOW - DAY)
+
+    kept = contacts.upsert(session, older, now=NOW + DAY)
+
+    assert (kept.title, kept.city) == ("CTO", "Boston")
+    assert kept.provenance["city"]["at"] == "2026-11-19T12:00:00.000Z"
+
+
+def test_nothing_new_leaves_the_contact_as_it_was(session: Session) -> None:
+    found = person(linkedin_url=ADA, title="CTO", emails=(email(),), phones=(phone(),), company=ACME)
+    contacts.upsert(session, found, now=NOW)
+
+    [kept] = contacts.upsert_many(session, [found], now=NOW + DAY)
+
+    assert kept.change is Change.NONE
+    assert session.get_one(Contact, kept.contact_id, populate_existing=True).updated_at == NOW
+
+
+def test_a_confirmation_is_no_update(session: Session) -> None:
+    contacts.upsert(session, person(linkedin_url=ADA, emails=(email(),)), now=NOW)
+    again = person(linkedin_url=ADA, emails=(email(at=NOW + DAY),), at=NOW + DAY)
+
+    [kept] = contacts.upsert_many(session, [again], now=NOW + DAY)
+
+    assert kept.change is Change.CONFIRMED
+    row = session.get_one(Contact, kept.contact_id, populate_existing=True)
+    assert row.updated_at == NOW
+    assert row.provenance["*"]["at"] == "2026-11-21T12:00:00.000Z"
+
+
+def test_another_email_status_updates_the_contact(session: Session) -> None:
+    contacts.upsert(session, person(linkedin_url=ADA, emails=(email(),)), now=NOW)
+    verdict = email(status=EmailStatus.INVALID, verified_at=NOW + DAY, at=NOW + DAY)
+
+    kept = contacts.upsert(session, person(linkedin_url=ADA, emails=(verdict,)), now=NOW + DAY)
+
+    assert kept.updated_at == NOW + DAY
+
+
+def test_a_profile_is_added_to_whom_an_email_names(session: Session) -> None:
+    contacts.upsert(session, person(emails=(email(),)), now=NOW)
+
+    kept = contacts.upsert(session, person(emails=(email(),), linkedin_url=ADA), now=NOW)
+
+    assert kept.linkedin_url == ADA
+
+
+def test_a_persons_row_does_not_rename_the_company(session: Session) -> None:
+    contacts.upsert(session, person(company=ACME), now=NOW)
+    consultant = person("Bob Ray", company=company("Consulting LLC", "acme.example", at=NOW + DAY))
+
+    contacts.upsert(session, consultant, now=NOW + DAY)
+
+    employer = session.scalar(select(Company).where(Company.domain == "acme.example"))
+    assert employer is not None
+    assert employer.name == "Acme Inc."
+
+
+def test_people_are_counted_by_company(session: Session) -> None:
+    ada = contacts.upsert(session, person(company=ACME), now=NOW)
+    contacts.upsert(session, person("Bob Ray", company=ACME), now=NOW)
+    empty = companies.upsert(session, OTHER, now=NOW)
+
+    counts = contacts.count_by_company(session, [str(ada.company_id), empty.id])
+
+    assert counts == {ada.company_id: 2}
+
+
+def test_many_people_are_kept_in_a_handful_of_statements(session: Session) -> None:
+    founds = [
+        person(f"Ada L{index}", company=ACME, emails=(email(f"a{index}@acme.example"),))
+        for index in range(50)
+    ]
+    statements: list[str] = []
+    with _counted(session, statements):
+        contacts.upsert_many(session, founds, now=NOW)
+    first = len(statements)
+    with _counted(session, statements):
+        contacts.upsert_many(session, founds, now=NOW)
+
+    assert first < 15
+    assert len(statements) - first < 15
+
+
+def _counted(session: Session, statements: list[str]):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    from contextlib import contextmanager  # noqa: PLC0415
+
+    from sqlalchemy import event  # noqa: PLC0415
+
+    engine = session.get_bind()
+
+    @contextmanager
+    def counting():  # type: ignore[no-untyped-def]  # noqa: ANN202
+        def note(*args: object) -> None:
+            statements.append(str(args[2]))
+
+        event.listen(engine, "before_cursor_execute", note)
+        yield
+        event.remove(engine, "before_cursor_execute", note)
+
+    return counting()

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+from findings_support import ADA, DAY, NOW, email, person, said
+from sqlalchemy.orm import Session
+
+from app.core.contacts import contacts, emails
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import EmailEntry
+from app.domain.email_patterns.patterns import PatternStat
+from app.domain.errors import ContactNotFound
+from app.domain.findings import EmailStatus, SourceKind
+from app.domain.records.merging import Change
+
+LATER = NOW + DAY
+GUESS = said(kind=SourceKind.PATTERN, by="pattern")
+
+
+@pytest.fixture
+def ada(session: Session) -> Contact:
+    return contacts.upsert(session, person(linkedin_url=ADA), now=NOW)
+
+
+def test_an_address_is_kept_with_its_form_and_source(session: Session, ada: Contact) -> None:
+    kept = emails.upsert(session, ada.id, email(confidence=0.9, reasons=("role",)), now=LATER)
+
+    assert (kept.email, kept.domain, kept.form) == (
+        "ada.lovelace@acme.example",
+        "acme.example",
+        "{first}.{last}",
+    )
+    assert (kept.status, kept.status_reasons, kept.confidence) == ("valid", ["role"], 0.9)
+    assert (kept.first_seen_at, kept.last_seen_at, kept.verified_at) == (NOW, NOW, None)
+    at = "2026-11-20T12:00:00.000Z"
+    assert kept.sources == [
+        {"provider": "list.csv", "kind": "import", "first_seen_at": at, "last_seen_at": at}
+    ]
+    assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == LATER
+
+
+def test_an_address_needs_its_contact(session: Session) -> None:
+    with pytest.raises(ContactNotFound):
+        emails.upsert(session, "con_unknown", email(), now=NOW)
+
+
+def test_another_source_is_added_and_dates_widen(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(), now=NOW)
+    emails.upsert(session, ada.id, email(at=NOW - DAY), now=NOW)
+    hunter = said(LATER, "hunter", SourceKind.PROVIDER)
+
+    kept = emails.upsert(session, ada.id, email(source=hunter), now=LATER)
+
+    assert (kept.first_seen_at, kept.last_seen_at) == (NOW - DAY, LATER)
+    assert [(one["provider"], one["kind"]) for one in kept.sources] == [
+        ("list.csv", "import"),
+        ("hunter", "provider"),
+    ]
+    assert kept.sources[0]["first_seen_at"] == "2026-11-19T12:00:00.000Z"
+    assert kept.sources[0]["last_seen_at"] == "2026-11-20T12:00:00.000Z"
+
+
+def test_a_verdict_beats_the_operators_word_whatever_their_age(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(), now=NOW)
+    verdict = email(status=EmailStatus.INVALID, verified_at=NOW - DAY, at=NOW - DAY)
+
+    kept = emails.upsert(session, ada.id, verdict, now=LATER)
+
+    assert (kept.status, kept.verified_at) == ("invalid", NOW - DAY)
+
+
+def test_a_word_does_not_undo_a_verdict(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=NOW), now=NOW)
+
+    kept = emails.upsert(session, ada.id, email(at=LATER), now=LATER)
+
+    assert kept.status == "invalid"
+    assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == NOW
+
+
+def test_the_newer_verdict_counts(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
+
+    older = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=NOW), now=NOW).status
+    newer = email(status=EmailStatus.ACCEPT_ALL, verified_at=LATER + DAY)
+    newest = emails.upsert(session, ada.id, newer, now=LATER).status
+
+    assert (older, newest) == ("valid", "accept_all")
+
+
+def test_of_two_verdicts_of_one_moment_the_first_counts(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
+
+    kept = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=LATER), now=NOW)
+
+    assert kept.status == "valid"
+
+
+def test_a_list_that_is_called_like_a_provider_is_another_source(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.IMPORT)), now=NOW)
+
+    kept = emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.PROVIDER)), now=NOW)
+
+    assert [(one["provider"], one["kind"]) for one in kept.sources] == [
+        ("hunter", "import"),
+        ("hunter", "provider"),
+    ]
+
+
+def test_of_two_words_the_newer_counts_and_of_one_moment_the_first(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(), now=NOW)
+
+    same = emails.upsert(session, ada.id, email(status=EmailStatus.RISKY), now=NOW).status
+    newer = emails.upsert(session, ada.id, email(status=EmailStatus.RISKY, at=LATER), now=NOW).status
+
+    assert (same, newer) == ("valid", "risky")
+
+
+def test_the_same_address_twice_in_a_batch_is_one(session: Session, ada: Contact) -> None:
+    item = EmailEntry(ada.id, None, email())
+    newer = EmailEntry(ada.id, None, email(at=LATER))
+
+    changes = emails.upsert_many(session, [item, item, newer], fresh={ada.id})
+
+    assert changes == [Change.VISIBLE, Change.NONE, Change.CONFIRMED]
+    [kept] = emails.of(session, [ada.id])[ada.id]
+    assert kept.last_seen_at == LATER
+
+
+def test_addresses_come_by_contact_in_the_order_they_were_known(session: Session, ada: Contact) -> None:
+    bob = contacts.upsert(session, person("Bob Ray", emails=(email("bob@acme.example"),)), now=NOW)
+    texts = [f"ada{index}@acme.example" for index in range(5)]
+    emails.upsert_many(session, [EmailEntry(ada.id, None, email(text)) for text in texts])
+
+    known = emails.of(session, [ada.id, bob.id, "con_unknown"])
+
+    assert [one.email for one in known[ada.id]] == texts
+    assert set(known) == {ada.id, bob.id}
+
+
+def test_valid_work_addresses_teach_the_pattern(session: Session) -> None:
+    founds = [
+        person("Ada Lovelace", emails=(email("ada.lovelace@acme.example"),)),
+        person("Bob Ray", emails=(email("bob.ray@acme.example"),)),
+        person("Cy Low", emails=(email("clow@acme.example"),)),
+        person("Dee Dow", emails=(email("dee.dow@acme.example", status=EmailStatus.ACCEPT_ALL),)),
+        person("Eve Eck", emails=(email("eve.eck@acme.example", type="personal"),)),
+        person("Flo Fin", emails=(email("flo.fin@acme.example", source=GUESS),)),
+        person("Gus Gap", emails=(email("ceo77@acme.example"),)),
+        person("Åsa Öberg", emails=(email("boss@acme.example"),)),
+        person("Hal Hub", emails=(email("hal.hub@other.example"),)),
+        person(None, emails=(email("ida.ink@acme.example"),)),
+    ]
+    contacts.upsert_many(session, founds, now=NOW)
+
+    counts = emails.pattern_counts(session, "acme.example")
+
+    assert counts == [PatternStat("{first}.{last}", 2), PatternStat("{f}{last}", 1)]
+
+
+def test_a_guess_teaches_once_somebody_else_confirms_it(session: Session, ada: Contact) -> None:
+    guessed = emails.upsert(session, ada.id, email(source=GUESS), now=NOW).form
+
+    confirmed = emails.upsert(session, ada.id, email(), now=NOW).form
+
+    assert (guessed, confirmed) == (None, "{first}.{last}")
+
+
+def test_a_guess_again_teaches_nothing(session: Session, ada: Contact) -> None:
+    emails.upsert(session, ada.id, email(source=GUESS), now=NOW)
+
+    again = emails.upsert(session, ada.id, email(source=GUESS), now=NOW)
+
+    assert again.form is None

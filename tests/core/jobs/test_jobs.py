@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_question, a_workspace, claim, read, submit
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from app.core.jobs import idempotency, jobs, leases
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.domain.errors import JobNotFound
+from app.domain.ids import time_of
+from app.domain.kinds import Kind, Outcome, Status
+
+
+def a_finished_job(session: Session, workspace_id: str, about: str, kind: Kind, *, age: timedelta) -> str:
+    job_id = a_job(session, workspace_id, about, kind=kind, price=0)
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.FOUND), now=NOW - age)
+    return job_id
+
+
+def test_a_workspace_reads_its_own_job(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+
+    assert jobs.get(session, workspace_id, job_id).id == job_id
+
+
+def test_somebody_elses_job_looks_like_one_that_never_was(session: Session) -> None:
+    mine, theirs = a_workspace(session), a_workspace(session)
+    job_id = a_job(session, theirs)
+
+    with pytest.raises(JobNotFound) as foreign:
+        jobs.get(session, mine, job_id)
+    with pytest.raises(JobNotFound) as unknown:
+        jobs.get(session, mine, "job_0crnqk4e1k9jv0d2m4f6h8a5")
+    assert foreign.value.as_dict() == unknown.value.as_dict()
+
+
+def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) -> None:
+    mine, theirs = a_workspace(session), a_workspace(session)
+    ids = sorted(a_job(session, mine, f"person {number}") for number in range(5))
+    a_job(session, theirs)
+
+    first = jobs.latest(session, mine, status=None, before=None, limit=3)
+    second = jobs.latest(session, mine, status=None, before=first[-1].id, limit=3)
+
+    assert [job.id for job in [*first, *second]] == ids[::-1]
+
+
+def test_the_latest_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    by_id = sorted((a_job(session, workspace_id, f"person {number}") for number in range(4)), reverse=True)
+    for number, job_id in enumerate(by_id):  # the clock of the process that made the ids ran backwards
+        read(session, job_id).created_at = NOW + timedelta(minutes=number)
+    session.flush()
+
+    pages: list[str] = []
+    for _ in by_id:
+        before = pages[-1] if pages else None
+        pages += [job.id for job in jobs.latest(session, workspace_id, status=None, before=before, limit=1)]
+
+    assert pages == by_id[::-1]
+
+
+def test_the_list_goes_on_after_a_job_that_is_gone(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    ids = [a_job(session, workspace_id, f"person {number}", price=0) for number in range(3)]
+    for job_id in ids:
+        read(session, job_id).created_at = time_of(job_id)
+    session.flush()
+    jobs.remove(session, ids[1])
+
+    found = jobs.latest(session, workspace_id, status=None, before=ids[1], limit=10)
+
+    assert [job.id for job in found] == [ids[0]]
+
+
+def test_the_latest_jobs_can_be_those_of_one_status(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    running = a_job(session, workspace_id, "ada")
+    a_job(session, workspace_id, "bob")
+    claim(session, running)
+
+    found = jobs.latest(session, workspace_id, status=Status.RUNNING, before=None, limit=10)
+
+    assert [job.id for job in found] == [running]
+
+
+def test_items_come_in_the_order_they_were_asked(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    items = tuple({"subject": {"full_name": f"person {number}"}} for number in range(12))
+    question = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=items)
+
+    job = submit(session, question).job
+
+    assert tuple(item.request for item in jobs.items(session, job.id)) == items
+
+
+def test_a_job_that_must_not_be_remembered_is_gone(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
+
+    jobs.remove(session, job_id)
+
+    assert session.scalars(select(Job.id)).all() == []
+
+
+def test_only_old_hash_lookups_that_ended_are_forgotten(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    old, young = timedelta(hours=25), timedelta(hours=23)
+    for kind in (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH):
+        a_finished_job(session, workspace_id, f"old {kind}", kind, age=old)
+    kept = {
+        a_finished_job(session, workspace_id, "young", Kind.COMPANY_BY_HASH, age=young),
+        a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=old),
+        a_job(session, workspace_id, "open", kind=Kind.LEADS_BY_WEBSITE_HASH, price=0),
+    }
+
+    jobs.purge_hash_lookups(session, before=NOW - timedelta(hours=24))
+
+    assert set(session.scalars(select(Job.id))) == kept
+
+
+def test_a_key_of_a_forgotten_lookup_is_forgotten_with_it(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    lookup = a_finished_job(session, workspace_id, "old", Kind.COMPANY_BY_HASH, age=timedelta(hours=25))
+    paid = a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=timedelta(hours=25))
+    for key in (lookup, paid):
+        idempotency.begin(session, workspace_id, key, b"h", now=NOW)
+        idempotency.finish(session, workspace_id, key, key)
+
+    jobs.purge_hash_lookups(session, before=NOW - timedelta(hours=24))
+
+    assert session.scalars(select(IdempotencyKey.reference)).all() == [paid]
+
+
+def test_the_database_refuses_a_second_open_job_with_the_same_question(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    a_job(session, workspace_id, "ada")
+    other = a_job(session, workspace_id, "bob")
+    question = a_question(workspace_id, "ada").digest
+
+    with pytest.raises(IntegrityError):
+        session.execute(update(Job).where(Job.id == other).values(question=question))
+
+
+def test_the_database_refuses_a_running_job_without_a_lease(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+
+    with pytest.raises(IntegrityError):
+        session.execute(update(Job).where(Job.id == job_id).values(status=Status.RUNNING))
+
+
+def test_a_failed_job_shows_why_and_the_callers_reference_but_no_subject(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session), request={"subject": "ada", "client_reference": "row-1"})
+    leases.fail(session, claim(session, job_id), {"code": "provider_failed"}, now=NOW)
+
+    described = jobs.to_public(read(session, job_id))
+
+    assert (described["client_reference"], described["error"]) == ("row-1", {"code": "provider_failed"})
+    assert "ada" not in str(described)

@@ -1,0 +1,610 @@
+"""A model of jobs and credits, and thousands of ways to use them: the product must do what the model says.
+
+The model is plain Python: balances, states, who owns what. After every step the auditor must find nothing and
+the database must say what the model says. Any claim ever made may come back at any time and try everything:
+a worker that crashed, and its zombie, are claims that nobody uses for a while.
+
+HYPOTHESIS_PROFILE=full runs 200 examples of 50 steps.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from audit_support import WISH, faults
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    Bundle,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+    run_state_machine_as_test,
+)
+from jobs_support import (
+    CRASHED,
+    DEADLINE,
+    EXPIRED,
+    FRESH,
+    LEASE,
+    MAX_CRASHES,
+    NOW,
+    STALE,
+    a_workspace,
+    submit,
+)
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from stored_support import a_company, a_contact, an_email
+
+from app.core.accounts.workspaces import Workspace
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.contacts.contacts import Contact
+from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs.submission import JobRequest
+from app.core.ledger import credits
+from app.core.ledger.reveals import Reveal
+from app.core.lookups import disclosure
+from app.core.quality import feedback
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import REFUND_WITHIN, Allowance
+from app.domain.errors import ContactNotFound, IdempotencyKeyReused, InsufficientCredits
+from app.domain.kinds import Kind, Outcome
+from app.infra.db import Database
+
+PEOPLE = ("ada", "bob")
+WAYS = ("by id", "by profile")
+DOMAINS = ("acme.com", "acme.org")
+ITEM_PRICE = 2
+ALLOWANCE = Allowance(0.05)
+TICK = timedelta(milliseconds=1)
+NEARLY = timedelta(seconds=10)
+PAUSES = (LEASE - NEARLY, LEASE, LEASE + TICK, DEADLINE - NEARLY, DEADLINE, timedelta(days=2), REFUND_WITHIN)
+PROFILES = {"small": (30, 30, 10), "full": (200, 50, 1)}
+"""Examples, steps of each, and after how many of them the auditor looks."""
+EXAMPLES, STEPS, AUDITED = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "small")]
+
+
+@dataclass
+class Item:
+    """One person of an enrichment: what is charged, and whether it is done, and was found."""
+
+    who: str
+    done: bool = False
+    charged: int | None = None
+
+
+@dataclass
+class Known:
+    """A job as it must be."""
+
+    question: tuple[str, ...]
+    who: str
+    created_at: datetime
+    held: int
+    run_after: datetime
+    items: list[Item] = field(default_factory=list)
+    status: str = "queued"
+    outcome: str | None = None
+    charged: int = 0
+    attempts: int = 0
+    crashes: int = 0
+    token: str | None = None
+    lease_until: datetime = NOW
+    finished_at: datetime | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self.finished_at is None
+
+    @property
+    def deadline_at(self) -> datetime:
+        return self.created_at + DEADLINE
+
+    def row(self) -> tuple[Any, ...]:
+        """Give what the database must say of the job."""
+        ended = (self.outcome, self.charged, self.finished_at)
+        return (self.status, *ended, self.held, self.attempts, self.crashes, self.token)
+
+
+@dataclass
+class Owned:
+    """A reveal as it must be."""
+
+    job_id: str
+    price: int
+    at: datetime
+    refunded: bool = False
+
+
+class JobsModel(RuleBasedStateMachine):
+    """One workspace, a few people, and everything that may happen to their questions."""
+
+    jobs = Bundle("jobs")
+    claims = Bundle("claims")
+
+    def __init__(self, database: Database) -> None:
+        super().__init__()
+        self.connection = database.engine.connect()
+        self.begun = self.connection.begin()
+        self.now = NOW
+        self.steps = 0
+        self.available, self.held, self.spent = 5, 0, 0
+        self.known: dict[str, Known] = {}
+        self.owned: dict[str, Owned] = {}
+        self.bounced: dict[tuple[str, str], datetime] = {}
+        self.keys: dict[str, tuple[bytes, str]] = {}
+        with self.transaction() as session:
+            self.workspace_id = a_workspace(session, grant=self.available)
+            company = a_company(session)
+            self.contacts: dict[str, Contact] = {who: a_contact(session, company, who) for who in PEOPLE}
+            for who, contact in self.contacts.items():
+                for domain in DOMAINS:
+                    an_email(session, contact, f"{who}@{domain}")
+
+    def teardown(self) -> None:
+        """Let the rest expire: nothing stays open, and nothing stays held."""
+        try:
+            self.pause(DEADLINE + LEASE + TICK)
+            self.sweep()
+            self.steps = -1
+            self.everything_is_as_the_model_says()
+            assert not [job for job in self.known.values() if job.is_open]
+            assert self.held == 0
+        finally:
+            self.begun.rollback()
+            self.connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """Commit to a savepoint, in a session that remembers nothing, as each of the product's does."""
+        mode = "create_savepoint"
+        with (
+            Session(self.connection, expire_on_commit=False, join_transaction_mode=mode) as session,  # type: ignore[arg-type]
+            session.begin(),
+        ):
+            yield session
+
+    # What callers do
+
+    @rule(
+        target=jobs,
+        who=st.sampled_from(PEOPLE),
+        way=st.sampled_from(WAYS),
+        price=st.sampled_from([0, 1, 1, 3]),
+        key=st.sampled_from([None, None, "k1", "k2"]),
+    )
+    def ask(self, who: str, way: str, price: int, key: str | None) -> Any:
+        """Ask for somebody's e-mail, by one of two questions that lead to the same person."""
+        question = self._question(Kind.REVEAL_EMAIL, (way, who), price)
+        return self._ask(question, (way, who), who, key, hold=price if self.available >= price else None)
+
+    @rule(target=jobs, who=st.sampled_from(PEOPLE), way=st.sampled_from(WAYS), price=st.sampled_from([1, 3]))
+    def buy(self, who: str, way: str, price: int) -> Any:
+        """Ask, and be answered at once, as most are."""
+        made = self.ask(who, way, price, None)
+        if isinstance(made, str):
+            self.work(made)
+        return made
+
+    @rule(
+        target=jobs,
+        whom=st.lists(st.sampled_from(PEOPLE), min_size=1, max_size=3),
+        key=st.sampled_from([None, None, "k1", "k3"]),
+    )
+    def enrich(self, whom: list[str], key: str | None) -> Any:
+        """Ask about several people at once, for what credits there are."""
+        about, price = ("list", *whom), ITEM_PRICE * len(whom)
+        items = tuple({"who": who} for who in whom)
+        question = self._question(Kind.ENRICHMENT_REQUEST, about, price, items=items, hold_what_there_is=True)
+        made = self._ask(question, about, "", key, hold=min(price, self.available))
+        job = self.known.get(made) if isinstance(made, str) else None
+        if job is not None and not job.items:
+            job.items = [Item(who) for who in whom]
+        return made
+
+    @rule(job_id=jobs)
+    def cancel(self, job_id: str) -> None:
+        """Cancel a job; only one that waits can be."""
+        self._tick()
+        with self.transaction() as session:
+            done = sweeper.cancel(session, job_id, now=self.now)
+        assert done == (self.known[job_id].status == "queued")
+        if done:
+            self._close(job_id, "canceled")
+
+    @rule(amount=st.integers(1, 5))
+    def grant(self, amount: int) -> None:
+        """Top the workspace up."""
+        self._tick()
+        with self.transaction() as session:
+            credits.grant(session, self.workspace_id, amount, reason="model", now=self.now)
+        self.available += amount
+
+    @rule(
+        who=st.sampled_from(PEOPLE),
+        domain=st.sampled_from(DOMAINS),
+        later=st.sampled_from([TICK, TICK, REFUND_WITHIN]),
+    )
+    def bounce(self, who: str, domain: str, later: timedelta) -> None:
+        """Report that an address bounced; only who owns it may, and the last of a person's refunds them."""
+        self.pause(later)
+        said = FeedbackReport(
+            workspace_id=self.workspace_id,
+            account_id=None,
+            contact_id=self.contacts[who].id,
+            email=f"{who}@{domain}",
+            kind=FeedbackKind.BOUNCE,
+        )
+        try:
+            with self.transaction() as session:
+                refunded = feedback.record(session, said, allowance=ALLOWANCE, now=self.now).refunded
+        except ContactNotFound:
+            assert self._is_new(who)
+            assert (who, domain) not in self.bounced
+            return
+        reveal = self.owned[who]
+        is_news = (who, domain) not in self.bounced
+        self.bounced.setdefault((who, domain), self.now)
+        is_last = is_news and all((who, one) in self.bounced for one in DOMAINS)
+        assert refunded == (reveal.price if is_last and self.now - reveal.at <= REFUND_WITHIN else 0)
+        reveal.refunded = reveal.refunded or refunded > 0
+        self.available += refunded
+        self.spent -= refunded
+
+    # What workers do
+
+    @rule(target=claims, job_id=jobs)
+    def claim(self, job_id: str) -> Any:
+        """Take a job: it is due, or its last worker's lease ran out."""
+        self._tick()
+        with self.transaction() as session:
+            claimed = leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=self.now)
+        job = self.known[job_id]
+        due = job.status == "queued" and job.run_after <= self.now
+        abandoned = self._is_abandoned(job) and job.crashes < MAX_CRASHES - 1
+        assert (claimed is not None) == ((due or abandoned) and job.deadline_at > self.now)
+        if claimed is None:
+            return multiple()
+        job.attempts += due
+        job.crashes += abandoned
+        job.status, job.token, job.lease_until = "running", claimed.lease_token, self.now + LEASE
+        assert (claimed.held, claimed.charged, claimed.attempts) == (job.held, job.charged, job.attempts)
+        return claimed
+
+    @rule(target=claims, job_id=jobs)
+    def crash(self, job_id: str) -> Any:
+        """Take a job and be lost for as long as a lease; somebody else takes it; then be back."""
+        lost = self.claim(job_id)
+        if not isinstance(lost, Claim):
+            return lost
+        self.pause(LEASE)
+        successor = self.claim(job_id)
+        self.find(lost)
+        return multiple(lost, successor) if isinstance(successor, Claim) else lost
+
+    @rule(claimed=claims)
+    def find(self, claimed: Claim) -> None:
+        """Find the person, or the next of a list, and hand in; a list that is done is settled."""
+        job = self.known[claimed.job_id]
+        todo = next((number for number, item in enumerate(job.items) if not item.done), None)
+        if todo is not None:
+            self._keep_item(claimed, job, todo)
+        elif job.items:
+            got = any(item.charged is not None for item in job.items)
+            self._settle(claimed, Outcome.PARTIAL if got else Outcome.NOT_FOUND, None)
+        else:
+            self._settle(claimed, Outcome.FOUND, job.who)
+
+    @rule(target=claims, job_id=jobs)
+    def work(self, job_id: str) -> Any:
+        """Take a job and find whom it asks about, as most jobs go."""
+        claimed = self.claim(job_id)
+        if isinstance(claimed, Claim):
+            self.find(claimed)
+        return claimed
+
+    @rule(claimed=claims)
+    def miss(self, claimed: Claim) -> None:
+        """Find nobody; a list is handed in as far as it came."""
+        self._settle(claimed, Outcome.NOT_FOUND, None)
+
+    @rule(claimed=claims)
+    def fail(self, claimed: Claim) -> None:
+        """Give the job up."""
+        if self._try(claimed, lambda session: leases.fail(session, claimed, CRASHED, now=self.now)):
+            self._close(claimed.job_id, "failed")
+
+    @rule(claimed=claims, seconds=st.sampled_from([0, 5, 600]), spends=st.booleans())
+    def put_back(self, claimed: Claim, seconds: int, *, spends: bool) -> None:
+        """Come again later, because somebody failed or because somebody needs time."""
+        self._tick()
+        later = self.now + timedelta(seconds=seconds)
+        if self._try(
+            claimed, lambda session: leases.requeue(session, claimed, run_after=later, spends=spends)
+        ):
+            job = self.known[claimed.job_id]
+            job.status, job.token, job.run_after = "queued", None, later
+            job.attempts -= not spends
+
+    @rule(claimed=claims)
+    def renew(self, claimed: Claim) -> None:
+        """Hold the job longer."""
+        until = self.now + TICK + LEASE
+        if self._try(claimed, lambda session: leases.renew(session, claimed, lease_until=until)):
+            self.known[claimed.job_id].lease_until = until
+
+    @rule(target=claims, job_id=jobs)
+    def outlive(self, job_id: str) -> Any:
+        """Hold a job beyond its deadline: whoever has it in hand may finish it within the lease."""
+        claimed = self.claim(job_id)
+        if isinstance(claimed, Claim):
+            self.now = max(self.now, self.known[job_id].deadline_at - NEARLY)
+            self.renew(claimed)
+            self.pause(LEASE - NEARLY)
+            self.sweep()
+        return claimed
+
+    # What happens by itself
+
+    @rule(pause=st.sampled_from(PAUSES))
+    def pause(self, pause: timedelta) -> None:
+        """Let time pass."""
+        self.now += pause
+
+    @rule()
+    def sweep(self) -> None:
+        """End what is lost, and send the rest again."""
+        self._tick()
+        with self.transaction() as session:
+            ended = sweeper.finish_orphaned(
+                session, max_crashes=MAX_CRASHES, expired=EXPIRED, crashed=CRASHED, now=self.now
+            )
+            sent = [one.job_id for one in sweeper.republish(session, stale=STALE, now=self.now)]
+        lost = {job_id: how for job_id, job in self.known.items() if (how := self._how_lost(job))}
+        assert sorted(ended) == sorted(lost)
+        for job_id, how in lost.items():
+            self._close(job_id, how)
+        assert all(self._may_be_sent(self.known[job_id]) for job_id in sent)
+
+    # What must be true then
+
+    @invariant()
+    def everything_is_as_the_model_says(self) -> None:
+        """Compare the database with the model, and let the auditor look at it."""
+        with self.transaction() as session:
+            self.steps += 1
+            if self.steps % AUDITED == 0:
+                assert faults(session, now=NOW) == []
+            paid = session.get_one(Workspace, self.workspace_id)
+            assert (paid.available, paid.held, paid.spent) == (self.available, self.held, self.spent)
+            assert {job.id: _row(job) for job in session.scalars(select(Job))} == {
+                job_id: job.row() for job_id, job in self.known.items()
+            }
+            assert {_reveal(one) for one in session.scalars(select(Reveal))} == {
+                (self.contacts[who].id, one.job_id, one.price, one.refunded)
+                for who, one in self.owned.items()
+            }
+            assert {one.key: one.reference for one in session.scalars(select(IdempotencyKey))} == {
+                key: job_id for key, (_body, job_id) in self.keys.items()
+            }
+
+    @invariant()
+    def no_question_is_open_twice(self) -> None:
+        """Look at the model itself, which the database agrees with."""
+        asked = [job.question for job in self.known.values() if job.is_open]
+        assert len(asked) == len(set(asked))
+
+    def _question(self, kind: Kind, about: tuple[str, ...], price: int, **more: Any) -> JobRequest:
+        return JobRequest(
+            kind=kind,
+            workspace_id=self.workspace_id,
+            account_id=None,
+            request={},
+            identity={"about": list(about)},
+            price=price,
+            **more,
+        )
+
+    def _ask(
+        self, question: JobRequest, about: tuple[str, ...], who: str, key: str | None, *, hold: int | None
+    ) -> Any:
+        """Ask as the API does; `hold` is what a new job must hold, None if there is too little for it."""
+        self._tick()
+        body = repr((about, question.price)).encode()
+        is_replay = key in self.keys
+        joined = None if is_replay else self._answer_to(about)
+        try:
+            with self.transaction() as session:
+                job_id = self._submit(session, question, key, body)
+        except IdempotencyKeyReused:
+            assert self.keys[str(key)][0] != body
+            return multiple()
+        except InsufficientCredits:
+            assert not is_replay
+            assert joined is None
+            assert hold is None
+            return multiple()
+        if is_replay:
+            assert (body, job_id) == self.keys[str(key)]
+            return multiple()
+        if key is not None:
+            self.keys[key] = (body, job_id)
+        if joined is not None:
+            assert job_id == joined
+            return multiple()
+        assert job_id not in self.known
+        assert hold is not None
+        self.known[job_id] = Known(about, who, self.now, hold, self.now)
+        self.available -= hold
+        self.held += hold
+        return job_id
+
+    def _submit(self, session: Session, question: JobRequest, key: str | None, body: bytes) -> str:
+        if key is not None:
+            known = idempotency.begin(session, self.workspace_id, key, body, now=self.now)
+            if known is not None:
+                return known
+        job_id = submit(session, question, now=self.now).job.id
+        if key is not None:
+            idempotency.finish(session, self.workspace_id, key, job_id)
+        return job_id
+
+    def _answer_to(self, about: tuple[str, ...]) -> str | None:
+        """Give the job that a question must join: the open one, or the last answer while it is fresh."""
+        same = {job_id: job for job_id, job in self.known.items() if job.question == about}
+        for job_id, job in same.items():
+            if job.is_open:
+                return job_id
+        answered = [(job.created_at, job_id) for job_id, job in same.items() if job.status == "succeeded"]
+        if not answered:
+            return None
+        job_id = max(answered)[1]
+        job = same[job_id]
+        stands = FRESH.found if job.outcome in {"found", "partial"} else FRESH.not_found
+        given = {job.who} if job.outcome == "found" else set()
+        given |= {item.who for item in job.items if item.charged is not None}
+        is_stale = (
+            job.finished_at is None
+            or job.finished_at + stands <= self.now
+            or any(item.done and item.charged is None for item in job.items)
+            or any(self._bounced_since(who, job.created_at) for who in given)
+        )
+        return None if is_stale else job_id
+
+    def _is_new(self, who: str) -> bool:
+        return who not in self.owned or self.owned[who].refunded
+
+    def _bounced_since(self, who: str, since: datetime) -> bool:
+        return any((who, domain) in self.bounced and self.bounced[who, domain] >= since for domain in DOMAINS)
+
+    def _try(self, claimed: Claim, verb: Callable[[Session], None]) -> bool:
+        """Do what a worker may do only while the job is its own; tell whether it was."""
+        self._tick()
+        job = self.known[claimed.job_id]
+        is_held = job.status == "running" and job.token == claimed.lease_token
+        try:
+            with self.transaction() as session:
+                verb(session)
+        except LeaseLost:
+            assert not is_held
+            return False
+        assert is_held
+        return True
+
+    def _settle(self, claimed: Claim, outcome: Outcome, who: str | None) -> None:
+        price = claimed.held
+        is_new = who is not None and self._is_new(who)
+
+        def settle(session: Session) -> None:
+            answer = JobResult(outcome=outcome)
+            if who is not None:
+                handed = self._hand_over(session, claimed, who, price)
+                answer = JobResult(outcome=outcome, charge=handed, result=self._result(who))
+            leases.settle(session, claimed, answer, now=self.now)
+
+        if self._try(claimed, settle):
+            if is_new:
+                self.owned[str(who)] = Owned(claimed.job_id, price, self.now)
+                self.known[claimed.job_id].charged += price
+            self._close(claimed.job_id, "succeeded", outcome.value)
+
+    def _keep_item(self, claimed: Claim, job: Known, number: int) -> None:
+        """Hand in one person of a list, as a worker does that knows what the job has been charged so far."""
+        item = job.items[number]
+        is_new = self._is_new(item.who)
+        affordable = not is_new or job.held - job.charged >= ITEM_PRICE
+        until = self.now + TICK + LEASE
+
+        def keep(session: Session) -> None:
+            row = JobItem(job_id=claimed.job_id, index=number, request={"who": item.who}, charged=0)
+            if affordable:
+                row.charged = self._hand_over(session, claimed, item.who, ITEM_PRICE)
+                row.outcome, row.result = Outcome.FOUND.value, self._result(item.who)
+            else:
+                row.error = InsufficientCredits(ITEM_PRICE, 0).as_dict()
+            leases.complete_item(session, claimed, row, charge=row.charged, lease_until=until)
+
+        if self._try(claimed, keep):
+            item.done = True
+            job.lease_until = until
+            if affordable:
+                item.charged = ITEM_PRICE if is_new else 0
+                job.charged += item.charged
+            if affordable and is_new:
+                self.owned[item.who] = Owned(claimed.job_id, ITEM_PRICE, self.now)
+
+    def _hand_over(self, session: Session, claimed: Claim, who: str, price: int) -> int:
+        handed = disclosure.disclose(
+            session,
+            workspace_id=self.workspace_id,
+            job_id=claimed.job_id,
+            contact=self.contacts[who],
+            wish=WISH,
+            price=price,
+            now=self.now,
+        )
+        assert handed is not None
+        return handed.charge
+
+    def _result(self, who: str) -> dict[str, Any]:
+        emails = [{"email": f"{who}@{domain}"} for domain in DOMAINS]
+        return {"contact_id": self.contacts[who].id, "emails": emails}
+
+    def _close(self, job_id: str, status: str, outcome: str | None = None) -> None:
+        """End a job: what it was charged is spent, the rest comes back."""
+        job = self.known[job_id]
+        assert job.is_open
+        job.status, job.outcome, job.token, job.finished_at = status, outcome, None, self.now
+        self.held -= job.held
+        self.spent += job.charged
+        self.available += job.held - job.charged
+
+    def _how_lost(self, job: Known) -> str | None:
+        if not job.is_open:
+            return None
+        if job.deadline_at <= self.now and (job.status == "queued" or self._is_abandoned(job)):
+            return "expired"
+        return "failed" if self._is_abandoned(job) and job.crashes >= MAX_CRASHES - 1 else None
+
+    def _may_be_sent(self, job: Known) -> bool:
+        return (job.status == "queued" and job.run_after <= self.now) or self._is_abandoned(job)
+
+    def _is_abandoned(self, job: Known) -> bool:
+        return job.status == "running" and job.lease_until < self.now
+
+    def _tick(self) -> None:
+        """Let no two things happen at the same time."""
+        self.now += TICK
+
+
+def _row(job: Job) -> tuple[Any, ...]:
+    ended = (job.outcome, job.charged, job.finished_at)
+    return (job.status, *ended, job.held, job.attempts, job.crashes, job.lease_token)
+
+
+def _reveal(reveal: Reveal) -> tuple[str, str, int, bool]:
+    return reveal.contact_id, reveal.job_id, reveal.credits, reveal.refunded_at is not None
+
+
+def test_jobs_do_what_the_model_says(database: Database) -> None:
+    run_state_machine_as_test(
+        lambda: JobsModel(database),
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=STEPS,
+            deadline=None,
+            database=None,
+            phases=(Phase.generate, Phase.shrink),
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

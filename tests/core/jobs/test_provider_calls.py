@@ -1,0 +1,375 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace, read
+from sqlalchemy.orm import Session
+
+from app.core.jobs import provider_calls
+from app.core.jobs.provider_calls import CallKey, ProviderCall, subject_digest
+from app.domain.kinds import Status, TraceOutcome
+from app.domain.records.subjects import Subject
+
+ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
+QUESTION = CallKey(
+    job_id="job_1",
+    item=None,
+    field="email",
+    provider="hunter",
+    subject=subject_digest("email", ("work",), ADA),
+    country="GB",
+)
+HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
+
+
+def job(session: Session, status: Status) -> str:
+    """Add a job in this state; give its id."""
+    job_id = a_job(session, a_workspace(session), f"somebody {status}")
+    row = read(session, job_id)
+    row.status = status.value
+    row.lease_token = "t" if status is Status.RUNNING else None
+    session.flush()
+    return job_id
+
+
+def call(
+    session: Session,
+    question: CallKey = QUESTION,
+    outcome: TraceOutcome | None = None,
+    *,
+    status: str | None = "valid",
+    **more: float,
+) -> str:
+    """Ask, and be answered if there is an outcome; `days` ago, at a `cost`."""
+    now = NOW - timedelta(days=more.get("days", 0))
+    call_id = provider_calls.start(session, question, cost=more.get("cost", 1.0), now=now)
+    if outcome is not None:
+        provider_calls.record_reply(
+            session,
+            call_id,
+            outcome=outcome,
+            status=status,
+            cost=more.get("cost", 1.0),
+            latency_ms=12,
+            reply={"outcome": outcome.value},
+            now=now,
+        )
+    session.expire_all()
+    return call_id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Subject(full_name="Ada LOVELACE", company_domain="acme.com"),
+        Subject(contact_id="con_1", full_name="Ada Lovelace", company_domain="acme.com"),
+    ],
+)
+def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> None:
+    assert subject_digest("email", ("work",), other) == QUESTION.subject
+
+
+@pytest.mark.parametrize(
+    ("field", "types", "subject"),
+    [
+        ("phone", ("work",), ADA),
+        ("email", ("personal",), ADA),
+        ("email", ("work",), replace(ADA, company_domain="other.com")),
+        ("email", ("work",), replace(ADA, company_domain=None, company_name="Acme Ltd")),
+        ("email", ("work",), replace(ADA, linkedin_url="https://www.linkedin.com/in/ada")),
+        ("email", ("work",), replace(ADA, company_name="Acme")),
+        ("email", ("work",), replace(ADA, first_name="Zed", last_name="Zulu")),
+        ("email", ("work",), replace(ADA, full_name="Ada - Lovelace")),
+        ("email", ("work",), Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com")),
+        ("email", ("work",), Subject(email="ada@acme.com")),
+        ("email", ("work",), Subject(phone="+12025550143")),
+    ],
+)
+def test_anything_else_is_another_question(field: str, types: tuple[str, ...], subject: Subject) -> None:
+    assert subject_digest(field, types, subject) != QUESTION.subject
+
+
+def test_the_digest_does_not_hold_the_person() -> None:
+    assert b"ada" not in QUESTION.subject.lower()
+    assert len(QUESTION.subject) == 32
+
+
+@pytest.mark.parametrize("outcome", [HIT, MISS, TraceOutcome.SUPPRESSED])
+def test_an_answer_is_found_again_by_the_job_that_asked(session: Session, outcome: TraceOutcome) -> None:
+    call_id = call(session, outcome=outcome)
+
+    found = provider_calls.find_reusable(session, QUESTION)
+
+    assert found is not None
+    assert (found.id, found.reply, found.latency_ms) == (call_id, {"outcome": outcome.value}, 12)
+
+
+@pytest.mark.parametrize("outcome", [None, TraceOutcome.ERROR, TraceOutcome.RATE_LIMITED])
+def test_what_brought_no_answer_is_asked_again(session: Session, outcome: TraceOutcome | None) -> None:
+    call(session, outcome=outcome)
+
+    assert provider_calls.find_reusable(session, replace(QUESTION, attempt=2)) is None
+
+
+def test_a_ticket_is_found_again(session: Session) -> None:
+    call_id = call(session)
+
+    provider_calls.mark_pending(session, call_id, ticket="t-1")
+
+    found = provider_calls.find_reusable(session, QUESTION)
+    assert found is not None
+    assert (found.outcome, found.ticket) == ("pending", "t-1")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(QUESTION, job_id="job_2"),
+        replace(QUESTION, item=0),
+        replace(QUESTION, field="phone"),
+        replace(QUESTION, provider="prospeo"),
+        replace(QUESTION, subject=bytes(32)),
+    ],
+)
+def test_another_question_has_no_answer_yet(session: Session, other: CallKey) -> None:
+    call(session, outcome=HIT)
+
+    assert provider_calls.find_reusable(session, other) is None
+
+
+def test_an_item_finds_its_own_answer(session: Session) -> None:
+    item = replace(QUESTION, item=3)
+    call(session, item, HIT)
+
+    assert provider_calls.find_reusable(session, item) is not None
+
+
+def test_a_miss_stands_for_other_jobs_too_until_it_is_too_old(session: Session) -> None:
+    call(session, outcome=MISS, days=10)
+    other = replace(QUESTION, job_id="job_2")
+
+    assert provider_calls.has_conclusive_answer(session, other, since=NOW - timedelta(days=11))
+    assert not provider_calls.has_conclusive_answer(session, other, since=NOW - timedelta(days=9))
+
+
+def test_a_later_hit_ends_a_miss(session: Session) -> None:
+    call(session, outcome=MISS, days=2)
+    call(session, outcome=HIT, days=1)
+
+    assert not provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=11))
+
+
+@pytest.mark.parametrize(
+    ("field", "status", "told"),
+    [
+        ("email", "valid", False),
+        ("email", "accept_all", True),
+        ("email", "unknown", True),
+        ("phone", None, False),
+        ("person", None, True),
+        ("company", None, True),
+    ],
+)
+def test_what_it_told_and_is_stored_is_not_bought_again(
+    session: Session, field: str, status: str | None, *, told: bool
+) -> None:
+    question = replace(QUESTION, field=field, job_id=job(session, Status.SUCCEEDED))
+    call(session, question, HIT, status=status, days=2)
+
+    assert provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3)) is told
+
+
+@pytest.mark.parametrize("status", [Status.CANCELED, Status.FAILED, Status.RUNNING])
+def test_what_a_job_without_an_answer_was_told_is_stored_nowhere(session: Session, status: Status) -> None:
+    question = replace(QUESTION, field="person", job_id=job(session, status))
+    call(session, question, HIT, status=None)
+
+    assert not provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "age", "status", "expected"),
+    [
+        ("started", 10, Status.RUNNING, True),
+        ("started", 40, Status.RUNNING, False),
+        ("pending", 40, Status.QUEUED, True),
+        ("pending", 700, Status.QUEUED, False),
+        ("pending", 40, Status.CANCELED, False),
+        ("hit", 10, Status.RUNNING, False),
+    ],
+)
+def test_what_another_open_job_waits_for_is_on_its_way(
+    session: Session, outcome: str, age: int, status: Status, *, expected: bool
+) -> None:
+    call_id = call(session, replace(QUESTION, job_id=job(session, status)))
+    row = session.get_one(ProviderCall, call_id)
+    row.outcome, row.asked_at = outcome, NOW - timedelta(seconds=age)
+    session.flush()
+
+    since = NOW - timedelta(seconds=600)
+    assert provider_calls.is_in_flight(session, QUESTION, since=since, now=NOW) is expected
+
+
+def test_what_the_job_itself_waits_for_is_not_on_its_way_to_another(session: Session) -> None:
+    mine = replace(QUESTION, job_id=job(session, Status.QUEUED), item=2)
+    call(session, mine)
+
+    def on_its_way(question: CallKey) -> bool:
+        return provider_calls.is_in_flight(session, question, since=NOW, now=NOW)
+
+    assert not on_its_way(mine)
+    assert on_its_way(replace(mine, item=3))
+
+
+def test_a_failure_stands_for_the_try_in_which_it_was(session: Session) -> None:
+    call_id = call(session, replace(QUESTION, attempt=2), TraceOutcome.TIMEOUT)
+
+    again = provider_calls.find_reusable(session, replace(QUESTION, attempt=2))
+
+    assert again is not None
+    assert again.id == call_id
+    assert provider_calls.find_reusable(session, replace(QUESTION, attempt=3)) is None
+
+
+def test_an_opt_out_is_no_miss(session: Session) -> None:
+    call(session, outcome=TraceOutcome.SUPPRESSED, days=2)
+
+    assert not provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=3))
+
+
+def test_a_failure_after_a_miss_changes_nothing(session: Session) -> None:
+    call(session, outcome=MISS, days=2)
+    call(session, outcome=TraceOutcome.ERROR, days=1)
+
+    assert provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=11))
+
+
+def test_what_is_on_its_way_counts_at_its_highest_price(session: Session) -> None:
+    call(session, outcome=HIT, cost=0.25)
+    call(session, cost=10)
+    call(session, outcome=HIT, cost=5, days=2)
+
+    assert provider_calls.credits_since(session, "hunter", NOW - timedelta(days=1)) == 10.25
+    assert provider_calls.credits_since(session, "prospeo", NOW - timedelta(days=1)) == 0
+
+
+def test_costs_are_told_by_job_and_item(session: Session) -> None:
+    call(session, outcome=HIT, cost=2)
+    call(session, replace(QUESTION, provider="prospeo"), HIT, cost=3)
+    call(session, replace(QUESTION, item=1), HIT, cost=7)
+
+    assert provider_calls.credits_for(session, "job_1", None, ["email"]) == {"hunter": 2, "prospeo": 3}
+    assert provider_calls.credits_for(session, "job_1", 1, ["email", "phone"]) == {"hunter": 7}
+    assert provider_calls.credits_for(session, "job_1", 1, ["phone"]) == {}
+
+
+def test_what_became_of_an_answer_is_kept(session: Session) -> None:
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.record_verdict(session, call_id, outcome=MISS, status=None)
+
+    row = session.get_one(ProviderCall, call_id, populate_existing=True)
+    assert (row.outcome, row.status) == ("miss", None)
+
+
+def test_the_values_are_dropped_and_the_call_stays(session: Session) -> None:
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.purge_replies(session, "job_1")
+
+    row = session.get_one(ProviderCall, call_id, populate_existing=True)
+    assert (row.reply, row.ticket, row.outcome) == (None, None, "hit")
+
+
+def test_old_calls_are_deleted(session: Session) -> None:
+    call(session, outcome=HIT, days=200)
+    call_id = call(session, outcome=HIT)
+
+    provider_calls.purge_expired(
+        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+    )
+
+    assert [row.id for row in session.query(ProviderCall)] == [call_id]
+
+
+def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Session) -> None:
+    old, new = call(session, outcome=HIT, days=2), call(session, outcome=HIT)
+
+    provider_calls.purge_expired(
+        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+    )
+
+    rows = {row.id: row.reply for row in session.query(ProviderCall)}
+    assert (rows[old], rows[new]) == (None, {"outcome": "hit"})
+
+
+def test_a_ticket_that_was_left_behind_without_an_answer_is_dropped_as_well(session: Session) -> None:
+    old, new = call(session, days=2), call(session)
+    for one in (old, new):
+        provider_calls.mark_pending(session, one, ticket="t-1")
+
+    provider_calls.purge_expired(
+        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+    )
+
+    session.expire_all()
+    rows = {row.id: row.ticket for row in session.query(ProviderCall)}
+    assert (rows[old], rows[new]) == (None, "t-1")
+
+
+def test_what_a_job_still_waited_for_when_it_ended_is_on_its_receipt(session: Session) -> None:
+    item = replace(QUESTION, item=3, provider="dropcontact")
+    answered, waiting = call(session, outcome=HIT), call(session, item, cost=1.0)
+    provider_calls.mark_pending(session, waiting, ticket="t-1")
+    session.expire_all()
+
+    lines = provider_calls.time_out_open(session, "job_1", now=NOW + timedelta(seconds=2))
+
+    rows = {row.id: row.outcome for row in session.query(ProviderCall)}
+    assert rows == {answered: "hit", waiting: "timeout"}
+    assert lines == [
+        {
+            "item": 3,
+            "provider": "dropcontact",
+            "field": "email",
+            "outcome": "timeout",
+            "latency_ms": 2000,
+            "cost": 1.0,
+            "at": "2026-11-20T09:30:00.000Z",
+        }
+    ]
+
+
+def test_of_a_reveal_the_receipt_says_no_item(session: Session) -> None:
+    call(session)
+
+    assert ["item" in line for line in provider_calls.time_out_open(session, "job_1", now=NOW)] == [False]
+
+
+def test_an_open_jobs_receipt_has_who_answered_and_who_is_being_asked(session: Session) -> None:
+    call(session, replace(QUESTION, provider="hunter"), MISS, status=None, cost=0.0)
+    call(session, replace(QUESTION, provider="prospeo", item=2), HIT, cost=0.5)
+    waited_for = call(session, replace(QUESTION, provider="dropcontact"))
+    provider_calls.mark_pending(session, waited_for, ticket="t1")
+    call(session, replace(QUESTION, provider="pdl"))
+    call(session, replace(QUESTION, provider="pdl", item=2))
+
+    lines, asking = provider_calls.progress(session, "job_1", now=NOW)
+
+    assert [(one["provider"], one["outcome"], one["cost"]) for one in lines] == [
+        ("hunter", "miss", 0),
+        ("prospeo", "hit", 0.5),
+    ]
+    assert [one.get("status") for one in lines] == [None, "valid"]
+    assert [one.get("item") for one in lines] == [None, 2]
+    assert asking == ["dropcontact", "pdl"]
+
+
+def test_a_call_that_a_dead_worker_left_behind_is_not_being_asked(session: Session) -> None:
+    call(session)
+
+    lines, asking = provider_calls.progress(session, "job_1", now=NOW + timedelta(seconds=31))
+
+    assert (lines, asking) == ([], [])

@@ -1,0 +1,372 @@
+"""Races over the core on a real database: many threads, one barrier, and the auditor afterwards.
+
+RACE_ROUNDS repeats each race so many times; one round is for every test run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from itertools import repeat
+
+import pytest
+from audit_support import WISH, faults
+from jobs_support import (
+    CRASHED,
+    DEADLINE,
+    EXPIRED,
+    LEASE,
+    MAX_CRASHES,
+    NOW,
+    a_job,
+    a_question,
+    a_workspace,
+    at_once,
+    claim,
+    figures,
+    submit,
+    try_claim,
+)
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from stored_support import a_company, a_contact, an_email
+
+from app.core.audit import audits
+from app.core.contacts import phones
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.contacts.contacts import Contact
+from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.ledger import credits
+from app.core.ledger.reveals import Reveal
+from app.core.lookups import disclosure
+from app.core.quality import feedback
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import Allowance
+from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
+from app.domain.findings import FoundPhone, Source, SourceKind
+from app.domain.kinds import Kind, Outcome
+from app.infra.db import Database
+
+ROUNDS = int(os.environ.get("RACE_ROUNDS", "1"))
+HASH = b"h" * 32
+TURNS = 12
+
+
+@pytest.fixture(autouse=True)
+def _no_fault_is_left(database: Database) -> Iterator[None]:
+    """Whatever raced: the auditor finds nothing."""
+    yield
+    with database.reading() as session:
+        assert faults(session) == []
+
+
+def add_workspace(database: Database, grant: int = 100) -> str:
+    with database.transaction() as session:
+        return a_workspace(session, grant=grant)
+
+
+def ask(database: Database, workspace_id: str, about: str, key: str | None = None, body: bytes = HASH) -> str:
+    """Ask as the API does, with a key or without; give the job's id, or why there is none."""
+    try:
+        with database.transaction() as session:
+            known = idempotency.begin(session, workspace_id, key, body, now=NOW) if key else None
+            if known:
+                return known
+            job_id = submit(session, a_question(workspace_id, about)).job.id
+            if key:
+                idempotency.finish(session, workspace_id, key, job_id)
+            return job_id
+    except (InsufficientCredits, IdempotencyKeyReused) as refusal:
+        return refusal.code
+
+
+def balance(database: Database, workspace_id: str) -> tuple[int, int, int]:
+    with database.reading() as session:
+        return figures(session, workspace_id)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+@pytest.mark.parametrize("key", [None, "the same key"])
+def test_forty_who_ask_the_same_at_once_get_one_job(database: Database, number: int, key: str | None) -> None:
+    workspace_id = add_workspace(database)
+
+    jobs = at_once(40, lambda _: ask(database, workspace_id, "ada", key))
+
+    assert len(set(jobs)) == 1
+    assert balance(database, workspace_id) == (99, 1, 0)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_of_two_requests_with_one_key_one_is_refused(database: Database, number: int) -> None:
+    workspace_id = add_workspace(database)
+
+    jobs = at_once(
+        40, lambda number: ask(database, workspace_id, f"{number % 2}", "key", HASH + bytes([number % 2]))
+    )
+
+    told = Counter(jobs)
+    assert told.pop(IdempotencyKeyReused.code) == 20
+    assert list(told.values()) == [20]
+    assert balance(database, workspace_id) == (99, 1, 0)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_five_credits_buy_five_of_forty_questions_and_refusals_leave_nothing(
+    database: Database, number: int
+) -> None:
+    workspace_id = add_workspace(database, 5)
+
+    jobs = at_once(40, lambda number: ask(database, workspace_id, f"p{number}", f"k{number}"))
+
+    refused = [number for number, job in enumerate(jobs) if job == InsufficientCredits.code]
+    with database.transaction() as session:
+        kept = session.scalar(select(func.count()).select_from(IdempotencyKey))
+        credits.grant(session, workspace_id, 1, reason="more", now=NOW)
+    assert (len(refused), kept) == (35, 5)
+    assert ask(database, workspace_id, f"p{refused[0]}", f"k{refused[0]}").startswith("job_")
+    assert balance(database, workspace_id) == (0, 6, 0)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_of_twelve_workers_one_gets_each_job(database: Database, number: int) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=100)
+        jobs = [a_job(session, workspace_id, f"p{number}") for number in range(40)]
+
+    def work(_worker: int) -> list[str]:
+        return [job for job in jobs if take(database, job)]
+
+    taken = at_once(12, work)
+
+    assert sorted(job for jobs_of_one in taken for job in jobs_of_one) == sorted(jobs)
+
+
+def take(database: Database, job_id: str) -> Claim | None:
+    with database.transaction() as session:
+        return try_claim(session, job_id)
+
+
+def attempt(database: Database, verb: Callable[[Session], object]) -> bool:
+    """Do something in a transaction; tell whether it was allowed to."""
+    try:
+        with database.transaction() as session:
+            return verb(session) is not False
+    except LeaseLost:
+        return False
+
+
+def found(claimed: Claim, charge: int = 1) -> Callable[[Session], object]:
+    answer = (
+        JobResult(outcome=Outcome.NOT_FOUND, charge=0) if not charge else JobResult(outcome=Outcome.FOUND)
+    )
+    return lambda session: leases.settle(session, claimed, answer, now=NOW)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_zombie_and_its_successor_do_not_both_finish(database: Database, number: int) -> None:
+    late = NOW + LEASE * 2
+    with database.transaction() as session:
+        job_id = a_job(session, a_workspace(session))
+        zombie = claim(session, job_id)
+        successor = claim(session, job_id, now=late)
+
+    allowed = at_once(8, lambda number: attempt(database, found(zombie if number % 2 else successor)))
+
+    assert [number % 2 for number, done in enumerate(allowed) if done] == [0]
+
+
+@pytest.mark.parametrize("number", range(ROUNDS * 3))
+def test_of_cancel_claim_finish_and_expiry_one_ends_the_job(database: Database, number: int) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        job_id = a_job(session, workspace_id)
+
+    def end(number: int) -> list[str]:
+        if number % 3 == 0:
+            return [job_id] * attempt(database, lambda session: sweeper.cancel(session, job_id, now=NOW))
+        if number % 3 == 1:
+            with database.transaction() as session:
+                return end_lost(session)
+        claimed = take(database, job_id)
+        return [job_id] * (claimed is not None and attempt(database, found(claimed)))
+
+    ended = at_once(9, end)
+
+    assert sum(len(one) for one in ended) == 1
+    assert balance(database, workspace_id) == (10, 0, 0)
+
+
+def end_lost(session: Session, late: timedelta = DEADLINE) -> list[str]:
+    return sweeper.finish_orphaned(
+        session, max_crashes=MAX_CRASHES, expired=EXPIRED, crashed=CRASHED, now=NOW + late
+    )
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_questions_that_lead_to_the_same_address_are_charged_once(database: Database, number: int) -> None:
+    """By id, by profile and in two enrichments: other questions, other jobs, one reveal."""
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=100)
+        contact = a_contact(session, a_company(session))
+        an_email(session, contact, "ada@acme.com")
+        claims = [
+            claim(session, a_job(session, workspace_id, "by id")),
+            claim(session, a_job(session, workspace_id, "by profile")),
+            *(claim(session, an_enrichment(session, workspace_id, about)) for about in ("list", "other")),
+        ]
+
+    at_once(4, lambda number: attempt(database, hand_in(claims[number], contact)))
+
+    assert balance(database, workspace_id) == (99, 0, 1)
+    with database.reading() as session:
+        charged = session.scalars(select(Job.charged)).all()
+        assert sorted(charged) == [0, 0, 0, 1]
+        assert session.scalars(select(Reveal.credits)).all() == [1]
+
+
+def an_enrichment(session: Session, workspace_id: str, about: str, people: int = 1) -> str:
+    return a_job(
+        session,
+        workspace_id,
+        about,
+        kind=Kind.ENRICHMENT_REQUEST,
+        items=({},) * people,
+        price=people,
+        hold_what_there_is=True,
+    )
+
+
+def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
+    def settle(session: Session) -> None:
+        handed = disclosure.disclose(
+            session,
+            workspace_id=claimed.workspace_id,
+            job_id=claimed.job_id,
+            contact=contact,
+            wish=WISH,
+            price=1,
+            now=NOW,
+        )
+        assert handed is not None
+        charge = handed.charge
+        if claimed.kind is Kind.ENRICHMENT_REQUEST:
+            item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome="found", charged=charge)
+            leases.complete_item(session, claimed, item, charge=charge, lease_until=NOW + LEASE)
+            charge = 0
+        result = {"contact_id": contact.id}
+        answer = JobResult(outcome=Outcome.FOUND, charge=charge, result=result)
+        leases.settle(session, claimed, answer, now=NOW)
+
+    return settle
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_bounce_that_many_report_is_refunded_once(database: Database, number: int) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session)
+        contact = a_contact(session, a_company(session))
+        an_email(session, contact, "ada@acme.com")
+        an_email(session, contact, "ada@acme.org")
+        hand_in(claim(session, a_job(session, workspace_id)), contact)(session)
+
+    def report(number: int) -> int:
+        said = FeedbackReport(
+            workspace_id=workspace_id,
+            account_id=None,
+            contact_id=contact.id,
+            email="ada@acme.com" if number % 2 else "ada@acme.org",
+            kind=FeedbackKind.BOUNCE,
+        )
+        with database.transaction() as session:
+            return feedback.record(session, said, allowance=Allowance(0.05), now=NOW).refunded
+
+    refunds = at_once(12, report)
+
+    assert sorted(refunds) == [*repeat(0, 11), 1]
+    assert balance(database, workspace_id) == (10, 0, 0)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_enrichments_that_start_at_once_hold_no_more_than_there_is(database: Database, number: int) -> None:
+    """Each reads the balance before it holds; on PostgreSQL they once locked each other out."""
+    workspace_id = add_workspace(database, 10)
+
+    def start(number: int) -> str:
+        with database.transaction() as session:
+            idempotency.begin(session, workspace_id, f"k{number}", HASH, now=NOW)
+            job_id = an_enrichment(session, workspace_id, f"list {number}", people=3)
+            idempotency.finish(session, workspace_id, f"k{number}", job_id)
+            return job_id
+
+    jobs = at_once(12, start)
+
+    assert len(set(jobs)) == 12
+    assert balance(database, workspace_id) == (0, 10, 0)
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_workspaces_that_are_given_the_same_person_do_not_lock_each_other_out(
+    database: Database, number: int
+) -> None:
+    """A stored address is handed over, which shares the contact's key, then a found phone is kept."""
+    with database.transaction() as session:
+        contact = a_contact(session, a_company(session))
+        an_email(session, contact, "ada@acme.com")
+        claims = [claim(session, an_enrichment(session, a_workspace(session), "list")) for _ in range(12)]
+    source = Source("test", SourceKind.PROVIDER, NOW)
+
+    def give(number: int) -> bool:
+        def both(session: Session) -> None:
+            hand_in(claims[number], contact)(session)
+            phones.upsert(session, contact.id, FoundPhone(e164="+12025550143", source=source), now=NOW)
+
+        return attempt(database, both)
+
+    assert all(at_once(12, give))
+
+
+@pytest.mark.parametrize("number", range(ROUNDS))
+def test_a_busy_service_shows_no_fault_at_any_moment(database: Database, number: int) -> None:
+    """Everybody at once: who asks, works, sweeps, cancels, grants and reports, and the auditor looking on."""
+    with database.transaction() as session:
+        workspaces = [a_workspace(session, grant=20) for _ in range(2)]
+        contact = a_contact(session, a_company(session))
+        an_email(session, contact, "ada@acme.com")
+
+    def work(number: int) -> list[tuple[str, str]]:
+        if number % 4 == 0:
+            return [fault for _ in range(TURNS) for fault in look(database)]
+        for turn in range(TURNS):
+            use(database, workspaces[number % 2], f"p{(number + turn) % 5}", contact, turn + number)
+        return []
+
+    assert [fault for seen in at_once(12, work) for fault in seen] == []
+
+
+def look(database: Database) -> list[tuple[str, str]]:
+    with database.reading() as session:
+        audits.use_repeatable_read(session)
+        return faults(session)
+
+
+def use(database: Database, workspace_id: str, about: str, contact: Contact, turn: int) -> None:
+    """Ask, then do one of the things that may happen to the job."""
+    with database.transaction() as session:
+        if turn % 2:
+            job_id = an_enrichment(session, workspace_id, about)
+        else:
+            credits.grant(session, workspace_id, 1, reason="busy", now=NOW)
+            job_id = submit(session, a_question(workspace_id, about)).job.id
+    if turn % 5 == 0:
+        attempt(database, lambda session: sweeper.cancel(session, job_id, now=NOW))
+    elif turn % 5 == 1:
+        attempt(database, lambda session: end_lost(session, LEASE if turn % 2 else DEADLINE))
+    else:
+        claimed = take(database, job_id)
+        if claimed is not None and claimed.budget:
+            attempt(database, hand_in(claimed, contact))

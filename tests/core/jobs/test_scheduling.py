@@ -1,0 +1,197 @@
+"""Which job a free thread takes: shares, turns, and that no message is spent on nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime, timedelta
+
+import pytest
+from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, claim
+from sqlalchemy.orm import Session
+
+from app.core.jobs import leases, scheduling
+from app.core.jobs.leases import Claim, JobResult
+from app.domain.kinds import Kind, Outcome, Queue
+from app.infra.db import Database
+
+THREADS = 10
+
+
+def claim_next(session: Session, job_id: str = "", *, served: str = "", now: datetime = NOW) -> Claim | None:
+    return scheduling.claim_next(
+        session,
+        Queue.INTERACTIVE,
+        job_id=job_id,
+        served=served,
+        lease=LEASE,
+        max_crashes=MAX_CRASHES,
+        now=now,
+    )
+
+
+def must_claim(session: Session, job_id: str = "", *, served: str = "") -> Claim:
+    claimed = claim_next(session, job_id, served=served)
+    assert claimed is not None
+    return claimed
+
+
+def some_jobs(session: Session, workspace_id: str, count: int, kind: Kind = Kind.REVEAL_EMAIL) -> list[str]:
+    return [a_job(session, workspace_id, f"{kind} {number}", kind=kind) for number in range(count)]
+
+
+def settle(session: Session, claimed: Claim) -> None:
+    leases.settle(session, claimed, JobResult(outcome=Outcome.FOUND), now=NOW)
+
+
+@pytest.fixture
+def heavy(session: Session) -> str:
+    return a_workspace(session, grant=500)
+
+
+@pytest.fixture
+def light(session: Session) -> str:
+    return a_workspace(session, grant=500)
+
+
+def test_where_one_workspace_waits_a_message_claims_the_job_that_it_names(session: Session) -> None:
+    jobs = some_jobs(session, a_workspace(session), 3)
+
+    assert [must_claim(session, job_id).job_id for job_id in reversed(jobs)] == list(reversed(jobs))
+
+
+def test_a_message_of_a_job_that_is_taken_claims_another(session: Session, heavy: str) -> None:
+    first, second = some_jobs(session, heavy, 2)
+    claim(session, first)
+
+    assert must_claim(session, first).job_id == second
+    assert claim_next(session, second) is None
+
+
+def test_a_workspace_that_holds_no_thread_comes_first(session: Session, heavy: str, light: str) -> None:
+    jobs = some_jobs(session, heavy, 120)
+    held = [must_claim(session, job_id) for job_id in jobs[:THREADS]]
+    click = a_job(session, light)
+
+    taken = must_claim(session, jobs[THREADS])
+
+    assert {one.workspace_id for one in held} == {heavy}
+    assert taken.job_id == click
+
+
+def test_alone_a_workspace_may_hold_every_thread(session: Session, heavy: str) -> None:
+    jobs = some_jobs(session, heavy, THREADS)
+
+    assert {must_claim(session, job_id).job_id for job_id in jobs} == set(jobs)
+
+
+def test_while_others_wait_nobody_holds_more_than_their_share(
+    session: Session, heavy: str, light: str
+) -> None:
+    third = a_workspace(session, grant=500)
+    some_jobs(session, heavy, 60)
+    held = [must_claim(session) for _ in range(THREADS)]
+    some_jobs(session, light, 30)
+    some_jobs(session, third, 30)
+
+    for _ in range(2 * THREADS):
+        settle(session, held.pop(0))
+        held.append(must_claim(session, served=held[-1].workspace_id))
+
+    counts = Counter(one.workspace_id for one in held)
+    assert sorted(counts.values()) == [3, 3, 4]
+
+
+def test_a_workspace_of_long_jobs_holds_no_more_than_one_of_short_ones(
+    session: Session, heavy: str, light: str
+) -> None:
+    some_jobs(session, heavy, 30)
+    some_jobs(session, light, 30)
+    held = [must_claim(session) for _ in range(THREADS)]
+
+    for _ in range(2 * THREADS):  # the heavy one's jobs do not end
+        ended = next(one for one in held if one.workspace_id == light)
+        held.remove(ended)
+        settle(session, ended)
+        held.append(must_claim(session, served=ended.workspace_id))
+
+    assert Counter(one.workspace_id for one in held) == {heavy: 5, light: 5}
+
+
+def test_with_a_single_thread_the_workspaces_take_turns(session: Session, heavy: str, light: str) -> None:
+    some_jobs(session, heavy, 50)
+    some_jobs(session, light, 2)
+    served: list[str] = []
+
+    for _ in range(4):
+        taken = must_claim(session, served=served[-1] if served else "")
+        settle(session, taken)
+        served.append(taken.workspace_id)
+
+    assert Counter(served) == {heavy: 2, light: 2}
+    assert served[0] != served[1]
+
+
+def test_threads_of_other_queues_do_not_count(session: Session, heavy: str, light: str) -> None:
+    for job_id in some_jobs(session, heavy, 3, Kind.ENRICHMENT_REQUEST):
+        claim(session, job_id)
+    some_jobs(session, light, 2)
+    must_claim(session)
+    click = a_job(session, heavy)
+
+    assert must_claim(session).job_id == click
+
+
+def test_a_holder_whose_lease_ran_out_does_not_count(session: Session, heavy: str, light: str) -> None:
+    later = NOW + LEASE + timedelta(seconds=1)
+    for job_id in some_jobs(session, heavy, 3):
+        claim(session, job_id)
+    claim(session, some_jobs(session, light, 2)[0], now=NOW + LEASE)
+
+    taken = claim_next(session, now=later)
+
+    assert taken is not None
+    assert taken.workspace_id == heavy
+
+
+def test_what_is_not_due_over_or_of_another_queue_is_left_alone(session: Session, heavy: str) -> None:
+    later, over, *_rest = some_jobs(session, heavy, 2)
+    leases.requeue(session, claim(session, later), run_after=NOW + timedelta(seconds=1))
+    settle(session, claim(session, over))
+    some_jobs(session, heavy, 1, Kind.ENRICHMENT_REQUEST)
+
+    assert [claim_next(session, job_id) for job_id in (later, over, "job_nothing")] == [None] * 3
+
+
+def test_as_many_claims_at_once_as_jobs_take_every_job(database: Database) -> None:
+    with database.transaction() as session:
+        jobs = [job for _ in range(4) for job in some_jobs(session, a_workspace(session, grant=50), 10)]
+
+    def take(number: int) -> str | None:
+        with database.transaction() as session:
+            claimed = claim_next(session, jobs[0 if number % 2 else number])
+            return claimed and claimed.job_id
+
+    taken = at_once(len(jobs), take)
+
+    assert sorted(map(str, taken)) == sorted(jobs)
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "yields"),
+    [(1, 0, True), (10, 0, True), (1, 1, False), (2, 1, False), (3, 1, True), (5, 5, False)],
+)
+def test_a_long_job_yields_to_a_workspace_that_holds_less(
+    session: Session, heavy: str, light: str, *, own: int, others: int, yields: bool
+) -> None:
+    held = [claim(session, job_id) for job_id in some_jobs(session, heavy, own)]
+    for job_id in some_jobs(session, light, others + 1)[:others]:
+        claim(session, job_id)
+
+    assert scheduling.must_yield(session, held[0], now=NOW) is yields
+
+
+def test_a_long_job_yields_to_nobody_who_does_not_wait(session: Session, heavy: str, light: str) -> None:
+    held = [claim(session, job_id) for job_id in some_jobs(session, heavy, 5)[:3]]
+    some_jobs(session, light, 1, Kind.ENRICHMENT_REQUEST)
+
+    assert not scheduling.must_yield(session, held[0], now=NOW)

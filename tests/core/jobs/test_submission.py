@@ -1,0 +1,282 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from jobs_support import (
+    DEADLINE,
+    FRESH,
+    NOW,
+    a_job,
+    a_question,
+    a_workspace,
+    at_once,
+    claim,
+    figures,
+    read,
+    submit,
+)
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.core.jobs import jobs, leases, submission, sweeper
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.core.jobs.submission import JobRequest
+from app.core.ledger.credits import LedgerEntry
+from app.core.lists import import_runs
+from app.domain.errors import InsufficientCredits, InsufficientIdentifiers, Problem, ProviderFailed
+from app.domain.kinds import Kind, Outcome, Status
+from app.infra.db import Database
+
+SECOND = timedelta(seconds=1)
+
+
+def an_answered_job(session: Session, workspace_id: str, outcome: Outcome = Outcome.FOUND) -> str:
+    job_id = a_job(session, workspace_id)
+    leases.settle(session, claim(session, job_id), JobResult(outcome=outcome, charge=1), now=NOW)
+    return job_id
+
+
+def test_a_new_question_is_a_queued_job_that_holds_its_price(session: Session) -> None:
+    workspace_id = a_workspace(session, grant=10)
+
+    submission = submit(session, a_question(workspace_id, price=3))
+
+    job = read(session, submission.job.id)
+    assert (submission.is_new, submission.is_over) == (True, False)
+    assert (job.status, job.held, job.charged, job.attempts, job.crashes) == (Status.QUEUED, 3, 0, 0, 0)
+    assert (job.run_after, job.deadline_at, job.published_at) == (NOW, NOW + DEADLINE, None)
+    assert (job.progress_done, job.progress_total) == (0, 1)
+    assert figures(session, workspace_id) == (7, 3, 0)
+
+
+def test_an_enrichment_has_one_item_per_request(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    question = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=({"n": 1}, {"n": 2}))
+
+    job = submit(session, question).job
+
+    assert job.progress_total == 2
+    assert [(item.index, item.request, item.charged) for item in jobs.items(session, job.id)] == [
+        (0, {"n": 1}, 0),
+        (1, {"n": 2}, 0),
+    ]
+
+
+def test_a_question_that_takes_what_there_is_holds_less_than_its_price(session: Session) -> None:
+    workspace_id = a_workspace(session, grant=2)
+
+    job = submit(session, a_question(workspace_id, price=5, hold_what_there_is=True)).job
+
+    assert read(session, job.id).held == 2
+    assert figures(session, workspace_id) == (0, 2, 0)
+
+
+def test_a_question_the_workspace_cannot_pay_leaves_nothing(database: Database) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=1)
+
+    with pytest.raises(InsufficientCredits), database.transaction() as session:
+        submit(session, a_question(workspace_id, price=2))
+
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Job)) == 0
+        assert figures(session, workspace_id) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("is_claimed", [False, True])
+def test_an_equal_question_joins_the_open_job(session: Session, is_claimed: bool) -> None:  # noqa: FBT001 -- a case
+    workspace_id = a_workspace(session, grant=10)
+    job_id = a_job(session, workspace_id)
+    if is_claimed:
+        claim(session, job_id)
+
+    again = submit(session, a_question(workspace_id, request={"client_reference": "another"}))
+
+    assert (again.job.id, again.is_new, again.is_over) == (job_id, False, False)
+    assert figures(session, workspace_id) == (9, 1, 0)
+
+
+@pytest.mark.parametrize("change", [{"about": "bob"}, {"kind": Kind.REVEAL_PHONE}])
+def test_another_question_is_another_job(session: Session, change: dict[str, str]) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+
+    other = submit(session, a_question(workspace_id, **change))
+
+    assert other.is_new
+    assert other.job.id != job_id
+
+
+def test_another_workspaces_question_is_another_job(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session))
+
+    other = submit(session, a_question(a_workspace(session)))
+
+    assert other.is_new
+    assert other.job.id != job_id
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_asked_again"),
+    [
+        (InsufficientCredits(required=1, balance=0), True),
+        (ProviderFailed(), True),
+        (InsufficientIdentifiers(), False),
+    ],
+)
+def test_an_enrichment_that_could_do_better_now_is_asked_again(
+    session: Session,
+    problem: Problem,
+    is_asked_again: bool,  # noqa: FBT001 -- a case
+) -> None:
+    workspace_id = a_workspace(session)
+    enrichment: dict[str, Any] = {"kind": Kind.ENRICHMENT_REQUEST, "items": ({"n": 1}, {"n": 2})}
+    job_id = a_job(session, workspace_id, **enrichment)
+    jobs.items(session, job_id)[1].error = problem.as_dict()
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.PARTIAL), now=NOW)
+
+    again = submit(session, a_question(workspace_id, **enrichment))
+
+    assert again.is_new is is_asked_again
+
+
+def test_a_fresh_answer_is_given_again(session: Session) -> None:
+    workspace_id = a_workspace(session, grant=10)
+    job_id = an_answered_job(session, workspace_id)
+
+    again = submit(session, a_question(workspace_id), now=NOW + FRESH.found - SECOND)
+
+    assert (again.job.id, again.is_new, again.is_over) == (job_id, False, True)
+    assert figures(session, workspace_id) == (9, 0, 1)
+
+
+def test_an_answer_that_is_too_old_is_asked_anew(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = an_answered_job(session, workspace_id)
+
+    again = submit(session, a_question(workspace_id), now=NOW + FRESH.found)
+
+    assert again.is_new
+    assert again.job.id != job_id
+
+
+@pytest.mark.parametrize("outcome", [Outcome.NOT_FOUND, Outcome.SUPPRESSED])
+def test_a_miss_stands_for_its_own_time(session: Session, outcome: Outcome) -> None:
+    workspace_id = a_workspace(session)
+    job_id = an_answered_job(session, workspace_id, outcome)
+
+    before = submit(session, a_question(workspace_id), now=NOW + FRESH.not_found - SECOND)
+    after = submit(session, a_question(workspace_id), now=NOW + FRESH.not_found)
+
+    assert before.job.id == job_id
+    assert after.is_new
+
+
+def test_the_newest_of_several_answers_counts(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    an_answered_job(session, workspace_id)
+    later = NOW + FRESH.found
+    second = submit(session, a_question(workspace_id), now=later).job.id
+    leases.settle(session, claim(session, second, now=later), JobResult(outcome=Outcome.FOUND), now=later)
+
+    again = submit(session, a_question(workspace_id), now=later + SECOND)
+
+    assert again.job.id == second
+
+
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_an_answer_from_before_an_import_is_asked_anew(session: Session, seconds: int) -> None:
+    workspace_id = a_workspace(session)
+    an_answered_job(session, workspace_id)
+    import_runs.start(session, entity="contacts", now=NOW + timedelta(seconds=seconds))
+
+    assert submit(session, a_question(workspace_id), now=NOW + SECOND * 2).is_new
+
+
+def test_an_answer_from_after_an_import_stands(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    import_runs.start(session, entity="contacts", now=NOW - SECOND)
+    job_id = an_answered_job(session, workspace_id)
+
+    assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
+
+
+def test_an_answer_from_before_somebody_was_suppressed_is_asked_anew(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    an_answered_job(session, workspace_id)
+    suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW + SECOND)
+
+    assert submit(session, a_question(workspace_id), now=NOW + SECOND * 2).is_new
+
+
+def test_an_answer_from_after_somebody_was_suppressed_stands(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW - SECOND)
+    job_id = an_answered_job(session, workspace_id)
+
+    assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
+
+
+def test_a_failed_job_may_be_asked_again_at_once(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id)
+    leases.fail(session, claim(session, job_id), {"code": "provider_failed"}, now=NOW)
+
+    again = submit(session, a_question(workspace_id))
+
+    assert again.is_new
+    assert again.job.id != job_id
+
+
+def test_a_canceled_job_may_be_asked_again_at_once(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    sweeper.cancel(session, a_job(session, workspace_id), now=NOW)
+
+    assert submit(session, a_question(workspace_id)).is_new
+
+
+def test_who_loses_the_race_for_a_question_joins_the_winner(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_id = a_workspace(session, grant=10)
+    job_id = a_job(session, workspace_id)
+    looks = []
+    look = submission._open  # noqa: SLF001 -- the first look is made to come too early
+
+    def blind_at_first(session: Session, question: JobRequest) -> Job | None:
+        looks.append(question)
+        return look(session, question) if len(looks) > 1 else None
+
+    monkeypatch.setattr(submission, "_open", blind_at_first)
+
+    late = submit(session, a_question(workspace_id))
+
+    assert (late.job.id, late.is_new, len(looks)) == (job_id, False, 2)
+    assert figures(session, workspace_id) == (9, 1, 0)
+
+
+@pytest.mark.parametrize("round_", range(3))
+def test_forty_threads_with_the_same_question_are_one_job_and_one_hold(
+    database: Database, round_: int
+) -> None:
+    with database.transaction() as session:
+        workspace_id = a_workspace(session, grant=100)
+
+    def ask(_number: int) -> tuple[bool, str]:
+        with database.transaction() as session:
+            submission = submit(session, a_question(workspace_id, f"round {round_}"))
+            return submission.is_new, submission.job.id
+
+    answers = at_once(40, ask)
+
+    assert [is_new for is_new, _job_id in answers].count(True) == 1
+    assert len({job_id for _is_new, job_id in answers}) == 1
+    with database.reading() as session:
+        holds = select(func.count()).select_from(LedgerEntry).where(LedgerEntry.kind == "hold")
+        assert session.scalar(holds) == 1
+        assert figures(session, workspace_id) == (99, 1, 0)

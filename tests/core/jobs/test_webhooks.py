@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_question, a_workspace, at_once, claim, submit
+from sqlalchemy import delete, func, select
+from sqlalchemy.orm import Session
+from standardwebhooks import Webhook as Reference
+
+from app.core.jobs import leases, webhook_admin, webhook_attempts, webhooks
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.core.jobs.webhook_admin import DeliveryState as HowFar
+from app.core.jobs.webhook_attempts import LEASE, AttemptState, WebhookAttempt
+from app.core.jobs.webhooks import REPUBLISH_AFTER, RETRY_SCHEDULE, AttemptResult, Delivery, Webhook
+from app.domain.kinds import Outcome
+from app.infra.db import Database
+
+URL = "https://hooks.acme.example/done"
+SECOND = timedelta(seconds=1)
+TAKEN = AttemptResult(status=204, latency_ms=7)
+FAILED = AttemptResult(status=500, latency_ms=7)
+
+
+def asked(session: Session, url: str | None = URL, workspace: str | None = None) -> str:
+    """Ask a question with a webhook; give the job's id."""
+    question = a_question(workspace or a_workspace(session), url or "nobody", webhook_url=url)
+    return submit(session, question).job.id
+
+
+def settle(session: Session, job_id: str) -> None:
+    leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+
+
+def over(session: Session, url: str = URL, workspace: str | None = None) -> str:
+    """End a job that somebody wants to be told of; give the webhook's id."""
+    job_id = asked(session, url, workspace)
+    settle(session, job_id)
+    return session.scalars(select(Webhook.id).where(Webhook.job_id == job_id)).one()
+
+
+def begin(session: Session, webhook_id: str, *, after: timedelta = timedelta()) -> Delivery:
+    delivery = webhooks.begin(session, webhook_id, now=NOW + after)
+    assert delivery is not None
+    return delivery
+
+
+def row(session: Session, webhook_id: str) -> Webhook:
+    return session.get_one(Webhook, webhook_id, populate_existing=True)
+
+
+def fail(session: Session, webhook_id: str, ending: AttemptResult = FAILED) -> timedelta | None:
+    """Try in vain when it is due; give the pause that follows, None if there is none."""
+    now = row(session, webhook_id).next_at
+    assert now is not None
+    delivery = webhooks.begin(session, webhook_id, now=now)
+    assert delivery is not None
+    webhooks.finish(session, delivery, ending, now=now)
+    next_at = row(session, webhook_id).next_at
+    return next_at and next_at - now
+
+
+def states(session: Session, webhook_id: str, *, after: timedelta) -> list[AttemptState]:
+    attempts = webhook_attempts.of_webhook(session, webhook_id)
+    return [webhook_attempts.state(attempt, now=NOW + after) for attempt in attempts]
+
+
+def test_nobody_is_told_before_the_job_is_over(session: Session) -> None:
+    job_id = asked(session)
+
+    before = webhooks.any_due(session, now=NOW)
+    settle(session, job_id)
+    after = webhooks.any_due(session, now=NOW)
+
+    assert (before, after) == (False, True)
+
+
+def test_without_an_address_nobody_is_told(session: Session) -> None:
+    settle(session, asked(session, url=None))
+
+    assert webhooks.claim_due(session, now=NOW) == []
+
+
+def test_a_joined_question_may_bring_another_address_and_the_same_one_is_told_once(session: Session) -> None:
+    workspace = a_workspace(session)
+    for url in (URL, URL, "https://other.example/"):
+        job = submit(session, a_question(workspace, webhook_url=url)).job
+    settle(session, job.id)
+
+    taken = webhooks.claim_due(session, now=NOW)
+
+    assert len(taken) == 2
+
+
+def test_what_was_taken_is_taken_again_only_if_no_worker_took_it_up(session: Session) -> None:
+    webhook_id = over(session)
+
+    taken = [
+        webhooks.claim_due(session, now=NOW + after)
+        for after in (0 * SECOND, REPUBLISH_AFTER - SECOND, REPUBLISH_AFTER)
+    ]
+
+    assert taken == [[webhook_id], [], [webhook_id]]
+
+
+def test_an_attempt_is_in_the_log_before_it_is_over(session: Session) -> None:
+    webhook_id = over(session)
+
+    begin(session, webhook_id)
+
+    assert states(session, webhook_id, after=LEASE - SECOND) == [AttemptState.RUNNING]
+
+
+def test_a_message_that_comes_twice_is_one_attempt(session: Session) -> None:
+    webhook_id = over(session)
+    begin(session, webhook_id)
+
+    assert webhooks.begin(session, webhook_id, now=NOW + LEASE - SECOND) is None
+
+
+def test_of_workers_at_once_one_begins(database: Database) -> None:
+    with database.transaction() as session:
+        webhook_id = over(session)
+
+    def work(_number: int) -> Delivery | None:
+        with database.transaction() as session:
+            return webhooks.begin(session, webhook_id, now=NOW)
+
+    assert sum(delivery is not None for delivery in at_once(8, work)) == 1
+
+
+def test_a_lost_attempt_is_seen_and_another_worker_delivers_under_the_same_id(session: Session) -> None:
+    webhook_id = over(session)
+    begin(session, webhook_id)
+
+    taken = webhooks.claim_due(session, now=NOW + LEASE)
+    delivery = begin(session, webhook_id, after=LEASE)
+    webhooks.finish(session, delivery, TAKEN, now=NOW + LEASE)
+
+    assert taken == [delivery.id] == [webhook_id]
+    assert states(session, webhook_id, after=LEASE) == [AttemptState.LOST, AttemptState.DELIVERED]
+
+
+def test_a_worker_slower_than_its_lease_does_not_say_when_the_next_try_is(session: Session) -> None:
+    webhook_id = over(session)
+    slow = begin(session, webhook_id)
+    begin(session, webhook_id, after=LEASE)
+
+    webhooks.finish(session, slow, FAILED, now=NOW + LEASE)
+
+    assert row(session, webhook_id).next_at == NOW + 2 * LEASE
+
+
+def test_a_worker_slower_than_its_lease_may_still_have_delivered(session: Session) -> None:
+    webhook_id = over(session)
+    slow, fast = begin(session, webhook_id), begin(session, webhook_id, after=LEASE)
+
+    webhooks.finish(session, slow, TAKEN, now=NOW + LEASE)
+    webhooks.finish(session, fast, FAILED, now=NOW + LEASE)
+
+    assert row(session, webhook_id).delivered_at == NOW + LEASE
+    assert row(session, webhook_id).next_at is None
+
+
+def test_pauses_follow_the_schedule_with_jitter_for_more_than_a_day_until_it_is_given_up(
+    session: Session,
+) -> None:
+    webhook_id = over(session)
+
+    pauses = [fail(session, webhook_id) for _ in RETRY_SCHEDULE]
+    last = fail(session, webhook_id)
+
+    assert all(
+        0.8 * usual <= pause <= 1.2 * usual for pause, usual in zip(pauses, RETRY_SCHEDULE, strict=True)
+    )
+    assert pauses != list(RETRY_SCHEDULE)
+    assert sum(pauses, timedelta()) > timedelta(days=1)
+    assert last is None
+    assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
+
+
+def test_two_webhooks_that_fail_together_are_not_tried_together(session: Session) -> None:
+    workspace = a_workspace(session)
+    first, second = over(session, workspace=workspace), over(session, "https://other.example/", workspace)
+
+    assert fail(session, first) != fail(session, second)
+
+
+def test_workers_that_die_one_after_the_other_do_not_try_for_ever(session: Session) -> None:
+    webhook_id = over(session)
+
+    for number in range(len(RETRY_SCHEDULE) + 1):
+        begin(session, webhook_id, after=number * LEASE)
+
+    assert webhooks.begin(session, webhook_id, now=NOW + timedelta(days=9)) is None
+
+
+def test_who_is_gone_is_not_tried_again(session: Session) -> None:
+    webhook_id = over(session)
+
+    pause = fail(session, webhook_id, AttemptResult(status=410, latency_ms=7))
+
+    assert pause is None
+    assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+@pytest.mark.parametrize(
+    ("said", "pause"), [(600.0, timedelta(minutes=10)), (float("inf"), timedelta(days=1))]
+)
+def test_a_receiver_that_says_when_to_come_back_is_obeyed_within_a_day(
+    session: Session, status: int, said: float, pause: timedelta
+) -> None:
+    webhook_id = over(session)
+
+    assert fail(session, webhook_id, AttemptResult(status=status, retry_after=said, latency_ms=7)) == pause
+
+
+@pytest.mark.parametrize(("status", "said"), [(429, 0.0), (500, 600.0), (429, None)])
+def test_nobody_shortens_the_pauses_and_other_statuses_do_not_change_them(
+    session: Session, status: int, said: float | None
+) -> None:
+    webhook_id = over(session)
+
+    pause = fail(session, webhook_id, AttemptResult(status=status, retry_after=said, latency_ms=7))
+
+    assert pause is not None
+    assert 4 * SECOND <= pause <= 6 * SECOND
+
+
+def test_a_delivery_says_what_is_over_and_names_nobody(session: Session) -> None:
+    job_id = asked(session)
+    settle(session, job_id)
+    (webhook_id,) = webhooks.claim_due(session, now=NOW)
+
+    delivery = begin(session, webhook_id)
+
+    assert (delivery.url, delivery.payload["type"]) == (URL, "job.finished")
+    assert delivery.payload["data"]["job"]["id"] == job_id
+    assert "request" not in delivery.payload["data"]["job"]
+    assert Reference(delivery.secret)
+
+
+def test_what_was_delivered_is_not_delivered_again(session: Session) -> None:
+    webhook_id = over(session)
+
+    webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
+
+    assert webhooks.begin(session, webhook_id, now=NOW + timedelta(days=1)) is None
+    assert not webhooks.any_due(session, now=NOW + timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("ending", "error"),
+    [(TAKEN, None), (FAILED, "http_status"), (AttemptResult(error="timeout", latency_ms=15_000), "timeout")],
+)
+def test_the_log_says_how_each_attempt_ended(
+    session: Session, ending: AttemptResult, error: str | None
+) -> None:
+    webhook_id = over(session)
+
+    webhooks.finish(session, begin(session, webhook_id), ending, now=NOW)
+
+    (attempt,) = webhook_attempts.of_webhook(session, webhook_id)
+    session.refresh(attempt)
+    assert (attempt.attempted_at, attempt.status, attempt.error) == (NOW, ending.status, error)
+    assert attempt.latency_ms == ending.latency_ms
+
+
+def test_attempts_are_forgotten_after_thirty_days(session: Session) -> None:
+    webhook_id = over(session)
+    begin(session, webhook_id)
+    begin(session, webhook_id, after=LEASE)
+
+    webhook_attempts.forget(session, now=NOW + timedelta(days=30) + SECOND)
+
+    assert [one.attempted_at for one in webhook_attempts.of_webhook(session, webhook_id)] == [NOW + LEASE]
+
+
+def test_the_log_goes_with_its_job(session: Session) -> None:
+    begin(session, over(session))
+
+    session.execute(delete(Job))
+
+    assert session.scalar(select(func.count()).select_from(WebhookAttempt)) == 0
+
+
+def test_what_is_finished_after_it_was_deleted_is_left_alone(session: Session) -> None:
+    delivery = begin(session, over(session))
+    session.execute(delete(Job))
+
+    webhooks.finish(session, delivery, TAKEN, now=NOW)
+
+    assert session.scalar(select(func.count()).select_from(Webhook)) == 0
+
+
+def test_a_replay_begins_a_fresh_run_of_tries_under_the_same_id(session: Session) -> None:
+    webhook_id = over(session)
+    for _ in (*RETRY_SCHEDULE, "the last"):
+        fail(session, webhook_id)
+
+    replayed = webhook_admin.replay(session, [webhook_id, "whk_unknown"], now=NOW)
+    taken = webhooks.claim_due(session, now=NOW)
+    pauses = [fail(session, webhook_id) for _ in RETRY_SCHEDULE]
+
+    assert replayed == taken == [webhook_id]
+    assert None not in pauses
+
+
+def test_a_replay_does_not_wait_for_a_message_that_was_lost_a_moment_ago(session: Session) -> None:
+    webhook_id = over(session)
+    webhooks.claim_due(session, now=NOW)
+
+    webhook_admin.replay(session, [webhook_id], now=NOW)
+
+    assert webhooks.claim_due(session, now=NOW) == [webhook_id]
+
+
+def test_what_was_delivered_may_be_replayed(session: Session) -> None:
+    webhook_id = over(session)
+    webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
+
+    webhook_admin.replay(session, [webhook_id], now=NOW)
+
+    assert begin(session, webhook_id).id == webhook_id
+
+
+def test_a_replay_of_failures_takes_those_given_up_and_those_tried_in_vain_of_the_time_asked(
+    session: Session,
+) -> None:
+    workspace = a_workspace(session)
+    delivered, given_up, in_vain, untried = (
+        over(session, f"https://{name}.example/", workspace) for name in "abcd"
+    )
+    elsewhere = over(session)
+    webhooks.finish(session, begin(session, delivered), TAKEN, now=NOW)
+    fail(session, given_up, AttemptResult(status=410, latency_ms=7))
+    fail(session, in_vain)
+    fail(session, elsewhere)
+
+    def replayed(since: timedelta) -> list[str]:
+        return webhook_admin.replay_failed(session, workspace_id=workspace, since=NOW + since, now=NOW)
+
+    assert replayed(SECOND) == []
+    assert replayed(0 * SECOND) == sorted([given_up, in_vain])
+    assert untried not in replayed(0 * SECOND)
+    assert elsewhere in webhook_admin.replay_failed(session, workspace_id=None, since=NOW, now=NOW)
+
+
+def test_the_latest_are_listed_with_how_far_they_have_come(session: Session) -> None:
+    workspace = a_workspace(session)
+    delivered, given_up = over(session, "https://a.example/", workspace), over(session, URL, workspace)
+    asked(session, "https://later.example/", workspace)
+    webhooks.finish(session, begin(session, delivered), TAKEN, now=NOW)
+    fail(session, given_up, AttemptResult(status=410, latency_ms=7))
+    over(session, "https://elsewhere.example/")
+
+    listed = webhook_admin.latest(session, workspace_id=workspace, failed=False, limit=9)
+    failed = webhook_admin.latest(session, workspace_id=None, failed=True, limit=9)
+
+    assert {(sight.webhook.url, sight.state) for sight in listed} == {
+        ("https://later.example/", HowFar.WAITING),
+        (URL, HowFar.GIVEN_UP),
+        ("https://a.example/", HowFar.DELIVERED),
+    }
+    assert {sight.next_at for sight in listed} == {None}
+    assert [sight.webhook.id for sight in failed] == [given_up]
+    assert len(webhook_admin.latest(session, workspace_id=None, failed=False, limit=2)) == 2
+
+
+def test_each_workspace_has_a_secret_of_its_own(session: Session) -> None:
+    assert webhooks.secret("wks_1") == webhooks.secret("wks_1") != webhooks.secret("wks_2")
+    assert webhooks.secret("wks_1").startswith("whsec_")

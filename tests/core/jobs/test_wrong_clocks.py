@@ -1,0 +1,285 @@
+"""What one process writes and another compares, with the clock of this process off by an hour either way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from jobs_support import FRESH, LEASE, MAX_CRASHES, a_question, a_workspace
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+from stored_support import NOW, a_contact, an_email, own
+
+from app.core.accounts import accounts, authentication, login_throttle, sessions
+from app.core.accounts.sessions import LoginSession
+from app.core.audit import audits
+from app.core.contacts import suppressions
+from app.core.jobs import idempotency, leases, submission, sweeper, webhook_attempts, webhooks
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.webhook_attempts import WebhookAttempt
+from app.core.lists import import_runs
+from app.core.providers import provider_throttles
+from app.core.quality import verifications
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.domain.errors import TokenExpired
+from app.domain.kinds import Outcome, TraceOutcome
+from app.domain.providers.rates import parse_rates
+from app.infra import clock, database_clock
+from app.infra.db import Database
+
+MINUTE = timedelta(minutes=1)
+DEADLINE = timedelta(minutes=10)
+STALE = timedelta(seconds=5)
+ENDED = {"code": "ended"}
+Submit = Callable[[], str]
+
+
+@pytest.fixture(autouse=True, params=[-3600, 3600])
+def _wrong_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(seconds=request.param))
+
+
+@pytest.fixture
+def workspace_id(session: Session) -> str:
+    return a_workspace(session)
+
+
+@pytest.fixture
+def job_id(session: Session, workspace_id: str) -> str:
+    """A job that the API has just made."""
+    return submit(session, workspace_id).job.id
+
+
+def now() -> database_clock.Moment:
+    return database_clock.now()
+
+
+def submit(session: Session, workspace_id: str, **changes: object) -> submission.SubmitResult:
+    question = a_question(workspace_id, **changes)
+    return submission.submit(session, question, fresh=FRESH, deadline=DEADLINE, now=now())
+
+
+def claim(session: Session, job_id: str) -> Claim | None:
+    return leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now())
+
+
+def settled(session: Session, job_id: str) -> None:
+    claimed = claim(session, job_id)
+    assert claimed is not None
+    leases.settle(session, claimed, JobResult(outcome=Outcome.FOUND, result={}), now=now())
+
+
+def age(session: Session, table: type, column: str, by: timedelta) -> None:
+    """Make every row of the table older."""
+    session.execute(update(table).values({column: now() - by}).execution_options(synchronize_session=False))
+    session.expire_all()
+
+
+def test_a_new_job_can_be_claimed_at_once(session: Session, job_id: str) -> None:
+    assert claim(session, job_id) is not None
+
+
+def test_a_lease_that_runs_is_respected(session: Session, job_id: str) -> None:
+    claim(session, job_id)
+
+    assert claim(session, job_id) is None
+    assert leases.refusal(session, job_id, now=now()) is leases.Refusal.HELD
+
+
+def test_a_job_that_was_put_back_waits_and_then_runs(session: Session, job_id: str) -> None:
+    claimed = claim(session, job_id)
+    assert claimed is not None
+    leases.requeue(session, claimed, run_after=now() + MINUTE)
+
+    waits = claim(session, job_id)
+    session.execute(update(Job).values(run_after=now()).execution_options(synchronize_session=False))
+
+    assert waits is None
+    assert claim(session, job_id) is not None
+
+
+def test_a_new_job_needs_no_sweep_and_does_not_expire(session: Session, job_id: str) -> None:
+    needed = sweeper.needs_sweeping(session, stale=STALE, now=now())
+    ended = sweeper.finish_orphaned(session, max_crashes=MAX_CRASHES, expired=ENDED, crashed=ENDED, now=now())
+    sent = sweeper.republish(session, stale=STALE, now=now())
+
+    assert (needed, ended, sent) == (False, [], [])
+
+
+def test_a_job_past_its_deadline_expires(session: Session, job_id: str) -> None:
+    session.execute(update(Job).values(deadline_at=now()).execution_options(synchronize_session=False))
+
+    ended = sweeper.finish_orphaned(session, max_crashes=MAX_CRASHES, expired=ENDED, crashed=ENDED, now=now())
+
+    assert ended == [job_id]
+    assert session.get_one(Job, job_id, populate_existing=True).status == "expired"
+
+
+def test_an_answer_stands_for_as_long_as_it_is_fresh(
+    session: Session, workspace_id: str, job_id: str
+) -> None:
+    settled(session, job_id)
+    again = submit(session, workspace_id).job.id
+    age(session, Job, "finished_at", FRESH.found + MINUTE)
+
+    later = submit(session, workspace_id).job.id
+
+    assert again == job_id
+    assert later != job_id
+
+
+def test_an_answer_does_not_stand_once_data_came_in(session: Session, workspace_id: str, job_id: str) -> None:
+    settled(session, job_id)
+    import_runs.start(session, entity="contacts", now=now())
+
+    assert submit(session, workspace_id).job.id != job_id
+
+
+def test_an_answer_stands_where_data_came_in_before(session: Session, workspace_id: str) -> None:
+    import_runs.start(session, entity="contacts", now=now() - MINUTE)
+    identifier = suppressions.Identifier("email", "ada@acme.example")
+    suppressions.suppress(session, [identifier], reason="test", now=now() - MINUTE)
+    job_id = submit(session, workspace_id).job.id
+    settled(session, job_id)
+
+    assert submit(session, workspace_id).job.id == job_id
+
+
+def test_a_webhook_is_due_when_its_job_is_over_and_posted_once(session: Session, workspace_id: str) -> None:
+    job_id = submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id
+    settled(session, job_id)
+
+    [webhook_id] = webhooks.claim_due(session, now=now())
+    delivery = webhooks.begin(session, webhook_id, now=now())
+    second = webhooks.begin(session, webhook_id, now=now())
+
+    assert delivery is not None
+    assert abs(delivery.at - datetime.now(UTC)) < MINUTE
+    assert second is None
+
+
+def test_a_webhook_that_failed_is_due_again_after_its_pause(session: Session, workspace_id: str) -> None:
+    settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
+    [webhook_id] = webhooks.claim_due(session, now=now())
+    delivery = webhooks.begin(session, webhook_id, now=now())
+    assert delivery is not None
+    webhooks.finish(session, delivery, webhooks.AttemptResult(status=500, latency_ms=1), now=now())
+
+    early = webhooks.begin(session, webhook_id, now=now())
+    late = webhooks.begin(session, webhook_id, now=now() + MINUTE)
+
+    assert early is None
+    assert late is not None
+
+
+def test_an_idempotency_key_is_kept_for_its_time(session: Session, workspace_id: str) -> None:
+    idempotency.begin(session, workspace_id, "click", b"1", now=now())
+    age(session, IdempotencyKey, "created_at", idempotency.RETENTION - MINUTE)
+
+    idempotency.purge_expired(session, now=now())
+    kept = session.scalar(select(IdempotencyKey.key))
+    age(session, IdempotencyKey, "created_at", idempotency.RETENTION + MINUTE)
+    idempotency.purge_expired(session, now=now())
+
+    assert kept == "click"
+    assert session.scalar(select(IdempotencyKey.key)) is None
+
+
+def test_the_log_of_a_webhook_is_kept_for_its_time(session: Session, workspace_id: str) -> None:
+    settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
+    [webhook_id] = webhooks.claim_due(session, now=now())
+    webhooks.begin(session, webhook_id, now=now())
+    age(session, WebhookAttempt, "attempted_at", webhook_attempts.RETENTION - MINUTE)
+
+    webhook_attempts.forget(session, now=now())
+
+    assert len(webhook_attempts.of_webhook(session, webhook_id)) == 1
+
+
+@pytest.mark.parametrize(
+    ("idle", "works"), [(timedelta(days=14) - MINUTE, True), (timedelta(days=14) + MINUTE, False)]
+)
+def test_a_session_ends_when_it_was_idle_for_its_time(
+    database: Database, *, idle: timedelta, works: bool
+) -> None:
+    with database.transaction() as session:
+        account = accounts.create(
+            session, a_workspace(session), email="ada@acme.example", name="Ada", password_hash="x", now=now()
+        )
+        _started, token = sessions.start(session, account.id, network=b"home", now=now())
+        age(session, LoginSession, "last_used_at", idle)
+
+    try:
+        authentication.authenticate(database, token, now=now())
+    except TokenExpired:
+        assert not works
+    else:
+        assert works
+
+
+def test_a_session_that_has_just_begun_is_listed_and_not_forgotten(
+    session: Session, workspace_id: str
+) -> None:
+    account = accounts.create(
+        session, workspace_id, email="ada@acme.example", name="Ada", password_hash="x", now=now()
+    )
+    sessions.start(session, account.id, network=b"home", now=now())
+
+    assert sessions.forget(session, now=now()) == 0
+    assert len(sessions.of_account(session, account.id, now=now())) == 1
+
+
+def test_many_failed_sign_ins_make_the_next_wait_a_minute_at_most(session: Session) -> None:
+    for _ in range(login_throttle.FREE_FAILURES + 10):
+        login_throttle.failed(session, "ada@acme.example", now=now())
+
+    assert 50 <= login_throttle.wait(session, "ada@acme.example", now=now()) <= 60
+    assert login_throttle.wait(session, "ada@acme.example", now=now() + MINUTE) == 0
+
+
+def test_a_provider_that_asks_for_a_pause_is_left_alone_for_as_long(session: Session) -> None:
+    rates = parse_rates("10/second")
+    provider_throttles.report(session, "hunter", TraceOutcome.RATE_LIMITED, retry_after=30, now=now())
+
+    early = provider_throttles.admit(session, "hunter", rates, breaker=True, now=now())
+    late = provider_throttles.admit(session, "hunter", rates, breaker=True, now=now() + MINUTE)
+
+    assert early.refused is not None
+    assert late.refused is None
+
+
+def test_a_worker_that_has_just_said_how_it_stands_lives(session: Session) -> None:
+    one = Heartbeat(name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=60)
+    worker_heartbeats.record_heartbeat(session, one, now=now())
+
+    worker_heartbeats.forget(session, now=now())
+
+    [row] = worker_heartbeats.known(session)
+    assert worker_heartbeats.state(row, now=database_clock.value(session)) is WorkerState.WORKING
+
+
+def test_an_audit_is_due_an_hour_after_the_last(session: Session) -> None:
+    audits.add(session, now=now())
+
+    assert not audits.is_due(session, every=timedelta(hours=1), now=now())
+    assert audits.is_due(session, every=timedelta(hours=1), now=now() + timedelta(hours=1))
+
+
+def test_an_address_that_was_taken_to_be_verified_is_left_alone_for_an_hour(
+    session: Session, workspace_id: str
+) -> None:
+    ada = a_contact(session)
+    own(session, workspace_id, ada, "email")
+    an_email(session, ada, "ada@acme.example", verified_at=NOW - timedelta(days=400))
+
+    def taken(at: database_clock.Moment) -> list[str]:
+        due = verifications.claim_due(session, usual_age=timedelta(days=180), now=at, limit=10)
+        return [one.email for one in due]
+
+    found = [taken(now()), taken(now()), taken(now() + verifications.LEASE)]
+
+    assert found == [["ada@acme.example"], [], ["ada@acme.example"]]

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+from jobs_support import NOW, a_workspace, at_once
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.core.contacts.contacts import Contact
+from app.core.ledger import reveals
+from app.core.ledger.reveals import Owned, Reveal
+from app.domain.ids import new_id
+from app.infra.db import Database
+
+
+def a_contact(session: Session) -> str:
+    contact = Contact(id=new_id("con"), provenance={}, created_at=NOW, updated_at=NOW)
+    session.add(contact)
+    session.flush()
+    return contact.id
+
+
+def record(session: Session, workspace_id: str, contact_id: str, field: str = "email") -> bool:
+    return reveals.record(
+        session,
+        workspace_id=workspace_id,
+        contact_id=contact_id,
+        field=field,
+        job_id="job_1",
+        price=2,
+        now=NOW,
+    )
+
+
+def test_the_first_reveal_is_written_down_with_its_price(session: Session) -> None:
+    workspace_id, contact_id = a_workspace(session), a_contact(session)
+
+    is_new = record(session, workspace_id, contact_id)
+
+    row = session.scalars(select(Reveal)).one()
+    assert is_new
+    assert (row.job_id, row.credits, row.created_at) == ("job_1", 2, NOW)
+
+
+def test_the_second_reveal_says_that_it_is_owned_already(session: Session) -> None:
+    workspace_id, contact_id = a_workspace(session), a_contact(session)
+    record(session, workspace_id, contact_id)
+
+    assert not record(session, workspace_id, contact_id)
+
+
+def test_an_email_and_a_phone_are_owned_apart(session: Session) -> None:
+    workspace_id, contact_id = a_workspace(session), a_contact(session)
+    record(session, workspace_id, contact_id, "email")
+
+    assert record(session, workspace_id, contact_id, "phone")
+    assert reveals.owned(session, workspace_id, [contact_id]).fields == {
+        (contact_id, "email"),
+        (contact_id, "phone"),
+    }
+
+
+def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
+    mine, theirs, contact_id = a_workspace(session), a_workspace(session), a_contact(session)
+    record(session, theirs, contact_id)
+
+    assert reveals.owned(session, mine, [contact_id]) == Owned()
+    assert record(session, mine, contact_id)
+
+
+def test_only_the_contacts_that_were_asked_for_are_told(session: Session) -> None:
+    workspace_id, ada, bob = a_workspace(session), a_contact(session), a_contact(session)
+    record(session, workspace_id, ada)
+    record(session, workspace_id, bob)
+
+    assert reveals.owned(session, workspace_id, [ada]).fields == {(ada, "email")}
+
+
+def test_of_nobody_nothing_is_owned(session: Session) -> None:
+    assert reveals.owned(session, a_workspace(session), []) == Owned()
+
+
+@pytest.mark.parametrize("field", ["email", "phone"])
+def test_twelve_reveals_at_once_are_one_new_one(database: Database, field: str) -> None:
+    with database.transaction() as session:
+        workspace_id, contact_id = a_workspace(session), a_contact(session)
+
+    def reveal(_number: int) -> bool:
+        with database.transaction() as session:
+            return record(session, workspace_id, contact_id, field)
+
+    assert at_once(12, reveal).count(True) == 1

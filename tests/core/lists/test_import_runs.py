@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from unittest.mock import Mock
+
+from findings_support import DAY, NOW, company, email, person, phone
+from sqlalchemy.orm import Session
+
+from app.core.contacts import contacts, emails, phones, suppressions
+from app.core.contacts.bulk import lock_resolution
+from app.core.contacts.suppressions import Identifier
+from app.core.lists import import_runs, ingest
+from app.domain.findings import FoundContact
+from app.domain.lists.people_rows import ParsedPerson
+
+PROFILE = "https://www.linkedin.com/in/ada-demo"
+ACME = company("Acme", "acme.example")
+
+
+def admit(session: Session, *founds: FoundContact) -> dict[str, int]:
+    return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in founds], now=NOW))
+
+
+def test_a_run_remembers_when_data_last_came_in(session: Session) -> None:
+    before = import_runs.latest(session)
+    run = import_runs.start(session, entity="contacts", now=NOW)
+
+    import_runs.touch(session, run.id, rows=7, now=NOW + DAY)
+
+    assert before is None
+    assert import_runs.latest(session) == NOW + DAY
+    assert run.rows == 7
+
+
+def test_people_are_counted_as_they_come_in(session: Session) -> None:
+    ada = person(emails=(email(),), title="CTO")
+    admit(session, ada)
+
+    counts = admit(session, ada, person(emails=(email(),), city="Boston"), person("Bob Ray", company=ACME))
+
+    assert counts == {"unchanged": 1, "updated": 1, "new": 1, "suppressed": 0}
+
+
+def test_a_suppressed_email_or_profile_keeps_the_person_out(session: Session) -> None:
+    listed = [Identifier("email", "ada.lovelace@acme.example"), Identifier("linkedin_url", PROFILE)]
+    suppressions.suppress(session, listed, reason="asked", now=NOW)
+
+    counts = admit(
+        session,
+        person(emails=(email(),), company=ACME),
+        person("Bob Ray", linkedin_url=PROFILE),
+        person("Cy Low", company=ACME),
+    )
+
+    assert counts == {"new": 1, "suppressed": 2}
+
+
+def test_a_suppressed_phone_is_left_out(session: Session) -> None:
+    suppressions.suppress(session, [Identifier("phone", "+16175550101")], reason="asked", now=NOW)
+    people = [
+        person(emails=(email(),), phones=(phone(), phone("+16175550102"))),
+        person("Bob Ray", phones=(phone(),), company=ACME),
+        person("Cy Low", phones=(phone(),)),
+    ]
+
+    counts = admit(session, *people)
+
+    assert counts == {"new": 2, "suppressed": 1}
+    ada = contacts.upsert(session, person(emails=(email(),)), now=NOW)
+    assert [one.e164 for one in phones.of(session, [ada.id])[ada.id]] == ["+16175550102"]
+    assert list(emails.of(session, [ada.id])) == [ada.id]
+
+
+def test_companies_are_counted_as_they_come_in(session: Session) -> None:
+    ingest.ingest_companies(session, [ACME], now=NOW)
+
+    counts = ingest.ingest_companies(session, [ACME, company("Apex", industry="Tools")], now=NOW)
+
+    assert dict(counts) == {"unchanged": 1, "new": 1}
+
+
+def test_on_postgresql_one_transaction_at_a_time_decides_who_is_who() -> None:
+    session = Mock(spec=Session)
+    session.get_bind.return_value.dialect.name = "postgresql"
+
+    lock_resolution(session)
+
+    [statement] = session.execute.call_args.args
+    assert "pg_advisory_xact_lock" in str(statement)

@@ -1,0 +1,273 @@
+"""What is known of a person, and handing it over."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from jobs_support import a_workspace
+from sqlalchemy.orm import Session
+from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email
+
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.core.ledger import reveals
+from app.core.lookups import disclosure
+from app.core.lookups.disclosure import TYPES, ContactField, FieldRequest, KnownPerson, MinStatus
+from app.domain.errors import ContactNotFound
+from app.domain.records.subjects import Subject
+
+WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID)
+ANY_PHONE = FieldRequest(field=ContactField.PHONE, types=TYPES[ContactField.PHONE], min_status=MinStatus.ANY)
+USUAL = timedelta(days=180)
+
+
+def know(session: Session, workspace_id: str, wish: FieldRequest = WORK, **named: str) -> KnownPerson:
+    return disclosure.assess(session, workspace_id, Subject(**named), wish, usual_age=USUAL, now=NOW)
+
+
+def test_a_stored_and_fresh_address_is_good(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session, a_company(session))
+    an_email(session, ada, "ada@acme.com")
+
+    known = know(session, workspace, contact_id=ada.id)
+
+    assert (known.contact, known.good, known.owned, known.suppressed) == (ada, True, False, False)
+    assert known.subject.full_name == "Ada Lovelace"
+    assert known.subject.company_domain == "acme.com"
+
+
+def test_a_stranger_is_what_the_caller_said(session: Session) -> None:
+    workspace = a_workspace(session)
+
+    known = know(session, workspace, full_name="Ada", company_name="Acme")
+
+    assert (known.contact, known.good, known.patterns) == (None, False, ())
+    assert known.subject == Subject(full_name="Ada", company_name="Acme")
+
+
+def test_somebody_without_a_company_has_no_domain(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session, linkedin_url=ADA_URL)
+
+    known = know(session, workspace, contact_id=ada.id)
+
+    assert (known.subject.linkedin_url, known.subject.company_domain) == (ADA_URL, None)
+
+
+def test_an_id_that_nobody_has_is_not_found(session: Session) -> None:
+    workspace = a_workspace(session)
+
+    with pytest.raises(ContactNotFound):
+        know(session, workspace, contact_id="con_0")
+
+
+@pytest.mark.parametrize(
+    ("status", "wanted", "good"),
+    [
+        ("valid", MinStatus.VALID, True),
+        ("accept_all", MinStatus.VALID, False),
+        ("accept_all", MinStatus.ACCEPT_ALL, True),
+        ("risky", MinStatus.ACCEPT_ALL, False),
+        ("unknown", MinStatus.ANY, True),
+        ("invalid", MinStatus.ANY, False),
+    ],
+)
+def test_a_status_is_good_enough_or_not(
+    session: Session, status: str, wanted: MinStatus, *, good: bool
+) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com", status=status)
+
+    known = know(
+        session,
+        workspace,
+        FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=wanted),
+        contact_id=ada.id,
+    )
+
+    assert known.good is good
+
+
+def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=181))
+
+    before = know(session, workspace, contact_id=ada.id)
+    disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+    after = know(session, workspace, contact_id=ada.id)
+
+    assert (before.good, before.owned) == (False, False)
+    assert (after.good, after.owned) == (True, True)
+
+
+def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    row = an_email(session, ada, "ada@acme.com", verified_at=None)
+    row.last_seen_at = NOW - timedelta(days=8)
+    session.flush()
+    wish = FieldRequest.of(ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
+    disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    known = know(session, workspace, wish, contact_id=ada.id)
+
+    assert (known.owned, known.good) == (True, False)
+
+
+def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=8))
+    week = FieldRequest.of(ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
+
+    refused, bought, owned = (
+        disclosure.disclose(
+            session, workspace_id=workspace, job_id="job_1", contact=ada, wish=wish, price=1, now=NOW
+        )
+        for wish in (week, WORK, week)
+    )
+
+    assert refused is None
+    assert bought is not None
+    assert (bought.charge, bought.already_owned) == (1, False)
+    assert owned is not None
+    assert (owned.charge, owned.already_owned) == (0, True)
+
+
+def test_a_wish_without_an_age_leaves_it_to_the_settings() -> None:
+    wish = FieldRequest.of(
+        ContactField.PHONE, {"types": ["mobile"], "min_status": "any", "max_age_days": None}
+    )
+
+    assert wish == FieldRequest(
+        field=ContactField.PHONE, types=("mobile",), min_status=MinStatus.ANY, max_age=None
+    )
+
+
+def test_a_suppressed_value_of_the_person_or_of_the_callers_words_hides_them(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
+
+    stored = know(session, workspace, contact_id=ada.id)
+    said = know(session, workspace, email="ada@acme.com")
+
+    assert (stored.suppressed, said.suppressed) == (True, True)
+
+
+def test_everything_that_names_a_person_is_given(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session, linkedin_url=ADA_URL)
+    an_email(session, ada, "ada@acme.com")
+
+    of_known = disclosure.identifiers(session, workspace, know(session, workspace, contact_id=ada.id))
+    of_stranger = disclosure.identifiers(session, workspace, know(session, workspace, email="bob@acme.com"))
+
+    assert set(of_known) == {Identifier("linkedin_url", ADA_URL), Identifier("email", "ada@acme.com")}
+    assert of_stranger == [Identifier("email", "bob@acme.com")]
+
+
+def test_values_are_handed_over_best_first_and_charged_once(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "old@acme.com", confidence=0.5)
+    an_email(session, ada, "ada@acme.com", confidence=0.9)
+    hand = {
+        "workspace_id": workspace,
+        "job_id": "job_1",
+        "contact": ada,
+        "wish": WORK,
+        "price": 1,
+        "now": NOW,
+    }
+
+    first = disclosure.disclose(session, **hand)
+    second = disclosure.disclose(session, **hand)
+
+    assert first is not None
+    assert [(value["email"], value["primary"]) for value in first.values] == [
+        ("ada@acme.com", True),
+        ("old@acme.com", False),
+    ]
+    assert (first.charge, first.already_owned) == (1, False)
+    assert second is not None
+    assert (second.charge, second.already_owned) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("verb", "says"), [("claim", frozenset()), ("record", False)], ids=["value", "field"]
+)
+def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
+    session: Session, monkeypatch: pytest.MonkeyPatch, verb: str, says: object
+) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session, a_company(session))
+    an_email(session, ada, "ada@acme.com")
+    monkeypatch.setattr(reveals, verb, lambda *_args, **_more: says)
+
+    handed = disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    assert handed is not None
+    assert ([one["email"] for one in handed.values], handed.charge) == (["ada@acme.com"], 0)
+    assert handed.already_owned
+
+
+def test_numbers_are_handed_over_in_full(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    a_phone(session, ada, "+12025550143", type="mobile")
+
+    handed = disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=ANY_PHONE, price=5, now=NOW
+    )
+
+    assert handed is not None
+    assert (handed.contact_id, handed.values[0]["e164"], handed.charge) == (ada.id, "+12025550143", 5)
+
+
+def test_nothing_good_enough_is_nothing_and_is_not_owned(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@gmail.com", type="personal")
+
+    handed = disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    assert handed is None
+    assert know(session, workspace, contact_id=ada.id).owned is False
+
+
+def test_the_pattern_of_the_persons_company_is_known(session: Session) -> None:
+    workspace = a_workspace(session)
+    company = a_company(session)
+    an_email(session, a_contact(session, company), "ada.lovelace@acme.com", form="{first}.{last}")
+    bob = a_contact(session, company, "Bob Babbage")
+
+    known = know(session, workspace, contact_id=bob.id)
+
+    assert [(stat.form, stat.count) for stat in known.patterns] == [("{first}.{last}", 1)]
+
+
+def test_whoever_was_suppressed_meanwhile_is_not_handed_over(session: Session) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
+
+    handed = disclosure.disclose(
+        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+    )
+
+    assert handed is None

@@ -1,0 +1,86 @@
+"""What a list may cost, before anybody is asked."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from jobs_support import a_workspace
+from sqlalchemy.orm import Session
+from stored_support import NOW, a_contact, an_email
+
+from app.core.contacts import suppressions
+from app.core.contacts.suppressions import Identifier
+from app.core.lookups import disclosure, enrichment_estimates
+from app.core.lookups.disclosure import ContactField
+from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS, Estimate
+from app.settings import Settings
+
+
+def estimate(
+    session: Session, settings: Settings, workspace: str, requests: list[dict[str, Any]], *fields: str
+) -> Estimate:
+    settings = dataclasses.replace(settings, price_reveal_email=1, price_reveal_phone=5)
+    return enrichment_estimates.estimate(session, workspace, requests, fields, settings=settings, now=NOW)
+
+
+def test_what_is_stored_is_certain_and_the_rest_is_possible(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    requests = [{"subject": {"contact_id": ada.id}}, {"subject": {"email": "bob@acme.com"}}]
+
+    costs = estimate(session, settings, workspace, requests, "email", "phone", "profile")
+
+    assert costs == Estimate(credits_min=1, credits_max=12)
+
+
+def test_who_is_named_twice_is_paid_once(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    requests = [
+        {"subject": {"contact_id": ada.id}},
+        {"subject": {"email": "ada@acme.com"}},
+        {"subject": {"email": "bob@acme.com"}},
+        {"subject": {"email": "bob@acme.com"}},
+    ]
+
+    costs = estimate(session, settings, workspace, requests, "email")
+
+    assert costs == Estimate(credits_min=1, credits_max=2)
+
+
+def test_owned_suppressed_and_unnamed_items_cost_nothing(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+    ada, eve = a_contact(session), a_contact(session, None, "Eve Hidden")
+    an_email(session, ada, "ada@acme.com")
+    an_email(session, eve, "eve@acme.com")
+    disclosure.disclose(
+        session,
+        workspace_id=workspace,
+        job_id="job_1",
+        contact=ada,
+        wish=DEFAULT_FIELD_REQUESTS[ContactField.EMAIL],
+        price=1,
+        now=NOW,
+    )
+    suppressions.suppress(session, [Identifier("email", "eve@acme.com")], reason="asked", now=NOW)
+    requests = [
+        {"subject": {"contact_id": ada.id}},
+        {"subject": {"contact_id": eve.id}},
+        {"subject": {"contact_id": "con_0"}},
+        {"error": {"code": "insufficient_identifiers"}},
+    ]
+
+    costs = estimate(session, settings, workspace, requests, "email")
+
+    assert costs == Estimate(owned=1, suppressed=1, ineligible=2)
+
+
+def test_a_company_costs_nothing(session: Session, settings: Settings) -> None:
+    workspace = a_workspace(session)
+
+    costs = estimate(session, settings, workspace, [{"company": {"domain": "acme.com"}}], "email", "company")
+
+    assert costs == Estimate()

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import pytest
+from local_servers import POSTGRES
+from sqlalchemy.orm import Session
+from stored_support import ADA_URL, a_company, a_contact, a_phone, an_email, scans, statements
+
+from app.core.matching import contact_matching
+from app.domain.ids import EXAMPLES
+from app.domain.records.subjects import Subject
+
+KEYS = {"linkedin_url": ADA_URL, "email": "ada@acme.com", "phone": "+12025550143"}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_an_exact_key_names_its_contact_and_the_company(session: Session, key: str) -> None:
+    company = a_company(session)
+    ada = a_contact(session, company, linkedin_url=ADA_URL)
+    an_email(session, ada, "ada@acme.com")
+    a_phone(session, ada, "+12025550143")
+    a_contact(session, company, "Charles Babbage")
+
+    match = contact_matching.find(session, Subject(**{key: KEYS[key]}))
+
+    assert (match.outcome, match.contact, match.company) == ("matched", ada, company)
+    assert match.matched_on == (key,)
+    assert 0.5 < match.confidence <= 1
+
+
+def test_a_contact_id_names_its_contact(session: Session) -> None:
+    ada = a_contact(session)
+
+    match = contact_matching.find(session, Subject(contact_id=ada.id))
+
+    assert (match.contact, match.company, match.matched_on) == (ada, None, ("contact_id",))
+
+
+def test_a_contact_id_that_does_not_exist_matches_nobody_whatever_else_is_said(session: Session) -> None:
+    company = a_company(session)
+    a_contact(session, company, linkedin_url=ADA_URL)
+    subject = Subject(
+        contact_id=EXAMPLES["con"], linkedin_url=ADA_URL, full_name="Ada Lovelace", company_domain="acme.com"
+    )
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.outcome, match.contact) == ("none", None)
+
+
+def test_of_keys_that_name_different_people_the_strongest_wins(session: Session) -> None:
+    ada = a_contact(session, linkedin_url=ADA_URL)
+    an_email(session, a_contact(session, full_name="Charles Babbage"), "charles@acme.com")
+
+    match = contact_matching.find(session, Subject(linkedin_url=ADA_URL, email="charles@acme.com"))
+
+    assert (match.contact, match.matched_on) == (ada, ("linkedin_url",))
+
+
+def test_keys_and_words_that_agree_are_all_told(session: Session) -> None:
+    ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+    an_email(session, ada, "ada@acme.com")
+    subject = Subject(
+        linkedin_url=ADA_URL, email="ada@acme.com", full_name="ada lovelace", company_domain="acme.com"
+    )
+
+    match = contact_matching.find(session, subject)
+
+    assert match.matched_on == ("linkedin_url", "email", "full_name", "company_domain")
+
+
+def test_a_name_and_company_that_do_not_agree_are_not_told(session: Session) -> None:
+    ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+    subject = Subject(linkedin_url=ADA_URL, full_name="Grace Hopper", company_name="Univac")
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.contact, match.matched_on) == (ada, ("linkedin_url",))
+
+
+def test_a_name_and_company_say_nothing_where_none_is_stored(session: Session) -> None:
+    nobody = a_contact(session, full_name=None, linkedin_url=ADA_URL)
+    subject = Subject(linkedin_url=ADA_URL, full_name="Ada Lovelace", company_name="Acme")
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.contact, match.matched_on) == (nobody, ("linkedin_url",))
+
+
+def test_a_phone_that_several_share_is_ambiguous_with_at_most_five_candidates(session: Session) -> None:
+    company = a_company(session)
+    for name in (
+        "Ada Lovelace",
+        "Grace Hopper",
+        "Mary Kenneth",
+        "Joan Clarke",
+        "Jean Bartik",
+        "Kay Antonelli",
+    ):
+        a_phone(session, a_contact(session, company, name), "+12025550143")
+
+    match = contact_matching.find(session, Subject(phone="+12025550143"))
+
+    assert (match.outcome, match.contact, match.company) == ("ambiguous", None, None)
+    assert len({one.contact.id for one in match.candidates}) == 5
+    assert {one.company for one in match.candidates} == {company}
+    assert all(0 < one.confidence < 1 for one in match.candidates)
+
+
+def test_a_weaker_key_tells_apart_people_who_share_a_stronger_one(session: Session) -> None:
+    ada, grace = a_contact(session), a_contact(session, full_name="Grace Hopper")
+    an_email(session, ada, "info@acme.com")
+    an_email(session, grace, "info@acme.com")
+    a_phone(session, grace, "+12025550143")
+    a_phone(session, a_contact(session, full_name="Mary Kenneth"), "+12025550143")
+
+    match = contact_matching.find(session, Subject(email="info@acme.com", phone="+12025550143"))
+
+    assert (match.contact, match.matched_on) == (grace, ("email", "phone"))
+
+
+def test_a_name_tells_apart_people_who_share_an_address(session: Session) -> None:
+    ada, grace = a_contact(session), a_contact(session, full_name="Grace Hopper")
+    an_email(session, ada, "info@acme.com")
+    an_email(session, grace, "info@acme.com")
+
+    match = contact_matching.find(session, Subject(email="info@acme.com", full_name="Grace Hopper"))
+
+    assert (match.contact, match.matched_on) == (grace, ("email", "full_name"))
+
+
+def test_a_number_that_hundreds_share_does_not_hide_the_other_numbers_of_a_batch(session: Session) -> None:
+    for _ in range(101):
+        a_phone(session, a_contact(session), "+12025550100")
+    grace = a_contact(session, full_name="Grace Hopper")
+    a_phone(session, grace, "+12025550199")
+
+    crowd, alone = contact_matching.find_many(
+        session, [Subject(phone="+12025550100"), Subject(phone="+12025550199")]
+    )
+
+    assert crowd.outcome == "ambiguous"
+    assert alone.contact == grace
+
+
+@pytest.mark.parametrize(
+    ("named", "field"),
+    [
+        ({"company_domain": "acme.com"}, "company_domain"),
+        ({"company_name": "ACME Engines Inc."}, "company_name"),
+    ],
+)
+def test_a_name_at_a_company_names_its_contact(session: Session, named: dict[str, str], field: str) -> None:
+    company = a_company(session)
+    ada = a_contact(session, company)
+    a_contact(session, company, "Grace Hopper")
+    a_contact(session, a_company(session, "Other", domain="other.com"))
+
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", **named))
+
+    assert (match.contact, match.company, match.matched_on) == (ada, company, ("full_name", field))
+
+
+def test_a_name_in_two_parts_is_as_good(session: Session) -> None:
+    ada = a_contact(session, a_company(session))
+
+    match = contact_matching.find(
+        session, Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com")
+    )
+
+    assert match.contact == ada
+
+
+def test_a_person_with_one_name_is_found_by_the_whole_of_it(session: Session) -> None:
+    cher = a_contact(session, a_company(session), "Cher")
+
+    match = contact_matching.find(session, Subject(full_name="Cher", company_domain="acme.com"))
+
+    assert match.contact == cher
+
+
+def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -> None:
+    company = a_company(session)
+    both = {a_contact(session, company).id, a_contact(session, company).id}
+
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_domain="acme.com"))
+
+    assert match.outcome == "ambiguous"
+    assert {one.contact.id for one in match.candidates} == both
+
+
+def test_a_company_name_that_is_nearly_right_will_do(session: Session) -> None:
+    ada = a_contact(session, a_company(session, "Analytical Engines"))
+    a_contact(session, a_company(session, "Analytical Chemists", domain="chemists.com"))
+
+    match = contact_matching.find(
+        session, Subject(full_name="Ada Lovelace", company_name="Analytical Engine")
+    )
+
+    assert {ada} == {match.contact, *(one.contact for one in match.candidates)} - {None}
+    assert match.matched_on == ("full_name", "company_name")
+
+
+def test_a_company_of_the_same_name_but_another_website_is_not_meant(session: Session) -> None:
+    a_contact(session, a_company(session))
+    subject = Subject(full_name="Ada Lovelace", company_name="Acme Engines", company_domain="acme.org")
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.outcome, match.company) == ("none", None)
+
+
+def test_a_company_without_a_website_may_be_meant(session: Session) -> None:
+    ada = a_contact(session, a_company(session, domain=None))
+    subject = Subject(full_name="Ada Lovelace", company_name="Acme Engines", company_domain="acme.org")
+
+    match = contact_matching.find(session, subject)
+
+    assert match.contact == ada
+
+
+def test_a_short_company_name_is_not_compared_with_what_begins_like_it(session: Session) -> None:
+    a_contact(session, a_company(session, "AB Engines"))
+
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name="AB Engine"))
+
+    assert match.outcome == "none"
+
+
+def test_somebody_of_that_name_with_another_profile_is_another_person(session: Session) -> None:
+    company = a_company(session)
+    a_contact(session, company, linkedin_url=ADA_URL)
+    subject = Subject(linkedin_url=f"{ADA_URL}-2", full_name="Ada Lovelace", company_domain="acme.com")
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.outcome, match.contact, match.company) == ("none", None, company)
+
+
+def test_a_profile_that_is_not_known_falls_back_on_the_name(session: Session) -> None:
+    ada = a_contact(session, a_company(session))
+    subject = Subject(linkedin_url=ADA_URL, full_name="Ada Lovelace", company_domain="acme.com")
+
+    match = contact_matching.find(session, subject)
+
+    assert (match.contact, match.matched_on) == (ada, ("full_name", "company_domain"))
+
+
+def test_a_family_name_with_a_slip_is_found_by_its_beginning(session: Session) -> None:
+    ada = a_contact(session, a_company(session))
+    subject = Subject(full_name="Ada Lovelase", company_domain="acme.com")
+
+    match = contact_matching.find(session, subject)
+
+    assert ada in (match.contact, *(one.contact for one in match.candidates))
+
+
+@pytest.mark.parametrize("name", ["Grace Hopper", "Cher", "123"])
+def test_a_stranger_matches_nobody_but_the_company_is_known(session: Session, name: str) -> None:
+    company = a_company(session)
+    a_contact(session, company)
+
+    match = contact_matching.find(session, Subject(full_name=name, company_domain="acme.com"))
+
+    assert (match.outcome, match.contact, match.company) == ("none", None, company)
+
+
+def test_a_company_nobody_knows_is_none(session: Session) -> None:
+    match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_domain="acme.com"))
+
+    assert (match.outcome, match.company) == ("none", None)
+
+
+def test_many_subjects_are_answered_in_order_by_one_query_for_each_kind_of_key(session: Session) -> None:
+    people = [a_contact(session, linkedin_url=f"{ADA_URL}-{n}") for n in range(50)]
+    subjects = [Subject(linkedin_url=person.linkedin_url) for person in reversed(people)]
+
+    with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
+        found = contact_matching.find_many(session, subjects)
+
+    assert [match.contact for match in found] == list(reversed(people))
+    assert len(seen) == 1
+
+
+@pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(contact_id=EXAMPLES["con"]),
+        Subject(linkedin_url=ADA_URL),
+        Subject(email="ada@acme.com"),
+        Subject(phone="+12025550143"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com"),
+        Subject(full_name="Ada Lovelase", company_name="Acme Engine"),
+        Subject(full_name="Cher", company_name="Acme Engines"),
+    ],
+)
+def test_no_subject_reads_a_whole_table(session: Session, subject: Subject) -> None:
+    a_contact(session, a_company(session))
+
+    with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
+        contact_matching.find(session, subject)
+
+    assert seen
+    assert scans(session, seen) == []

@@ -1,0 +1,63 @@
+"""What was told of one person or company is kept, and described as it stands afterwards."""
+
+from __future__ import annotations
+
+from findings_support import ADA, DAY, NOW, company, person, said
+from sqlalchemy.orm import Session
+
+from app.core.contacts import companies, contacts
+from app.core.matching import survivorship
+from app.domain.findings import SourceKind
+from app.domain.records.subjects import Subject
+
+SUBJECT = Subject(linkedin_url=ADA)
+RANKING = ("one", "two")
+
+
+def by(provider: str) -> dict[str, object]:
+    return {"source": said(NOW, provider, SourceKind.PROVIDER)}
+
+
+def test_rows_that_somebody_holds_are_read_anew_after_the_merge(session: Session) -> None:
+    stored = contacts.upsert(session, person(linkedin_url=ADA, company=company(at=NOW - DAY)), now=NOW)
+    employer = companies.get(session, str(stored.company_id))
+    told = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
+
+    survivorship.keep_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+
+    assert employer is not None
+    assert (stored.title, employer.industry) == ("CTO", "Machinery")
+
+
+def test_one_employer_is_no_conflict_however_it_is_called(session: Session) -> None:
+    contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
+    told = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
+
+    kept = survivorship.keep_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+
+    contact = survivorship.first_contact(session, kept)
+    assert contact is not None
+    firm = companies.get(session, str(contact.company_id))
+    described = survivorship.field_provenance(session, kept, contact=contact, company=firm, profile=True)
+    assert [(one["entity"], one["field"]) for one in described["conflicts"]] == [("company", "name")]
+
+
+def test_nobody_said_anything_of_nobody(session: Session) -> None:
+    kept = survivorship.keep_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
+
+    assert survivorship.first_contact(session, kept) is survivorship.first_company(session, kept) is None
+    assert survivorship.field_provenance(session, kept, contact=None, company=None, profile=True) == {
+        "sources": {"contact": {}, "company": {}},
+        "conflicts": [],
+    }
+
+
+def test_one_word_without_a_name_goes_with_the_profile_that_another_told(session: Session) -> None:
+    nameless = person(full_name=None, first_name=None, last_name=None, title="CTO", **by("one"))
+    named = person(linkedin_url=ADA, **by("two"))
+
+    kept = survivorship.keep_person(
+        session, Subject(email="ada@acme.example"), [nameless, named], ranking=RANKING, now=NOW
+    )
+
+    assert len({contact_id for contact_id, _word in kept.contacts}) == 1

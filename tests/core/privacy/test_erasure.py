@@ -1,0 +1,394 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from jobs_support import a_job, a_workspace, claim, figures, read
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from stored_support import ADA_URL, NOW, a_company, a_contact, a_phone, an_email, own
+
+from app.core.accounts import accounts
+from app.core.contacts.contacts import Contact
+from app.core.contacts.saved_profiles import SavedProfile
+from app.core.contacts.suppressions import Identifier
+from app.core.jobs import idempotency, leases, provider_calls, webhooks
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job, JobItem
+from app.core.jobs.leases import LeaseLost
+from app.core.jobs.provider_calls import CallKey, ProviderCall
+from app.core.jobs.webhooks import Webhook
+from app.core.lookups import profile_snapshots
+from app.core.lookups.profile_snapshots import ProfileSnapshot
+from app.core.matching import caller_identifiers
+from app.core.matching.caller_identifiers import CallerIdentifier
+from app.core.privacy import erasure, redaction
+from app.core.privacy.erasure import ErasurePlan
+from app.domain.errors import ContactNotFound
+from app.domain.ids import new_id
+from app.domain.kinds import Kind
+from app.domain.records.subjects import Subject
+
+EMAIL = Identifier("email", "ada@acme.com")
+PHONE = Identifier("phone", "+16175550155")
+SUBJECT = {"subject": {"email": "ada@acme.com"}}
+BOB = {"subject": {"email": "bob@acme.com"}, "client_reference": "b"}
+
+
+@pytest.fixture
+def ada(session: Session) -> Contact:
+    contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
+    an_email(session, contact, EMAIL.value)
+    a_phone(session, contact, PHONE.value)
+    return contact
+
+
+def follow(session: Session, *identifiers: Identifier, contact_ids: tuple[str, ...] = ()) -> ErasurePlan:
+    contacts = erasure.find_contacts(session, identifiers, contact_ids)
+    session.flush()
+    return erasure.plan(session, contacts, identifiers)
+
+
+def erase(session: Session, *identifiers: Identifier, contact_ids: tuple[str, ...] = ()) -> ErasurePlan:
+    trail = follow(session, *identifiers, contact_ids=contact_ids)
+    erasure.erase(session, trail, now=NOW)
+    session.expire_all()
+    return trail
+
+
+def enrichment(session: Session, workspace_id: str, *items: dict[str, Any]) -> str:
+    request = {"entity": "person", "fields": ["email"], "max_credits": None}
+    values: dict[str, Any] = {"kind": Kind.ENRICHMENT_REQUEST, "request": request, "items": items}
+    return a_job(session, workspace_id, new_id("job"), price=len(items), **values)
+
+
+def items(session: Session, job_id: str) -> list[JobItem]:
+    query = select(JobItem).where(JobItem.job_id == job_id).order_by(JobItem.index)
+    return list(session.scalars(query, execution_options={"populate_existing": True}))
+
+
+@pytest.mark.parametrize("identifier", [EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)])
+def test_a_person_is_found_by_what_is_stored_of_them(
+    session: Session, ada: Contact, identifier: Identifier
+) -> None:
+    assert erasure.find_contacts(session, [identifier], ()) == [ada]
+
+
+def test_a_person_is_found_by_id_and_nobody_by_an_unknown_one(session: Session, ada: Contact) -> None:
+    assert erasure.find_contacts(session, [], [ada.id]) == [ada]
+    with pytest.raises(ContactNotFound):
+        erasure.find_contacts(session, [], [ada.id, "con_none"])
+
+
+def test_everything_that_names_the_person_goes_on_the_list(session: Session, ada: Contact) -> None:
+    trail = follow(session, EMAIL)
+
+    assert set(trail.listed) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
+    assert trail.contact_ids == (ada.id,)
+    assert trail.shared == 0
+
+
+def test_whom_nobody_knows_is_kept_out_all_the_same(session: Session) -> None:
+    trail = erase(session, EMAIL)
+
+    assert (trail.listed, trail.contact_ids) == ((EMAIL,), ())
+
+
+def test_values_that_others_have_too_stay_theirs(session: Session, ada: Contact) -> None:
+    bob = a_contact(session, None, "Bob Ray")
+    a_phone(session, bob, PHONE.value)
+    an_email(session, bob, EMAIL.value)
+
+    trail = erase(session, contact_ids=(ada.id,))
+
+    assert trail.listed == (Identifier("linkedin_url", ADA_URL),)
+    assert trail.shared == 2
+    assert session.scalars(select(Contact.id)).all() == [bob.id]
+
+
+def test_the_trail_tells_who_was_given_what_and_who_signs_in_with_an_address(
+    session: Session, ada: Contact
+) -> None:
+    workspace_id = a_workspace(session)
+    own(session, workspace_id, ada, "email")
+    account = accounts.create(session, workspace_id, email=EMAIL.value, name="A", password_hash="x", now=NOW)
+
+    trail = follow(session, EMAIL)
+
+    assert [(one.workspace_id, one.workspace, one.field, one.at) for one in trail.recipients] == [
+        (workspace_id, "Acme", "email", NOW)
+    ]
+    assert trail.accounts == (account.id,)
+    assert trail.counts == {
+        "contacts": 1,
+        "emails": 1,
+        "phones": 1,
+        "reveals": 1,
+        "feedback": 0,
+        "verifications": 0,
+        "jobs": 0,
+        "lookups": 0,
+        "saved_profiles": 0,
+        "notes": 0,
+    }
+
+
+def test_a_waiting_job_ends_as_suppressed_and_gives_back_what_it_held(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id, request=SUBJECT | {"client_reference": "r"})
+    question = read(session, job_id).question
+
+    erase(session, EMAIL)
+
+    job = read(session, job_id)
+    assert (job.status, job.outcome, job.finished_at) == ("succeeded", "suppressed", NOW)
+    assert (job.request, job.progress_done) == ({}, 1)
+    assert job.question != question
+    assert figures(session, workspace_id) == (10, 0, 0)
+
+
+def test_the_worker_of_a_running_job_can_hand_in_nothing_and_its_calls_are_ended(
+    session: Session, ada: Contact
+) -> None:
+    job_id = a_job(session, a_workspace(session), request=SUBJECT)
+    held = claim(session, job_id)
+    asked = CallKey(job_id=job_id, item=None, field="email", provider="one", subject=b"s", country=None)
+    provider_calls.mark_pending(session, provider_calls.start(session, asked, cost=1.0, now=NOW), ticket="t")
+
+    trail = erase(session, EMAIL)
+
+    [call] = session.scalars(select(ProviderCall))
+    assert trail.providers == ("one",)
+    assert (call.outcome, call.ticket, call.subject != b"s") == ("timeout", None, True)
+    assert [line["outcome"] for line in read(session, job_id).trace] == ["timeout"]
+    with pytest.raises(LeaseLost):
+        leases.renew(session, held, lease_until=NOW)
+
+
+def test_a_paid_job_keeps_its_money_and_nothing_else(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    job_id = a_job(session, workspace_id, request={"subject": {"full_name": "X"}})
+    result = {"contact_id": ada.id, "emails": [{"email": EMAIL.value}]}
+    trace = [{"provider": "one"}, {"provider": EMAIL.value}]
+    answer = leases.JobResult(outcome=leases.Outcome.FOUND, result=result, charge=1, trace=trace)
+    leases.settle(session, claim(session, job_id), answer, now=NOW)
+    idempotency.begin(session, workspace_id, "k", b"h", now=NOW)
+    idempotency.finish(session, workspace_id, "k", job_id)
+
+    erase(session, EMAIL)
+
+    job = read(session, job_id)
+    assert (job.request, job.result, job.trace) == ({}, None, [{"provider": "one"}])
+    assert (job.status, job.outcome, job.charged) == ("succeeded", "found", 1)
+    assert figures(session, workspace_id) == (9, 0, 1)
+    assert session.scalars(select(IdempotencyKey)).all() == []
+
+
+def test_a_failed_job_keeps_the_code_of_its_error_and_no_sentence(session: Session, ada: Contact) -> None:
+    job_id = a_job(session, a_workspace(session), request=SUBJECT)
+    error = {"code": "c", "detail": EMAIL.value, "errors": []}
+    leases.fail(session, claim(session, job_id), error, now=NOW)
+
+    erase(session, EMAIL)
+
+    assert read(session, job_id).error == {"code": "c"}
+
+
+def test_an_open_enrichment_goes_on_without_the_person(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    job_id = enrichment(session, workspace_id, SUBJECT, BOB)
+    held = claim(session, job_id)
+
+    erase(session, EMAIL)
+
+    job = read(session, job_id)
+    assert (job.status, job.attempts, job.progress_done, job.publishes) == ("queued", 0, 1, 1)
+    assert [(one.outcome, one.request) for one in items(session, job_id)] == [("suppressed", {}), (None, BOB)]
+    assert figures(session, workspace_id) == (8, 2, 0)
+    with pytest.raises(LeaseLost):
+        leases.renew(session, held, lease_until=NOW)
+
+
+def test_an_enrichment_that_waits_or_is_over_loses_the_persons_item_alone(
+    session: Session, ada: Contact
+) -> None:
+    workspace_id = a_workspace(session)
+    waiting = enrichment(session, workspace_id, SUBJECT, BOB)
+    ended = enrichment(session, workspace_id, BOB, {"subject": {"full_name": "A"}}, SUBJECT, {"error": {}})
+    first, second, third, _fourth = items(session, ended)
+    first.outcome, first.result = "found", {"emails": []}
+    second.outcome, second.result, second.charged = "found", {"contact": {"id": ada.id}}, 1
+    third.error = {"code": "c", "detail": "d"}
+    answer = leases.JobResult(outcome=leases.Outcome.PARTIAL, charge=1)
+    session.flush()
+    leases.settle(session, claim(session, ended), answer, now=NOW)
+
+    erase(session, EMAIL)
+
+    assert read(session, waiting).publishes == 0
+    assert read(session, ended).progress_done == 4
+    kept = [(one.outcome, one.request, one.result, one.error) for one in items(session, ended)]
+    assert kept[:3] == [
+        ("found", BOB, {"emails": []}, None),
+        ("found", {}, None, None),
+        (None, {}, None, {"code": "c"}),
+    ]
+
+
+def test_lookups_that_show_the_person_are_deleted(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    request = {"hash": "0"}
+    job_id = a_job(session, workspace_id, kind=Kind.LEADS_BY_WEBSITE_HASH, request=request, price=0)
+    result = {"leads": [{"contact_id": ada.id}]}
+    leases.settle(
+        session,
+        claim(session, job_id),
+        leases.JobResult(outcome=leases.Outcome.FOUND, result=result),
+        now=NOW,
+    )
+
+    trail = erase(session, EMAIL)
+
+    assert (trail.lookup_ids, trail.job_ids) == ((job_id,), ())
+    assert session.scalars(select(Job)).all() == []
+
+
+def test_jobs_about_others_and_namesakes_stay_as_they_are(session: Session, ada: Contact) -> None:
+    workspace_id = a_workspace(session)
+    other = {"subject": {"full_name": "Ada Lovelace", "company_domain": "other.com"}}
+    job_id = a_job(session, workspace_id, request=other)
+
+    erase(session, EMAIL)
+
+    assert (read(session, job_id).status, read(session, job_id).request) == ("queued", other)
+
+
+def test_a_job_that_knew_only_name_and_company_is_found_too(session: Session, ada: Contact) -> None:
+    subject = {"full_name": "ADA LOVELACE", "company_name": "Acme Engines Ltd"}
+    job_id = a_job(session, a_workspace(session), request={"subject": subject})
+
+    erase(session, EMAIL)
+
+    assert read(session, job_id).request == {}
+
+
+def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned(
+    session: Session, ada: Contact
+) -> None:
+    first, second = a_workspace(session), a_workspace(session)
+    bob = ProfileSnapshot(
+        linkedin_url="https://www.linkedin.com/in/bob",
+        captured_at=NOW,
+        read={"full_name": "Bob"},
+        marks={"note": "with ada@acme.com", "tags": ["x", "Ada@acme.com"]},
+    )
+    for workspace_id in (first, second):
+        capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW)
+        profile_snapshots.save(
+            session, workspace_id=workspace_id, account_id="acc_1", capture=capture, now=NOW
+        )
+    eve = ProfileSnapshot(
+        linkedin_url="https://www.linkedin.com/in/eve", captured_at=NOW, marks={"note": "n"}
+    )
+    for capture in (bob, eve):
+        profile_snapshots.save(session, workspace_id=first, account_id="acc_1", capture=capture, now=NOW)
+
+    trail = erase(session, EMAIL)
+
+    left, untouched = session.scalars(select(SavedProfile).order_by(SavedProfile.linkedin_url))
+    assert untouched.note == "n"
+    assert (left.full_name, left.note, left.tags) == ("Bob", None, ["x"])
+    assert (trail.counts["saved_profiles"], trail.counts["notes"]) == (2, 1)
+
+
+def test_webhooks_whose_address_names_the_person_go(session: Session, ada: Contact) -> None:
+    job = session.get_one(Job, a_job(session, a_workspace(session), "bob"))
+    for url in ("https://a.example/?who=ada%40acme.com", "https://b.example/"):
+        webhooks.subscribe(session, job, url, now=NOW)
+
+    erase(session, EMAIL)
+
+    assert session.scalars(select(Webhook.url)).all() == ["https://b.example/"]
+
+
+def test_who_was_stored_again_before_the_list_was_seen_goes_too(session: Session, ada: Contact) -> None:
+    trail = follow(session, EMAIL)
+    again = a_contact(session, None, "Ada L")
+    an_email(session, again, EMAIL.value)
+
+    erasure.erase(session, trail, now=NOW)
+
+    assert session.scalars(select(Contact.id)).all() == []
+
+
+def test_more_jobs_and_profiles_than_fit_one_slice_are_read(
+    session: Session, ada: Contact, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(erasure, "SLICE", 1)
+    workspace_id = a_workspace(session)
+    job_ids = [a_job(session, workspace_id, str(n), request=SUBJECT) for n in range(3)]
+
+    assert follow(session, EMAIL).job_ids == tuple(job_ids)
+
+
+def test_ended_jobs_forget_their_answers_after_a_time_and_keep_their_money(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    old, young = (enrichment(session, workspace_id, BOB | {"client_reference": n}) for n in ("o", "y"))
+    answer = leases.JobResult(outcome=leases.Outcome.FOUND, result={"x": 1}, charge=1)
+    leases.settle(session, claim(session, old), answer, now=NOW)
+    waiting = a_job(session, workspace_id, "waiting", request=SUBJECT)
+
+    forgotten = redaction.redact_expired(session, before=NOW + timedelta(seconds=1))
+    again = redaction.redact_expired(session, before=NOW + timedelta(seconds=1))
+
+    job = read(session, old)
+    assert (forgotten, again) == (1, 0)
+    assert (job.request, job.result, job.outcome, job.charged) == ({}, None, "found", 1)
+    assert [one.request for one in items(session, old)] == [{}]
+    assert read(session, young).request["fields"] == ["email"]
+    assert read(session, waiting).request == SUBJECT
+
+
+@pytest.mark.parametrize(
+    ("reference", "kept"),
+    [
+        ("row-17", {"client_reference": "row-17"}),
+        ("Ada Lovelace", {}),
+        ("bob@acme.com", {}),
+        ("16175550155", {}),
+        (None, {}),
+    ],
+)
+def test_of_a_request_about_a_suppressed_person_only_an_id_of_the_callers_stays(
+    reference: str | None, kept: dict[str, str]
+) -> None:
+    request: dict[str, Any] = {"subject": {"phone": PHONE.value}}
+
+    assert redaction.without_subject(request | ({"client_reference": reference} if reference else {})) == kept
+
+
+def test_a_job_about_a_suppressed_person_forgets_whom_it_asked_about(session: Session) -> None:
+    job_id = a_job(session, a_workspace(session), request=SUBJECT)
+    question = read(session, job_id).question
+
+    redaction.forget_subject(session, job_id, SUBJECT)
+
+    assert read(session, job_id).request == {}
+    assert read(session, job_id).question != question
+
+
+def test_what_only_these_words_led_to_is_erased_and_no_contact_that_others_named(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    nameless, shared, named = (a_contact(session, None, name) for name in (None, None, "Bob Ray"))
+    for contact in (nameless, shared, named):
+        caller_identifiers.remember(
+            session, workspace_id, Subject(linkedin_url=ADA_URL, full_name="A"), contact.id, now=NOW
+        )
+    other = Subject(linkedin_url="https://www.linkedin.com/in/bob")
+    caller_identifiers.remember(session, workspace_id, other, shared.id, now=NOW)
+
+    trail = erase(session, Identifier("linkedin_url", ADA_URL))
+
+    left = {row.contact_id for row in session.scalars(select(CallerIdentifier)) if row.kind == "linkedin_url"}
+    assert (trail.contact_ids, left) == ((nameless.id,), {shared.id})

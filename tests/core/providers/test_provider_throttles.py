@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, at_once
+from sqlalchemy.orm import Session
+
+from app.core.providers import provider_throttles
+from app.domain.kinds import TraceOutcome
+from app.domain.providers import throttles
+from app.domain.providers.rates import Rate
+from app.infra import clock, database_clock
+from app.infra.db import Database
+
+RATES = (Rate(40, 1.0),)
+
+
+def report(session: Session, outcome: TraceOutcome, *, after: float | None = None) -> None:
+    provider_throttles.report(session, "hunter", outcome, retry_after=after, now=clock.now())
+
+
+def admit(session: Session, provider: str = "hunter", *, breaker: bool = True) -> throttles.Permit:
+    return provider_throttles.admit(session, provider, RATES, breaker=breaker, now=clock.now())
+
+
+def test_a_provider_that_was_never_asked_may_be_asked(session: Session) -> None:
+    assert admit(session) == throttles.Permit()
+
+
+def test_each_provider_has_a_gate_of_its_own(session: Session) -> None:
+    for _ in range(throttles.FAILURES_IN_A_ROW):
+        report(session, TraceOutcome.ERROR)
+
+    assert admit(session).refused is TraceOutcome.CIRCUIT_OPEN
+    assert admit(session, "prospeo").refused is None
+
+
+def test_a_pause_is_remembered(session: Session) -> None:
+    report(session, TraceOutcome.RATE_LIMITED, after=60.0)
+
+    admission = admit(session)
+
+    assert admission.refused is TraceOutcome.RATE_LIMITED
+    assert admission.retry_after == pytest.approx(60.0, abs=5)
+
+
+def test_without_a_breaker_failures_close_nothing(session: Session) -> None:
+    for _ in range(throttles.FAILURES_IN_A_ROW):
+        report(session, TraceOutcome.ERROR)
+
+    assert admit(session, breaker=False).refused is None
+
+
+def test_health_is_told_of_everybody_who_was_asked(session: Session) -> None:
+    report(session, TraceOutcome.NO_CREDITS)
+    provider_throttles.lock(session, "prospeo", now=NOW)
+
+    assert provider_throttles.health(session) == {"hunter": False, "prospeo": True}
+
+
+def test_twelve_workers_together_keep_to_the_rate(database: Database) -> None:
+    until = time.monotonic() + 1.5
+
+    def work(_number: int) -> list[float]:
+        calls = []
+        while time.monotonic() < until:
+            with database.transaction() as session:
+                provider_throttles.lock(session, "hunter", now=database_clock.now())
+                now = database_clock.value(session)  # as the desk does, after waiting for the others
+                admission = provider_throttles.admit(session, "hunter", RATES, breaker=True, now=now)
+            if admission.refused is None:
+                calls.append(now.timestamp() + admission.wait)
+                time.sleep(admission.wait)
+            else:
+                time.sleep(0.02)
+        return calls
+
+    calls = sorted(call for one in at_once(12, work) for call in one)
+
+    busiest = max(sum(start <= call < start + 1 for call in calls) for start in calls)
+    assert busiest <= RATES[0].count
+    assert len(calls) > RATES[0].count
+
+
+def test_of_twelve_workers_one_probes_a_provider_that_failed(database: Database) -> None:
+    with database.transaction() as session:
+        for _ in range(throttles.FAILURES_IN_A_ROW):
+            report(session, TraceOutcome.TIMEOUT)
+        row = session.get_one(provider_throttles.ProviderThrottleRow, "hunter")
+        row.open_until = clock.now() - timedelta(seconds=1)
+
+    def work(_number: int) -> bool:
+        with database.transaction() as session:
+            return admit(session).refused is None
+
+    assert sum(at_once(12, work)) == 1

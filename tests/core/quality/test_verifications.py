@@ -1,0 +1,321 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from jobs_support import a_workspace
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+from stored_support import ADA_URL, NOW, a_contact, a_phone, an_email, own, suppress
+
+from app.core.contacts import emails
+from app.core.contacts.bounce_reports import BOUNCED, Feedback, FeedbackKind
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.ledger.reveals import Reveal
+from app.core.quality import feedback, verifications
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import Allowance
+from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+
+USUAL = timedelta(days=180)
+DAY = timedelta(days=1)
+EXPIRED = NOW + USUAL
+LATER = EXPIRED + DAY
+
+
+@pytest.fixture
+def ada(session: Session) -> Contact:
+    """Somebody whose e-mails a workspace owns."""
+    contact = a_contact(session, linkedin_url=ADA_URL)
+    own(session, a_workspace(session), contact, "email")
+    return contact
+
+
+def taken(session: Session, now: datetime = EXPIRED, limit: int = 10) -> list[str]:
+    due = verifications.claim_due(session, usual_age=USUAL, now=now, limit=limit)
+    return [one.email for one in due]
+
+
+def verdict(status: EmailStatus = EmailStatus.VALID, at: datetime | None = LATER, **more: Any) -> FoundEmail:
+    source = Source("mx", SourceKind.PROVIDER, LATER)
+    return FoundEmail(email="a@acme.com", type="work", status=status, source=source, verified_at=at, **more)
+
+
+def test_what_somebody_owns_is_due_when_its_verdict_has_expired(session: Session, ada: Contact) -> None:
+    an_email(session, ada, "a@acme.com")
+
+    assert taken(session, EXPIRED - DAY) == []
+    assert taken(session, EXPIRED) == ["a@acme.com"]
+
+
+def test_what_nobody_owns_is_not_verified_again(session: Session) -> None:
+    bob = a_contact(session)
+    an_email(session, bob, "b@acme.com")
+    own(session, a_workspace(session), bob, "phone")
+
+    assert taken(session) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "days"), [("accept_all", 60), ("invalid", 60), ("risky", 30), ("unknown", 30)]
+)
+def test_each_status_expires_in_its_own_time(session: Session, ada: Contact, status: str, days: int) -> None:
+    an_email(session, ada, "a@acme.com", status=status)
+
+    assert taken(session, NOW + DAY * (days - 1)) == []
+    assert taken(session, NOW + DAY * days) == ["a@acme.com"]
+
+
+def test_what_nobody_verified_counts_from_when_it_was_last_seen(session: Session, ada: Contact) -> None:
+    an_email(session, ada, "a@acme.com", verified_at=None)
+
+    assert taken(session, EXPIRED - DAY) == []
+    assert taken(session, EXPIRED) == ["a@acme.com"]
+
+
+def test_the_oldest_come_first_and_no_more_than_asked_for(session: Session, ada: Contact) -> None:
+    an_email(session, ada, "new@acme.com", verified_at=NOW - DAY)
+    an_email(session, ada, "seen@acme.com", verified_at=None).last_seen_at = NOW - 2 * DAY
+    an_email(session, ada, "old@acme.com", verified_at=NOW - 3 * DAY)
+
+    assert taken(session, limit=2) == ["old@acme.com", "seen@acme.com"]
+    assert taken(session, limit=2) == ["new@acme.com"]
+
+
+@pytest.mark.parametrize("verified_at", [None, NOW, NOW - DAY])
+def test_what_bounced_is_due_at_once_and_first(
+    session: Session, ada: Contact, verified_at: datetime | None
+) -> None:
+    an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
+    an_email(session, ada, "bounced@acme.com", verified_at=verified_at, reported_at=NOW)
+
+    assert taken(session, NOW) == ["bounced@acme.com", "old@acme.com"]
+
+
+@pytest.mark.parametrize("verified_at", [None, NOW, NOW - DAY])
+def test_what_one_workspace_reported_is_due_at_once_though_nobody_else_sees_it(
+    session: Session, ada: Contact, verified_at: datetime | None
+) -> None:
+    an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
+    row = an_email(session, ada, "bounced@acme.com", verified_at=verified_at)
+    verifications.give_up(session, row.id, now=NOW - DAY)
+    report(session, ada, "bounced@acme.com")
+
+    assert taken(session, NOW) == ["bounced@acme.com", "old@acme.com"]
+
+
+@pytest.mark.parametrize("state", ["confirmed_at", "refuted_at"])
+def test_a_report_that_was_decided_is_not_due_again(session: Session, ada: Contact, state: str) -> None:
+    an_email(session, ada, "a@acme.com", verified_at=NOW)
+    setattr(report(session, ada, "a@acme.com"), state, NOW)
+    session.flush()
+
+    assert taken(session, NOW) == []
+
+
+def report(session: Session, contact: Contact, address: str) -> Feedback:
+    """Report a bounce as the workspace that owns the contact's e-mails."""
+    said = FeedbackReport(
+        workspace_id=session.scalars(select(Reveal.workspace_id)).one(),
+        account_id=None,
+        contact_id=contact.id,
+        email=address,
+        kind=FeedbackKind.BOUNCE,
+    )
+    return feedback.record(session, said, allowance=Allowance(0), now=NOW).feedback
+
+
+def test_a_verdict_from_after_the_bounce_answers_it(session: Session, ada: Contact) -> None:
+    an_email(session, ada, "a@acme.com", verified_at=NOW, reported_at=NOW - DAY)
+
+    assert taken(session, NOW) == []
+
+
+def test_what_was_taken_is_left_to_who_took_it_for_a_while(session: Session, ada: Contact) -> None:
+    an_email(session, ada, "a@acme.com")
+    taken(session)
+
+    assert taken(session, EXPIRED + LEASE - timedelta(seconds=1)) == []
+    assert taken(session, EXPIRED + LEASE) == ["a@acme.com"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("email", "a@acme.com"),
+        ("email", "other@acme.com"),
+        ("phone", "+16175550101"),
+        ("linkedin_url", ADA_URL),
+    ],
+)
+def test_a_suppressed_person_is_left_alone_and_in_nobodys_way(
+    session: Session, ada: Contact, kind: str, value: str
+) -> None:
+    an_email(session, ada, "a@acme.com")
+    an_email(session, ada, "other@acme.com")
+    a_phone(session, ada, "+16175550101")
+    bob = a_contact(session)
+    own(session, a_workspace(session), bob, "email")
+    an_email(session, bob, "bob@acme.com", verified_at=NOW + DAY)
+    suppress(session, kind, value)
+
+    assert taken(session, LATER, limit=2) == []
+    assert taken(session, LATER, limit=2) == ["bob@acme.com"]
+
+
+def test_a_verdict_is_written_down(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "info@acme.com")
+    row.status_reasons = ["full_inbox"]
+    before = (row.sources, row.last_seen_at, row.confidence, row.type)
+
+    recorded = verifications.record(session, row.id, verdict(EmailStatus.INVALID, reasons=("no_mx",)))
+
+    session.expire_all()
+    assert recorded
+    assert (row.status, row.status_reasons, row.verified_at) == ("invalid", ["no_mx", "role"], LATER)
+    assert (row.sources, row.last_seen_at, row.confidence, row.type) == before
+    assert session.get_one(Contact, ada.id).updated_at == LATER
+
+
+def test_after_a_verdict_nothing_is_left_to_do(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    taken(session)
+
+    verifications.record(session, row.id, verdict())
+
+    assert plans(session) == 0
+    assert taken(session, LATER + LEASE) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ({"verified_at": LATER}, {}),
+        ({"verified_at": NOW, "reported_at": LATER}, {}),
+        ({"verified_at": NOW}, {"at": None}),
+    ],
+)
+def test_a_verdict_does_not_undo_what_is_newer(
+    session: Session, ada: Contact, known: dict[str, Any], said: dict[str, Any]
+) -> None:
+    row = an_email(session, ada, "a@acme.com", **known)
+
+    recorded = verifications.record(session, row.id, verdict(EmailStatus.INVALID, **said))
+
+    session.expire_all()
+    assert not recorded
+    assert row.status == "valid"
+
+
+def test_a_first_verdict_counts(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "a@acme.com", verified_at=None)
+
+    assert verifications.record(session, row.id, verdict(EmailStatus.INVALID))
+
+
+def test_a_verdict_about_an_address_that_is_gone_is_dropped(session: Session) -> None:
+    assert not verifications.record(session, "eml_gone", verdict())
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "after"),
+    [
+        (["guessed"], EmailStatus.VALID, ("valid", [])),
+        (["guessed"], EmailStatus.ACCEPT_ALL, ("accept_all", ["guessed"])),
+        ([BOUNCED], EmailStatus.ACCEPT_ALL, ("risky", [BOUNCED])),
+        ([BOUNCED], EmailStatus.VALID, ("valid", [])),
+        (["disabled"], EmailStatus.ACCEPT_ALL, ("accept_all", [])),
+    ],
+)
+def test_only_a_valid_mailbox_answers_a_guess_or_a_bounce(
+    session: Session, ada: Contact, before: list[str], status: EmailStatus, after: tuple[str, list[str]]
+) -> None:
+    row = an_email(session, ada, "a@acme.com", status="risky")
+    row.status_reasons = before
+
+    verifications.record(session, row.id, verdict(status))
+
+    session.expire_all()
+    assert (row.status, row.status_reasons) == after
+
+
+def test_a_guess_teaches_no_pattern_however_it_turns_out(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "ada@acme.com", status="unknown", form=None)
+
+    verifications.record(session, row.id, verdict())
+
+    assert emails.pattern_counts(session, "acme.com") == []
+
+
+def test_an_address_that_is_no_longer_valid_does_not_count_for_its_pattern(
+    session: Session, ada: Contact
+) -> None:
+    row = an_email(session, ada, "ada@acme.com", form="{first}")
+    before = emails.pattern_counts(session, "acme.com")
+
+    verifications.record(session, row.id, verdict(EmailStatus.INVALID))
+
+    assert [stat.form for stat in before] == ["{first}"]
+    assert emails.pattern_counts(session, "acme.com") == []
+
+
+def test_a_provider_that_needs_time_is_asked_again_with_its_ticket(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    taken(session)
+
+    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", until=LATER, now=EXPIRED)
+
+    assert taken(session, LATER - timedelta(seconds=1)) == []
+    [due] = verifications.claim_due(session, usual_age=USUAL, now=LATER, limit=1)
+    assert (due.provider, due.ticket) == ("mx", "1.abc")
+
+
+def test_of_what_nobody_can_tell_is_asked_again_after_a_while_from_the_start(
+    session: Session, ada: Contact
+) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", until=LATER, now=EXPIRED)
+
+    verifications.give_up(session, row.id, now=LATER)
+
+    assert taken(session, LATER + UNKNOWN_RETRY_INTERVAL - timedelta(seconds=1)) == []
+    [due] = verifications.claim_due(session, usual_age=USUAL, now=LATER + UNKNOWN_RETRY_INTERVAL, limit=1)
+    assert (due.email, due.provider, due.ticket) == ("a@acme.com", None, None)
+    assert (row.status, row.verified_at) == ("valid", NOW)
+
+
+def test_nothing_is_planned_for_an_address_that_is_gone(session: Session) -> None:
+    verifications.give_up(session, "eml_gone", now=LATER)
+
+    assert plans(session) == 0
+
+
+def test_a_plan_goes_with_its_address(session: Session, ada: Contact) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    verifications.give_up(session, row.id, now=LATER)
+
+    session.delete(session.get_one(Email, row.id))
+    session.flush()
+
+    assert plans(session) == 0
+
+
+def plans(session: Session) -> int | None:
+    return session.scalar(select(func.count()).select_from(Verification))
+
+
+def test_a_bounce_does_not_wait_until_an_address_was_to_be_tried_again(
+    session: Session, ada: Contact
+) -> None:
+    row = an_email(session, ada, "a@acme.com")
+    verifications.give_up(session, row.id, now=EXPIRED)
+    before = taken(session, EXPIRED + DAY)
+    row.reported_at = EXPIRED + DAY
+    session.flush()
+
+    first, second = taken(session, EXPIRED + DAY), taken(session, EXPIRED + DAY)
+
+    assert (before, first, second) == ([], ["a@acme.com"], [])

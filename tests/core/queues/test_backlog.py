@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jobs_support import LEASE, NOW, a_job, a_workspace, claim
+from sqlalchemy.orm import Session
+
+from app.core.jobs import leases
+from app.core.jobs.leases import JobResult
+from app.core.queues import backlog, queue_health, worker_heartbeats
+from app.core.queues.backlog import Count
+from app.core.queues.queue_health import QueueHealth
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+from app.domain.kinds import Kind, Outcome, Queue, Status
+
+MINUTE = timedelta(minutes=1)
+NOTHING = timedelta(0)
+ONE = Heartbeat(
+    name="one@host:1", queues=("interactive",), threads=2, busy=0, state=WorkerState.WORKING, up_seconds=60
+)
+
+
+def test_the_oldest_job_of_a_queue_tells_how_long_callers_wait(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    a_job(session, workspace_id, "ada")
+    a_job(session, workspace_id, "all", kind=Kind.ENRICHMENT_REQUEST)
+
+    found = backlog.oldest_waits(session, now=NOW + MINUTE)
+
+    assert {queue for queue, wait in found.items() if wait == MINUTE} == {Queue.INTERACTIVE, Queue.ENRICHMENT}
+    assert {queue for queue, wait in found.items() if wait == NOTHING} == {Queue.PROVIDERS, Queue.UPKEEP}
+
+
+def test_a_job_that_somebody_works_on_does_not_wait(session: Session) -> None:
+    claim(session, a_job(session, a_workspace(session)))
+
+    assert backlog.oldest_waits(session, now=NOW + LEASE - timedelta(seconds=1))[Queue.INTERACTIVE] == NOTHING
+
+
+def test_a_job_whose_worker_is_lost_waits_since_its_lease_ran_out(session: Session) -> None:
+    claim(session, a_job(session, a_workspace(session)))
+
+    assert backlog.oldest_waits(session, now=NOW + LEASE + MINUTE)[Queue.INTERACTIVE] == MINUTE
+
+
+def test_a_job_that_is_not_due_yet_does_not_wait(session: Session) -> None:
+    claimed = claim(session, a_job(session, a_workspace(session)))
+    leases.requeue(session, claimed, run_after=NOW + 2 * MINUTE)
+
+    assert backlog.oldest_waits(session, now=NOW + MINUTE)[Queue.INTERACTIVE] == NOTHING
+
+
+def test_jobs_are_counted_until_they_are_over(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    a_job(session, workspace_id, "queued")
+    claim(session, a_job(session, workspace_id, "running"))
+    over = claim(session, a_job(session, workspace_id, "over"))
+    leases.settle(session, over, JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+
+    found = backlog.counts(session)
+
+    assert len(found) == 2 * len(Kind)
+    assert [count for count in found if count.jobs] == [
+        Count(Kind.REVEAL_EMAIL, Status.QUEUED, 1),
+        Count(Kind.REVEAL_EMAIL, Status.RUNNING, 1),
+    ]
+
+
+def test_a_job_is_held_while_its_lease_runs(session: Session) -> None:
+    workspace_id = a_workspace(session)
+    waiting, running = a_job(session, workspace_id, "ada"), a_job(session, workspace_id, "bob")
+    claim(session, running)
+
+    assert backlog.count_leased(session, [waiting, running], now=NOW) == 1
+    assert backlog.count_leased(session, [waiting], now=NOW) == 0
+    assert backlog.count_leased(session, [waiting, running], now=NOW + LEASE) == 0
+
+
+def test_a_queue_stands_as_its_workers_say(session: Session) -> None:
+    for presence in (
+        ONE,
+        replace(ONE, name="busy@host:2", busy=2),
+        replace(ONE, name="lost@host:3", state=WorkerState.WITHOUT_QUEUE),
+        replace(ONE, name="other@host:4", queues=("enrichment", "upkeep")),
+        replace(ONE, name="gone@host:5"),
+    ):
+        worker_heartbeats.record_heartbeat(session, presence, now=NOW)
+    session.get_one(
+        worker_heartbeats.WorkerRecord, "gone@host:5"
+    ).seen_at -= worker_heartbeats.HEARTBEAT_TIMEOUT
+    session.flush()
+
+    found = queue_health.standings(session, now=NOW)
+
+    assert found[Queue.INTERACTIVE] == QueueHealth(Queue.INTERACTIVE, 3, 2, 1, NOTHING)
+    assert found[Queue.UPKEEP] == QueueHealth(Queue.UPKEEP, 1, 1, 1, NOTHING)
+
+
+@pytest.mark.parametrize(
+    ("queue", "consuming", "idle", "wait", "stalled"),
+    [
+        (Queue.INTERACTIVE, 1, 0, MINUTE, False),
+        (Queue.INTERACTIVE, 1, 0, 2 * MINUTE, True),
+        (Queue.ENRICHMENT, 1, 0, 2 * MINUTE, False),
+        (Queue.ENRICHMENT, 1, 1, 2 * MINUTE, True),
+        (Queue.ENRICHMENT, 0, 0, 2 * MINUTE, True),
+    ],
+)
+def test_jobs_may_wait_longer_for_a_bulk_request_that_is_worked_on_than_behind_a_click(
+    queue: Queue, consuming: int, idle: int, wait: timedelta, *, stalled: bool
+) -> None:
+    standing = QueueHealth(queue, consuming, consuming, idle, wait)
+
+    assert standing.is_stalled(MINUTE) is stalled

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW
+from sqlalchemy.orm import Session
+
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
+
+ONE = Heartbeat(
+    name="one@host:1", queues=("interactive",), threads=10, busy=3, state=WorkerState.WORKING, up_seconds=60
+)
+
+
+def test_a_worker_tells_how_it_stands(session: Session) -> None:
+    worker_heartbeats.record_heartbeat(
+        session, replace(ONE, taken_seconds_ago=2, ended_seconds_ago=1), now=NOW
+    )
+
+    [row] = worker_heartbeats.known(session)
+
+    assert (row.name, row.queues, row.threads, row.busy) == ("one@host:1", ["interactive"], 10, 3)
+    assert row.seen_at - row.started_at == timedelta(seconds=60)
+    assert row.taken_at
+    assert row.ended_at
+    assert (row.seen_at - row.taken_at, row.seen_at - row.ended_at) == (
+        timedelta(seconds=2),
+        timedelta(seconds=1),
+    )
+
+
+def test_a_worker_tells_how_wrong_its_clock_is_and_which_messages_it_refused(session: Session) -> None:
+    worker_heartbeats.record_heartbeat(
+        session, replace(ONE, clock_offset=-1.5, refused={"not_due": 3}), now=NOW
+    )
+
+    [row] = worker_heartbeats.known(session)
+
+    assert (row.clock_offset, row.refused) == (-1.5, {"not_due": 3})
+
+
+def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
+    worker_heartbeats.record_heartbeat(session, replace(ONE, taken_seconds_ago=2), now=NOW)
+
+    worker_heartbeats.record_heartbeat(session, replace(ONE, busy=0, state=WorkerState.STOPPING), now=NOW)
+
+    session.expire_all()
+    [row] = worker_heartbeats.known(session)
+    assert (row.busy, row.state, row.taken_at) == (0, "stopping", None)
+
+
+def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
+    worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
+    worker_heartbeats.record_heartbeat(session, replace(ONE, name="two@host:2"), now=NOW)
+
+    worker_heartbeats.remove(session, "one@host:1")
+
+    assert [row.name for row in worker_heartbeats.known(session)] == ["two@host:2"]
+
+
+@pytest.mark.parametrize(("seconds", "state"), [(14, WorkerState.WORKING), (15, WorkerState.SILENT)])
+def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
+    session: Session, seconds: int, state: WorkerState
+) -> None:
+    worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
+    [row] = worker_heartbeats.known(session)
+
+    found = worker_heartbeats.state(row, now=row.seen_at + timedelta(seconds=seconds))
+
+    assert found is state
+
+
+def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
+    worker_heartbeats.record_heartbeat(session, replace(ONE, name="old@host:1"), now=NOW)
+    worker_heartbeats.record_heartbeat(session, replace(ONE, name="new@host:2"), now=NOW)
+    long_ago = NOW - worker_heartbeats.RETENTION - timedelta(minutes=1)
+    session.get_one(worker_heartbeats.WorkerRecord, "old@host:1").seen_at = long_ago
+    session.flush()
+
+    worker_heartbeats.forget(session, now=NOW)
+
+    assert [row.name for row in worker_heartbeats.known(session)] == ["new@host:2"]

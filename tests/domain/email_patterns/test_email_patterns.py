@@ -1,0 +1,249 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.email_patterns.patterns import (
+    FORMS,
+    SHARES,
+    LearnedPattern,
+    PatternStat,
+    candidates,
+    form_of,
+    learn,
+    render,
+)
+from app.domain.normal.names import PersonName, parse_name
+
+ADA = parse_name("Ada Lovelace")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_address_made_by_a_form_is_recognised_by_it(form: str) -> None:
+    (email,) = render(form, ADA, "acme.com")
+
+    assert form_of(email, ADA) == form
+
+
+def test_the_common_forms_make_these_addresses() -> None:
+    made = [render(form, ADA, "acme.com")[0].partition("@")[0] for form in FORMS[:5]]
+
+    assert made == ["ada.lovelace", "alovelace", "ada", "adalovelace", "a.lovelace"]
+
+
+@pytest.mark.parametrize(
+    ("name", "domain", "emails"),
+    [
+        ("Jürgen Müller", "acme.de", ["juergen.mueller", "jurgen.muller"]),
+        ("Jürgen Müller", "acme.com", ["juergen.mueller", "jurgen.muller"]),
+        ("Göran Öberg", "acme.se", ["goran.oberg", "goeran.oeberg"]),
+        ("José Núñez", "acme.es", ["jose.nunez"]),
+        (
+            "Vincent van Gogh",
+            "acme.nl",
+            ["vincent.vangogh", "vincent.gogh", "vincent.van-gogh", "vincent.van.gogh"],
+        ),
+        ("Ada Smith-Jones", "acme.com", ["ada.smith-jones", "ada.smithjones", "ada.smith", "ada.jones"]),
+        (
+            "Ana García López",
+            "acme.es",
+            ["ana.garcia", "ana.garcialopez", "ana.garcia-lopez", "ana.lopez", "ana.garcia.lopez"],
+        ),
+        ("Shaquille O'Neal", "acme.com", ["shaquille.oneal"]),
+        ("王小明", "acme.cn", []),
+        ("Plato", "acme.gr", []),
+    ],
+)
+def test_names_are_spelled_as_mail_systems_do_the_likeliest_first(
+    name: str, domain: str, emails: list[str]
+) -> None:
+    made = render("{first}.{last}", parse_name(name), domain)
+
+    assert list(made) == [f"{email}@{domain}" for email in emails]
+
+
+def test_a_person_with_a_portuguese_name_goes_by_the_last_surname_at_home() -> None:
+    made = render("{first}.{last}", parse_name("João Silva Santos"), "acme.com.br")
+
+    assert made[:2] == ("joao.santos@acme.com.br", "joao.silva@acme.com.br")
+
+
+def test_the_particles_of_the_first_of_two_surnames_are_its_own() -> None:
+    made = render("{last}", parse_name("María de la Cruz Hernández"), "acme.es")
+
+    assert {"delacruz@acme.es", "cruz@acme.es", "delacruzhernandez@acme.es", "hernandez@acme.es"} <= set(made)
+
+
+def test_a_family_name_that_is_nothing_but_a_particle_is_a_name() -> None:
+    assert render("{first}.{last}", PersonName("Minh", "Le", "Minh Le"), "acme.vn") == ("minh.le@acme.vn",)
+
+
+def test_a_hyphened_given_name_has_one_initial_or_two() -> None:
+    made = render("{f}{last}", parse_name("Jean-Luc Picard"), "acme.fr")
+
+    assert made == ("jpicard@acme.fr", "jlpicard@acme.fr")
+
+
+def test_a_double_given_name_is_kept_joined_or_cut() -> None:
+    made = render("{first}", parse_name("Jean-Luc Picard"), "acme.fr")
+
+    assert made == ("jean-luc@acme.fr", "jeanluc@acme.fr", "jean@acme.fr")
+
+
+def test_there_is_an_end_to_the_spellings_of_a_name() -> None:
+    made = render("{first}.{last}", parse_name("Hans-Jürgen Müller-Lüdenscheidt"), "acme.de")
+
+    assert len(made) == 12
+
+
+def test_an_unknown_form_makes_nothing() -> None:
+    assert render("{middle}", ADA, "acme.com") == ()
+
+
+@pytest.mark.parametrize(
+    ("email", "name", "form"),
+    [
+        ("bob.smith@acme.com", "Robert Smith", "{first}.{last}"),
+        ("jsmith2@acme.com", "John Smith", "{f}{last}"),
+        ("ada+news@acme.com", "Ada Lovelace", "{first}"),
+        ("info@acme.com", "Ada Lovelace", None),
+        ("", "Ada Lovelace", None),
+    ],
+)
+def test_the_form_of_an_address_is_found_by_its_bearers_name(email: str, name: str, form: str | None) -> None:
+    assert form_of(email, parse_name(name)) == form
+
+
+@pytest.mark.parametrize(
+    ("email", "name", "told"),
+    [
+        ("v.gogh@acme.nl", "Vincent van Gogh", "{f}.{last} particles:dropped"),
+        ("vincent.vangogh@acme.nl", "Vincent van Gogh", "{first}.{last} particles:joined"),
+        ("jmueller@acme.de", "Jürgen Müller", "{f}{last} umlauts:expanded"),
+        ("jurgen@acme.de", "Jürgen Müller", "{first} umlauts:plain"),
+        ("jean-luc.picard@acme.fr", "Jean-Luc Picard", "{first}.{last} given:hyphened"),
+        ("jlpicard@acme.fr", "Jean-Luc Picard", "{f}{last} initials:all"),
+        ("asmithjones@acme.com", "Ada Smith-Jones", "{f}{last} hyphens:joined"),
+        ("ana.lopez@acme.es", "Ana García López", "{first}.{last} surnames:last"),
+        ("mdelacruz@acme.es", "María de la Cruz Hernández", "{f}{last} particles:joined surnames:first"),
+    ],
+)
+def test_an_address_tells_how_its_domain_spells_names(email: str, name: str, told: str) -> None:
+    assert form_of(email, parse_name(name)) == told
+
+
+@pytest.mark.parametrize(
+    ("email", "name", "form"),
+    [
+        ("jmeyer@acme.de", "Jürgen Meyer", "{f}{last}"),
+        ("ada@acme.com", "Ada Smith-Jones", "{first}"),
+        ("ana.g@acme.es", "Ana García Gil", "{first}.{l}"),
+    ],
+)
+def test_an_address_that_could_be_spelled_either_way_tells_no_habit(email: str, name: str, form: str) -> None:
+    assert form_of(email, parse_name(name)) == form
+
+
+@pytest.mark.parametrize(
+    ("known", "name", "domain", "best"),
+    [
+        ("umlauts:plain", "Björn Groß", "acme.de", "bjorn.gross"),
+        ("umlauts:expanded", "Göran Öberg", "acme.se", "goeran.oeberg"),
+        ("particles:dropped", "Vincent van Gogh", "acme.nl", "vincent.gogh"),
+        ("particles:joined surnames:first", "Juan de la Cruz Gil", "acme.es", "juan.delacruz"),
+        ("surnames:joined", "Ana García López", "acme.es", "ana.garcialopez"),
+        ("hyphens:last", "Ada Smith-Jones", "acme.com", "ada.jones"),
+        ("given:joined", "Jean-Luc Picard", "acme.fr", "jeanluc.picard"),
+    ],
+)
+def test_one_address_is_enough_to_spell_the_next_name_as_the_domain_does(
+    known: str, name: str, domain: str, best: str
+) -> None:
+    guesses = candidates(parse_name(name), domain, [PatternStat(f"{{first}}.{{last}} {known}", 1)])
+
+    assert guesses[0].email == f"{best}@{domain}"
+
+
+def test_a_habit_says_nothing_of_names_that_do_not_call_for_it() -> None:
+    with_habit = candidates(ADA, "acme.com", [PatternStat("{f}{last} surnames:joined umlauts:plain", 2)])
+
+    assert with_habit == candidates(ADA, "acme.com", [PatternStat("{f}{last}", 2)])
+
+
+def test_addresses_of_a_form_count_together_whatever_their_habits() -> None:
+    learned = learn([PatternStat("{f}{last} particles:joined", 2), PatternStat("{f}{last}", 1)])
+
+    assert learned == learn([PatternStat("{f}{last}", 3)])
+
+
+@pytest.mark.parametrize(
+    ("seen", "total", "confidence"),
+    [(1, 1, 0.6333), (3, 3, 0.78), (10, 10, 0.9083), (3, 6, 0.4875)],
+)
+def test_a_pattern_is_as_sure_as_its_sample_allows(seen: int, total: int, confidence: float) -> None:
+    learned = learn([PatternStat("{first}.{last}", seen), PatternStat("{first}{m}", total - seen)])
+
+    assert learned == LearnedPattern("{first}.{last}", confidence, total)
+
+
+def test_of_two_forms_seen_as_often_the_commoner_one_is_learned() -> None:
+    learned = learn([PatternStat("{last}{f}", 2), PatternStat("{f}{last}", 1), PatternStat("{f}{last}", 1)])
+
+    assert learned is not None
+    assert learned.pattern == "{f}{last}"
+
+
+@pytest.mark.parametrize("stats", [[], [PatternStat("{m}", 3)], [PatternStat("{first}", 0)]])
+def test_nothing_is_learned_from_no_known_form(stats: list[PatternStat]) -> None:
+    assert learn(stats) is None
+
+
+def test_without_known_addresses_the_commonest_form_is_guessed() -> None:
+    guesses = candidates(ADA, "acme.com", [])
+
+    assert [guess.email for guess in guesses[:3]] == [
+        "ada.lovelace@acme.com",
+        "alovelace@acme.com",
+        "ada@acme.com",
+    ]
+    assert guesses[0].confidence == SHARES["{first}.{last}"]
+
+
+def test_the_form_that_was_seen_is_guessed_first() -> None:
+    guesses = candidates(ADA, "acme.com", [PatternStat("{last}.{f}", 5)])
+
+    assert (guesses[0].email, guesses[0].form) == ("lovelace.a@acme.com", "{last}.{f}")
+    assert guesses[0].confidence > 0.7
+
+
+def test_an_address_of_two_forms_is_named_by_the_one_that_was_seen() -> None:
+    guesses = candidates(parse_name("A Li"), "acme.com", [PatternStat("{first}{last}", 3)])
+
+    assert (guesses[0].email, guesses[0].form) == ("ali@acme.com", "{first}{last}")
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.sampled_from(
+        ["Ada Lovelace", "Jürgen Müller", "A B", "Ana García López", "Jean-Luc van der Berg-Öst y Gil"]
+    ),
+    st.lists(
+        st.builds(
+            PatternStat,
+            st.sampled_from([*FORMS, "{m}", "{f}{last} umlauts:plain hyphens:last", ""]),
+            st.integers(0, 50),
+        ),
+        max_size=6,
+    ),
+)
+def test_all_guesses_together_are_never_more_than_sure(name: str, stats: list[PatternStat]) -> None:
+    guesses = candidates(parse_name(name), "acme.com", stats)
+
+    assert sum(guess.confidence for guess in guesses) <= 1.001
+    assert [guess.confidence for guess in guesses] == sorted(
+        (one.confidence for one in guesses), reverse=True
+    )
+    assert len({guess.email for guess in guesses}) == len(guesses)
+
+
+def test_the_shares_of_all_forms_leave_room_for_others() -> None:
+    assert 0.9 < sum(SHARES.values()) < 1

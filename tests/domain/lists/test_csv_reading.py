@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from app.domain.errors import InvalidValue
+from app.domain.lists import csv_tables
+from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.csv_tables import (
+    REPEATED_HEADER,
+    TOO_MANY_CELLS,
+    TRUNCATED_ROW,
+    UNCLOSED_QUOTE,
+    Row,
+    Table,
+    read_table,
+)
+
+PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO\n"
+
+
+def table(content: str | bytes, **options: str) -> Table:
+    file = io.BytesIO(content.encode() if isinstance(content, str) else content)
+    return read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known, **options)
+
+
+def cells(content: str | bytes, **options: str) -> list[list[str]]:
+    return [row.cells for row in table(content, **options).rows]
+
+
+def faults(content: str | bytes) -> list[tuple[int, str | None]]:
+    return [(row.line, row.fault) for row in table(content).rows]
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
+)
+def test_encodings_are_told_apart(encoding: str) -> None:
+    assert cells(PEOPLE.encode(encoding))[1] == ["Böb", "bob@acme.example", "CEO"]
+
+
+def test_a_late_letter_tells_that_it_is_not_utf_8() -> None:
+    rows = "Ada,ada@acme.example,CTO\n" * 60_000
+
+    found = table(b"name,email,title\n" + rows.encode() + "Böb,b@acme.example,x\n".encode("cp1252"))
+
+    assert found.encoding == "cp1252"
+    assert list(found.rows)[-1].cells[0] == "Böb"
+
+
+def test_an_encoding_can_be_given() -> None:
+    assert cells("name,email\nÅda,a@b.example\n".encode("mac-roman"), encoding="mac-roman")[0][0] == "Åda"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_separators_are_told_apart(delimiter: str) -> None:
+    content = PEOPLE.replace(",", delimiter).replace("CTO", '"CTO, R&D; x|y"')
+
+    found = table(content)
+
+    assert found.delimiter == delimiter
+    assert next(found.rows).cells[2] == "CTO, R&D; x|y"
+
+
+@pytest.mark.parametrize("given", [";", "tab", "\\t"])
+def test_a_separator_can_be_given(given: str) -> None:
+    delimiter = ";" if given == ";" else "\t"
+
+    assert cells(PEOPLE.replace(",", delimiter), delimiter=given)[0][0] == "Äda"
+
+
+def test_excel_says_its_separator_on_the_first_line() -> None:
+    assert cells("sep=;\nname;email\nA, B;a@acme.example\n") == [["A, B", "a@acme.example"]]
+
+
+def test_one_column_is_a_list_too() -> None:
+    assert cells("email\na@acme.example\n") == [["a@acme.example"]]
+
+
+def test_a_cell_may_have_several_lines() -> None:
+    content = 'name,notes,email\nAda,"one\ntwo, ""three""",a@acme.example\nBob,,b@acme.example\n'
+
+    assert [(row.line, row.cells[1]) for row in table(content).rows] == [(2, 'one\ntwo, "three"'), (4, "")]
+
+
+def test_old_macintosh_lines_are_lines() -> None:
+    assert len(cells(PEOPLE.replace("\n", "\r"))) == 2
+
+
+def test_the_header_may_come_late_and_rows_may_be_empty() -> None:
+    content = 'Notes:\n"Exported, with\nnotes"\n\nname,email\n,\nAda,a@acme.example\n\n'
+
+    assert [(row.line, row.cells) for row in table(content).rows] == [(7, ["Ada", "a@acme.example"])]
+
+
+def test_without_a_known_header_the_first_wide_row_is_it() -> None:
+    found = table("My list\nwer,was\nAda,x\n")
+
+    assert found.header == ["wer", "was"]
+
+
+def test_without_any_wide_row_the_first_is_the_header() -> None:
+    assert table("wer\nAda\n").header == ["wer"]
+
+
+def test_empty_columns_at_the_end_are_dropped() -> None:
+    found = table("name,email,,\nAda,a@acme.example,,\n")
+
+    assert found.header == ["name", "email"]
+    assert next(found.rows) == Row(2, ["Ada", "a@acme.example"])
+
+
+def test_a_short_row_is_filled_up() -> None:
+    assert cells("name,email,title\nAda,a@acme.example\nBob,b@acme.example,CEO\n")[0] == [
+        "Ada",
+        "a@acme.example",
+        "",
+    ]
+
+
+def test_a_long_row_is_refused() -> None:
+    assert faults("name,email\nLovelace, Ada,a@acme.example\nBob,b@acme.example\n") == [
+        (2, TOO_MANY_CELLS),
+        (3, None),
+    ]
+
+
+def test_a_repeated_header_is_refused() -> None:
+    assert faults("name,email\nAda,a@acme.example\nname,email\n") == [(2, None), (3, REPEATED_HEADER)]
+
+
+@pytest.mark.parametrize("end", ["Bob,b@ac", 'Bob,"b@ac'])
+def test_a_row_that_is_cut_off_is_refused(end: str) -> None:
+    assert faults(f"name,email,title\nAda,a@acme.example,x\n{end}") == [(2, None), (3, TRUNCATED_ROW)]
+
+
+def test_a_last_row_without_a_line_end_is_fine() -> None:
+    assert faults("name,email\nAda,a@acme.example") == [(2, None)]
+
+
+def test_a_quote_that_is_never_closed_costs_one_row() -> None:
+    content = 'name,email\nAda,"a@acme.example\nBob,b@acme.example\nCy,c@acme.example\n'
+
+    assert faults(content) == [(2, UNCLOSED_QUOTE), (3, None), (4, None)]
+
+
+def test_a_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_tables, "MAX_ROW_LINES", 10)
+    rows = "".join(f"Bob,b{index}@acme.example\n" for index in range(50))
+
+    found = faults(f'name,email\nAda,"a@acme.example\n{rows}')
+
+    assert found[0] == (2, UNCLOSED_QUOTE)
+    assert len(found) == 51
+    assert {fault for _, fault in found[1:]} == {None}
+
+
+def test_zeros_are_dropped() -> None:
+    assert cells(b"name,email\nA\0da,a@acme.example\n") == [["Ada", "a@acme.example"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "The file is empty"),
+        (b"\xef\xbb\xbf\n\n", "The file is empty"),
+        (b"name,email\n", "a header and no rows"),
+        (b"PK\x03\x04rest", "spreadsheet"),
+        (b"\xd0\xcf\x11\xe0rest", "old Excel"),
+        (b"%PDF-1.7", "PDF"),
+        (b"\x1f\x8b\x08rest", "compressed"),
+        (b"SQLite format 3\0", "database"),
+        (b"{\\rtf1", "document"),
+        (b"<!DOCTYPE html><table>", "web page"),
+        (b'[{"name": "Ada"}]', "JSON"),
+        (bytes(range(256)) * 4, "no text file"),
+    ],
+)
+def test_what_is_no_list_is_explained(content: bytes, sentence: str) -> None:
+    with pytest.raises(InvalidValue, match=sentence):
+        table(content)

@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.domain.errors import InvalidValue
+from app.domain.findings import EmailStatus, FoundContact
+from app.domain.lists import cells
+from app.domain.lists.column_mapping import Entity, map_columns
+from app.domain.lists.company_rows import company_of
+from app.domain.lists.email_cells import read_email
+from app.domain.lists.people_rows import person_of
+from app.domain.lists.row_values import ImportDefaults, RowValues
+from app.domain.normal.countries import country_code, parse_location
+from app.domain.normal.emails import normal_email
+from app.domain.normal.text_folding import fold, snake_case, split_camel
+from app.domain.normal.vocabularies import department, email_status, headcount, phone_type, seniority
+
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+
+
+def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **said: str) -> RowValues:
+    layout = map_columns([name.replace("_", " ") for name in said], entity)
+    return RowValues(layout, list(said.values()), ImportDefaults("list.csv", NOW, NOW, region), Counter())
+
+
+def person(region: str | None = None, **said: str) -> FoundContact:
+    layout = map_columns([name.replace("_", " ") for name in said], Entity.CONTACTS)
+    return person_of(row(region=region, **said), layout).found
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("2026-11-20T10:30:00+02:00", datetime(2026, 11, 20, 8, 30, tzinfo=UTC)),
+        ("2026/11/20 10:30", datetime(2026, 11, 20, 10, 30, tzinfo=UTC)),
+        ("20.11.2026", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("11/20/2026", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("20/11/26", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("3/4/2026 12:15 AM", datetime(2026, 3, 4, 0, 15, tzinfo=UTC)),
+        ("3/4/2026 5:15 PM", datetime(2026, 3, 4, 17, 15, tzinfo=UTC)),
+        ("20 Nov 2026", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("November 20, 2026", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("1763596800", datetime(2025, 11, 20, tzinfo=UTC)),
+        ("1763596800000", datetime(2025, 11, 20, tzinfo=UTC)),
+    ],
+)
+def test_dates_are_read_as_exports_write_them(text: str, meant: datetime) -> None:
+    assert cells.parse_timestamp(text) == meant
+
+
+@pytest.mark.parametrize("text", ["soon", "31/31/2026", ""])
+def test_what_is_no_date_is_refused(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        cells.parse_timestamp(text)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("C", "Z"))))
+def test_a_safe_cell_reads_back_as_it_was(text: str) -> None:
+    written = cells.escape_formula(text)
+
+    assert cells.unescape_formula(written) == text
+    assert not written.startswith(("=", "+", "-", "@"))
+
+
+@pytest.mark.parametrize("text", ["", "N/A", " - ", "null", "#N/A", "None", "\u00a0"])
+def test_some_words_say_nothing(text: str) -> None:
+    assert cells.value(text) is None
+
+
+def test_some_people_are_called_null() -> None:
+    assert (cells.name_value(" Null "), cells.name_value("n/a"), cells.name_value("")) == ("Null", None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a@x.example ::: b@x.example", ["a@x.example", "b@x.example"]),
+        ("a@x.example; b@x.example,c@x.example", ["a@x.example", "b@x.example", "c@x.example"]),
+        ("Ada <a@x.example>, Bob <b@x.example>", ["a@x.example", "b@x.example"]),
+        ("mailto:a@x.example", ["a@x.example"]),
+        ("n/a", []),
+    ],
+)
+def test_several_addresses_share_a_cell(text: str, found: list[str]) -> None:
+    assert cells.emails_in(text) == found
+
+
+def test_several_numbers_share_a_cell() -> None:
+    found = cells.phones_in("'+1 617 555 0101 ::: 617-555-0102;ext=7 / - | 0103")
+
+    assert found == ["+1 617 555 0101", "617-555-0102;ext=7", "0103"]
+
+
+@pytest.mark.parametrize(("text", "meant"), [("Yes", True), ("FALSE", False), ("maybe", None)])
+def test_yes_and_no(text: str, *, meant: bool | None) -> None:
+    assert cells.parse_boolean(text) is meant
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("Deutschland", "DE"), ("U.S.A.", "US"), ("états-unis", "US"), ("The Netherlands", "NL"), ("uk", "GB")],
+)
+def test_countries_are_known_by_many_names(text: str, code: str) -> None:
+    assert country_code(text) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("Greater Munich Metropolitan Area", ("Munich", None)),
+        ("Lyon, Rhône, France", ("Lyon", "FR")),
+        ("Boston, MA", ("Boston", None)),
+        ("Springfield, Somewhere", ("Springfield", None)),
+        ("Germany", (None, "DE")),
+        ("", (None, None)),
+    ],
+)
+def test_places_on_one_line_are_taken_apart(text: str, place: tuple[str | None, str | None]) -> None:
+    assert parse_location(text) == place
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("Verified", "valid"),
+        ("catch-all", "accept_all"),
+        ("HIGH_PROBABILITY", "risky"),
+        ("nominative@pro", "valid"),
+        ("nominative@invalid domain", "invalid"),
+        ("A+", "valid"),
+        ("B-", "risky"),
+        ("Bounced", "invalid"),
+        ("Unavailable", "unknown"),
+    ],
+)
+def test_every_vendors_status_has_one_name(text: str, status: str) -> None:
+    assert email_status(text) == status
+
+
+def test_an_unknown_status_is_refused() -> None:
+    with pytest.raises(InvalidValue):
+        email_status("sunny")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("137", "51-200"), ("1", "1-10"), ("51 \u2013 200", "51-200"), ("1,001-5,000", "1001-5000"),
+        ("10K+", "10001+"), ("10000+", "10001+"), ("1.200", "1001-5000"), ("250.0", "201-500"),
+        ("1.5k", "1001-5000"),
+        ("5001-10,000 employees", "5001-10000"), ("c_00051_00100", "51-200"), ("Nov-50", "11-50"),
+        ("01-Oct", "1-10"),
+    ],
+)  # fmt: skip
+def test_sizes_become_ranges(text: str, size: str) -> None:
+    assert headcount(text) == size
+
+
+def test_a_size_needs_a_number() -> None:
+    with pytest.raises(InvalidValue):
+        headcount("many")
+
+
+def test_levels_departments_and_types_are_enums() -> None:
+    assert (seniority("C-Level"), seniority("Grand Wizard")) == ("c_suite", "grand_wizard")
+    assert (department("Engineering & Technical, Sales"), department("Abteilung Vertrieb")) == (
+        "engineering",
+        "sales",
+    )
+    assert department("Cat Herding") == "cat_herding"
+    assert (phone_type("Work Fax"), phone_type("direct dial"), phone_type("x")) == ("fax", "direct", None)
+
+
+def test_words_are_folded() -> None:
+    assert (fold("Téléphone-Nr. (Büro)"), snake_case("C Suite")) == ("telephone nr buro", "c_suite")
+    assert split_camel("firstName") == "first Name"
+
+
+@given(st.emails())
+def test_the_short_way_to_an_address_gives_the_same(text: str) -> None:
+    try:
+        expected = normal_email(text)
+    except InvalidValue:
+        expected = ""
+    try:
+        found = read_email(text)
+    except InvalidValue:
+        found = ""
+
+    assert found in {expected, ""}
+    assert found == expected or "**" in text or "xxxx" in text
+
+
+@pytest.mark.parametrize("text", ["a***@acme.example", "a•••@acme.example", "ada@", "ada"])
+def test_masked_and_broken_addresses_are_refused(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        read_email(text)
+
+
+def test_an_unsure_status_word_is_counted_and_unknown() -> None:
+    values = row(email="a@acme.example", email_status="sunny")
+
+    found = person_of(values, map_columns(["email", "email status"], Entity.CONTACTS)).found
+
+    assert found.emails[0].status is EmailStatus.UNKNOWN
+    assert values.warnings == {"email_status": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "verified_at"),
+    [
+        ({}, "valid", None),
+        ({"email_status": ""}, "valid", None),
+        ({"status": "bounced"}, "invalid", None),
+        ({"status": "customer"}, "valid", None),
+        ({"email_confidence": "B"}, "risky", None),
+        ({"email_verified": "2026-10-01"}, "valid", datetime(2026, 10, 1, tzinfo=UTC)),
+        ({"last_verified": "2026-10-01"}, "valid", datetime(2026, 10, 1, tzinfo=UTC)),
+        (
+            {"email_status": "risky", "last_verified": "2026-10-01"},
+            "risky",
+            datetime(2026, 10, 1, tzinfo=UTC),
+        ),
+        ({"last_verified": "2999-01-01"}, "valid", None),
+    ],
+)
+def test_the_operators_word_counts_unless_the_row_says_more(
+    said: dict[str, str], status: str, verified_at: datetime | None
+) -> None:
+    [email] = person(email="a@acme.example", **said).emails
+
+    assert (email.status, email.verified_at) == (status, verified_at)
+
+
+@pytest.mark.parametrize(
+    ("text", "confidence"),
+    [("0.97", 0.97), ("97", 0.97), ("0,5", 0.5), ("1%", 0.01), ("A", None), ("120", None), ("", None)],
+)
+def test_confidence_is_between_zero_and_one(text: str, confidence: float | None) -> None:
+    [email] = person(email="a@acme.example", email_confidence=text).emails
+
+    assert email.confidence == confidence
+
+
+def test_an_address_is_kept_once() -> None:
+    found = person(email="a@acme.example, A@ACME.example", email_2="a@acme.example")
+
+    assert len(found.emails) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "region", "e164"),
+    [
+        ({"phone": "030 23125 001", "country": "Germany"}, "US", "+493023125001"),
+        ({"phone": "030 23125 001", "country": "France"}, "DE", "+493023125001"),
+        ({"phone": "030 23125 001", "company_country": "DE", "company": "Acme"}, None, "+493023125001"),
+        ({"phone": "0049 30 23125 001"}, None, "+493023125001"),
+        ({"phone": "493023125001"}, None, "+493023125001"),
+    ],
+)
+def test_local_numbers_are_read_where_the_row_is_from(
+    said: dict[str, str], region: str | None, e164: str
+) -> None:
+    assert [one.e164 for one in person(region, name="Ada Low", email="a@acme.example", **said).phones] == [
+        e164
+    ]
+
+
+def test_a_bad_number_costs_only_the_number() -> None:
+    values = row(email="a@acme.example", phone="12", phone_2="+1 617 555 0101, +1 617 555 0101")
+    layout = map_columns(["email", "phone", "phone 2"], Entity.CONTACTS)
+
+    found = person_of(values, layout).found
+
+    assert len(found.phones) == 1
+    assert values.warnings == {"phone": 1}
+
+
+@pytest.mark.parametrize(("said", "status"), [("", "valid"), ("valid_number", "valid"), ("sunny", "unknown")])
+def test_numbers_have_a_status(said: str, status: str) -> None:
+    [phone] = person(phone="+1 617 555 0101", phone_status=said, phone_verified_at="").phones
+
+    assert phone.status == status
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ({"full_name": "Lovelace, Ada"}, ("Ada", "Lovelace", "Ada Lovelace")),
+        ({"first_name": "Ada", "last_name": "Lovelace"}, ("Ada", "Lovelace", "Ada Lovelace")),
+        ({"first_name": "Ada", "middle_name": "B", "last_name": "Low"}, ("Ada", "Low", "Ada B Low")),
+        ({"first_name": "Dr. Ada", "last_name": "Low, PhD"}, ("Ada", "Low", "Ada Low")),
+        ({"first_name": "A.", "last_name": "Low"}, ("A.", "Low", "A. Low")),
+        ({"last_name": "Low"}, (None, "Low", "Low")),
+        ({"first_name": "Ada"}, ("Ada", None, "Ada")),
+        ({"full_name": "a@acme.example"}, (None, None, None)),
+        ({"full_name": "42"}, (None, None, None)),
+    ],
+)
+def test_names_come_whole_or_in_parts(said: dict[str, str], name: tuple[str | None, ...]) -> None:
+    found = person(email="a@acme.example", **said)
+
+    assert (found.first_name, found.last_name, found.full_name) == name
+
+
+@pytest.mark.parametrize(
+    ("said", "url"),
+    [
+        ({"linkedin": "ada-demo"}, "https://www.linkedin.com/in/ada-demo"),
+        ({"linkedin": "https://www.linkedin.com/sales/lead/x"}, None),
+        ({"profile": "https://www.linkedin.com/in/ada-demo"}, "https://www.linkedin.com/in/ada-demo"),
+        ({"profile": "https://www.linkedin.com/company/x", "url": "https://ada.example"}, None),
+    ],
+)
+def test_profiles_are_found_in_columns_of_links(said: dict[str, str], url: str | None) -> None:
+    assert person(email="a@acme.example", **said).linkedin_url == url
+
+
+@pytest.mark.parametrize(
+    ("said", "domain", "page"),
+    [
+        ({"website": "https://www.acme.example/about"}, "acme.example", None),
+        (
+            {"website": "linkedin.com/company/acme-demo"},
+            "mail.example",
+            "https://www.linkedin.com/company/acme-demo",
+        ),
+        ({"website": "linkedin.com/in/acme-demo"}, "mail.example", None),
+        ({"website": "facebook.com/acme"}, "mail.example", None),
+        ({"website": "gmail.com"}, "mail.example", None),
+        ({"website": "info@acme.example"}, "acme.example", None),
+        ({}, "mail.example", None),
+    ],
+)
+def test_a_company_has_its_website_or_that_of_the_work_email(
+    said: dict[str, str], domain: str, page: str | None
+) -> None:
+    company = person(email="a@mail.example", **said).company
+
+    assert company is not None
+    assert (company.domain, company.linkedin_url) == (domain, page)
+
+
+@pytest.mark.parametrize(
+    "said", [{"email": "a@gmail.com"}, {"work_email": "a@gmail.com"}, {"email": "a@com.ai"}]
+)
+def test_a_mail_provider_is_no_company(said: dict[str, str]) -> None:
+    assert person(**said).company is None
+
+
+def test_a_companys_place_may_be_on_one_line() -> None:
+    found = company_of(row(Entity.COMPANIES, name="Acme", headquarters="Lyon, France"))
+
+    assert (found.city, found.country) == ("Lyon", "FR")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"full_name": "Ada Lovelace"},
+        {"first_name": "Ada", "company": "Acme"},
+        {"company": "Acme"},
+        {"full_name": "Ada Lovelace", "company_linkedin_url": "linkedin.com/company/acme-demo"},
+        {"email": "a***@acme.example"},
+    ],
+)
+def test_a_row_that_names_nobody_is_refused(said: dict[str, str]) -> None:
+    with pytest.raises(InvalidValue, match="names nobody"):
+        person(**said)
+
+
+def test_a_row_that_names_no_company_is_refused() -> None:
+    with pytest.raises(InvalidValue, match="names no company"):
+        company_of(row(Entity.COMPANIES, industry="Tools"))
+
+
+def test_a_date_that_is_none_is_counted() -> None:
+    values = row(email="a@acme.example", updated_at="soon")
+
+    found = person_of(values, map_columns(["email", "updated at"], Entity.CONTACTS)).found
+
+    assert found.source.at == NOW
+    assert values.warnings == {"updated_at": 1}

@@ -1,0 +1,94 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from app.domain.email_patterns import patterns
+from app.domain.errors import InvalidValue, Problem
+from app.domain.normal import emails, hashes, masks, names, phones, profiles, websites
+from app.domain.records import similarity
+
+NASTY = st.one_of(
+    st.text(),
+    st.text(st.characters(categories=("Cs", "Cc", "Cf", "Mn", "So", "Lo", "Nd"))),
+    st.text("aA.@:/\\%0-_[]?#&+'\" \u202e\u0301ß王", max_size=60),
+    st.builds(lambda path: f"https://www.linkedin.com/in/{path}", st.text(max_size=20)),
+    st.builds(lambda host: f"https://{host}.com/", st.text(max_size=20)),
+    st.builds(lambda local: f"{local}@acme.com", st.text(max_size=20)),
+    st.builds(lambda digits: f"+{digits}", st.text("0123456789 ()x;.-", max_size=30)),
+)
+TAKE_ANY_TEXT: list[Callable[[str], object]] = [
+    emails.normal_email,
+    emails.email_domain,
+    emails.email_kind,
+    emails.email_reasons,
+    websites.normal_website,
+    profiles.normal_profile_url,
+    profiles.normal_company_url,
+    phones.parse_phone,
+    lambda text: phones.parse_phone("020 7946 0018", text),
+    lambda text: phones.parse_phone(text, "US"),
+    phones.phone_from_e164,
+    names.parse_name,
+    names.name_key,
+    names.company_key,
+    names.spellings,
+    names.given_names,
+    lambda text: similarity.name_score(names.parse_name(text), names.PersonName(text, text, text)),
+    lambda text: similarity.company_score(text, "Acme"),
+    lambda text: patterns.form_of(text, names.PersonName(text, text, text)),
+    lambda text: patterns.render(text, names.PersonName("a", "b", "a b"), text),
+    lambda text: patterns.candidates(names.parse_name(text), text, [patterns.PatternStat(text, 1)]),
+    masks.mask_email,
+    masks.mask_phone,
+    hashes.website_hash,
+    hashes.profile_hash,
+    hashes.parse_hash,
+    lambda text: hashes.parse_prefix(text, len(text)),
+    hashes.prefix_bounds,
+]
+IDEMPOTENT = [
+    emails.normal_email,
+    websites.normal_website,
+    profiles.normal_profile_url,
+    profiles.normal_company_url,
+    names.name_key,
+]
+
+
+@pytest.mark.parametrize("take", TAKE_ANY_TEXT)
+@settings(max_examples=40, deadline=None)
+@given(text=NASTY)
+@example(text="")
+@example(text="\0")
+@example(text="\ud800")
+@example(text="\u202e\u200f")
+@example(text="a" * 10_000)
+@example(text="1" * 10_000)
+@example(text="." * 10_000)
+@example(text="王" * 10_000)
+@example(text="a@" * 5_000)
+@example(text="%25" * 4_000)
+@example(text=":1" * 5_000)
+@example(text="https://xn--\u00fc.xn--/")
+def test_no_text_makes_anything_but_a_refusal(take: Callable[[str], object], text: str) -> None:
+    try:
+        take(text)
+    except (InvalidValue, Problem) as refusal:
+        assert refusal.args  # noqa: PT017 -- that it is one of the two is the point
+
+
+@pytest.mark.parametrize("normal", IDEMPOTENT)
+@settings(max_examples=150, deadline=None)
+@given(text=NASTY)
+@example(text="https://www.linkedin.com/in/%25252541")
+@example(text="https://www.linkedin.com/in/İ%E1%BA%9E")
+@example(text="Ǆ@acme.com")
+def test_a_normal_form_is_its_own_normal_form(normal: Callable[[str], str], text: str) -> None:
+    try:
+        once = normal(text)
+    except (InvalidValue, Problem):
+        return
+
+    assert normal(once) == once

@@ -1,0 +1,121 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nameparser import parse
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.names import company_key, given_names, name_key, parse_name, spellings
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "full"),
+    [
+        ("Ada Lovelace", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Ada  King\tLovelace\n", "Ada", "Lovelace", "Ada King Lovelace"),
+        ("Lovelace, Ada", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Lovelace, Ada, PhD", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Dr. Ada Lovelace", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Ada Lovelace, MBA, CFA", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Ada Lovelace PhD", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Robert Smith Jr.", "Robert", "Smith", "Robert Smith"),
+        ('Robert "Bob" Smith', "Robert", "Smith", "Robert Smith"),
+        ("Robert (Bob) Smith (he/him)", "Robert", "Smith", "Robert Smith"),
+        ("(Bob)", "Bob", "", "Bob"),
+        ("Vincent van Gogh", "Vincent", "van Gogh", "Vincent van Gogh"),
+        ("van Gogh, Vincent", "Vincent", "van Gogh", "Vincent van Gogh"),
+        ("Dr. Juan Q. Xavier de la Vega III", "Juan", "de la Vega", "Juan Q. Xavier de la Vega"),
+        ("Gabriel García Márquez", "Gabriel", "García Márquez", "Gabriel García Márquez"),
+        ("Juan Carlos García López", "Juan", "García López", "Juan Carlos García López"),
+        ("José María Aznar", "José", "Aznar", "José María Aznar"),
+        ("Jean-Luc Picard", "Jean-Luc", "Picard", "Jean-Luc Picard"),
+        ("O\u2019Neil, Shaquille", "Shaquille", "O'Neil", "Shaquille O'Neil"),
+        ("Van Nguyen", "Van", "Nguyen", "Van Nguyen"),
+        ("Dean Martin", "Dean", "Martin", "Dean Martin"),
+        ("Lord Byron", "", "Byron", "Byron"),
+        ("Dr. Smith", "", "Smith", "Smith"),
+        ("Plato", "Plato", "", "Plato"),
+        ("Mr", "Mr", "", "Mr"),
+        ("Ada ✨ Lovelace 🚀", "Ada", "Lovelace", "Ada Lovelace"),
+        ("👩‍💻 Ada Lovelace", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Ada Lovelace | We are hiring!", "Ada", "Lovelace", "Ada Lovelace"),
+        ("Ada Lovelace - Engineer at Acme", "Ada", "Lovelace", "Ada Lovelace"),
+        ("\uff21\uff44\uff41 Lovelace", "Ada", "Lovelace", "Ada Lovelace"),
+        ("王小明", "小明", "王", "王小明"),
+        ("欧阳修", "修", "欧阳", "欧阳修"),
+        ("田中太郎", "太郎", "田中", "田中太郎"),
+        ("山田 太郎", "太郎", "山田", "山田 太郎"),
+        ("김철수", "철수", "김", "김 철수"),
+        ("たなか", "たなか", "", "たなか"),
+        ("Ада Лавлейс", "Ада", "Лавлейс", "Ада Лавлейс"),
+    ],
+)
+def test_a_name_is_taken_apart(text: str, first: str, last: str, full: str) -> None:
+    name = parse_name(text)
+
+    assert (name.first, name.last, name.full) == (first, last, full)
+
+
+@pytest.mark.parametrize("text", ["", "...", "🚀", "123", "\ud800", "a" * 201, "| Ada"])
+def test_what_has_no_letter_or_no_end_is_no_name(text: str) -> None:
+    with pytest.raises(InvalidValue):
+        parse_name(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["Ada", "Li", "Maria", "Dean", "Van", "Ma", "José"]),
+    st.sampled_from(["Lovelace", "Do", "King", "Ruß"]),
+)
+def test_the_fast_way_reads_a_plain_name_as_the_parser_does(first: str, last: str) -> None:
+    parsed = parse(f"Zoe {first} {last}")
+
+    name = parse_name(f"Zoe {first} {last}")
+
+    assert (name.first, name.last) == (parsed.given, parsed.family)
+
+
+def test_two_spellings_of_a_name_meet_under_one_key() -> None:
+    assert name_key("JOSÉ  Garci\u0301a-Ruß") == name_key("jose garcia russ") == "jose garcia russ"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_the_key_of_a_key_is_the_key(text: str) -> None:
+    key = name_key(text)
+
+    assert name_key(key) == key
+
+
+@pytest.mark.parametrize(
+    ("text", "keys"),
+    [
+        ("Lovelace", ("lovelace",)),
+        ("Müller", ("muller", "mueller")),
+        ("José", ("jose",)),
+        ("Øster", ("oster", "oester")),
+    ],
+)
+def test_umlauts_are_spelled_in_two_ways(text: str, keys: tuple[str, ...]) -> None:
+    assert spellings(text) == keys
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(min_size=1))
+def test_a_company_with_a_letter_has_a_key(text: str) -> None:
+    key = company_key(text)
+
+    assert key or not any(map(str.isalpha, text))
+
+
+def test_a_nickname_and_its_names_know_each_other() -> None:
+    assert "robert" in given_names("Bob")
+    assert "bob" in given_names("Robert")
+
+
+def test_names_that_share_a_nickname_are_still_two_names() -> None:
+    assert "alexandra" not in given_names("Alexander")
+    assert {"alexander", "alexandra"} <= given_names("Alex")
+
+
+def test_an_unknown_given_name_stands_for_itself() -> None:
+    assert given_names("Zyx") == {"zyx"}

@@ -1,0 +1,52 @@
+import pytest
+
+from app.domain.errors import NotAProfileUrl
+from app.domain.normal.profiles import normal_company_url, normal_profile_url
+
+
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("https://www.linkedin.com/sales/lead/ACwAAA,NAME,x", "Sales Navigator"),
+        ("https://www.linkedin.com/talent/profile/x", "Recruiter"),
+        ("https://www.linkedin.com/profile/view?id=1", "internal address"),
+        ("https://www.linkedin.com/in/me", "internal address"),
+        ("https://www.linkedin.com/company/acme", "a person's has /in/"),
+        ("https://www.linkedin.com/pub/dir/Ada/Lovelace", "three groups"),
+        ("https://lnkd.in/abc", "send the one it leads to"),
+        ("https://linkedin.com.evil.com/in/ada", "not linkedin.com"),
+        ("https://www.linkedin.com@evil.com/in/ada", "hides where it leads"),
+        ("https://www.linkedin.com\\in\\ada", "hides where it leads"),
+        ("https://www.linkedin.com/in/a%00b", "characters"),
+        ("nonsense", "such as https://www.linkedin.com/in/"),
+    ],
+)
+def test_a_refused_profile_address_tells_what_to_do(url: str, advice: str) -> None:
+    with pytest.raises(NotAProfileUrl) as refusal:
+        normal_profile_url(url)
+
+    assert advice in refusal.value.detail
+
+
+@pytest.mark.parametrize(
+    ("url", "advice"),
+    [
+        ("https://www.linkedin.com/in/ada", "a company's has /company/"),
+        ("https://www.linkedin.com/jobs/view/1", "such as https://www.linkedin.com/company/"),
+        ("https://www.linkedin.com/sales/company/1", "Sales Navigator"),
+    ],
+)
+def test_a_refused_company_address_tells_what_to_do(url: str, advice: str) -> None:
+    with pytest.raises(NotAProfileUrl) as refusal:
+        normal_company_url(url)
+
+    assert advice in refusal.value.detail
+
+
+@pytest.mark.parametrize("path", ["company", "school", "showcase"])
+def test_a_company_has_one_address_whatever_kind_of_page_it_has(path: str) -> None:
+    assert normal_company_url(f"linkedin.com/{path}/acme") == "https://www.linkedin.com/company/acme"
+
+
+def test_only_the_last_two_groups_of_an_old_address_are_padded() -> None:
+    assert normal_profile_url("linkedin.com/pub/ada/1/2/3") == "https://www.linkedin.com/in/ada-0030021"

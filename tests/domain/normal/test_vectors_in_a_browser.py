@@ -1,0 +1,95 @@
+"""The published vectors once more, computed by JavaScript as a browser extension does; needs node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.hashes import hex_hash, profile_hash, website_hash
+from app.domain.normal.websites import normal_website
+
+VECTORS = Path(__file__).parents[3] / "app/domain/data/vectors.json"
+SECTIONS: dict[str, Any] = json.loads(VECTORS.read_text(encoding="utf-8"))
+CLIENT = Path(__file__).with_name("browser_client.mjs")
+EXACT = ("profile_url", "company_url", "email")
+
+
+@pytest.fixture(scope="module")
+def client() -> dict[str, list[list[dict[str, str]]]]:
+    """What the JavaScript client answers; NODE=required makes it a failure that there is no node."""
+    node = shutil.which("node")
+    if node is None and os.environ.get("NODE") == "required":
+        pytest.fail("NODE=required, and there is no node on the PATH")
+    if node is None:
+        pytest.skip("there is no node on the PATH to run the client's side of the vectors")
+    done = subprocess.run([node, CLIENT, VECTORS], capture_output=True, text=True, timeout=60, check=True)
+    answers: dict[str, list[list[dict[str, str]]]] = json.loads(done.stdout)
+    return answers
+
+
+def test_python_and_javascript_run_the_same_vectors_at_least_200(
+    client: dict[str, list[list[dict[str, str]]]],
+) -> None:
+    counted = {section: len(answers) for section, answers in client.items()}
+
+    assert counted == {section: len(SECTIONS[section]) for section in ("website", *EXACT)}
+    assert sum(counted.values()) >= 200
+
+
+@pytest.mark.parametrize("section", EXACT)
+def test_a_client_arrives_at_the_same_form_and_hash(
+    client: dict[str, list[list[dict[str, str]]]], section: str
+) -> None:
+    expected = [
+        [{"form": vector["normal"], "sha256": hex_hash(profile_hash(vector["normal"]))}]
+        if "normal" in vector
+        else []
+        for vector in SECTIONS[section]
+    ]
+
+    assert client[section] == expected
+
+
+def test_a_websites_hash_is_among_the_candidates_of_a_client_without_a_suffix_list(
+    client: dict[str, list[list[dict[str, str]]]],
+) -> None:
+    missed = [
+        vector["input"]
+        for vector, candidates in zip(SECTIONS["website"], client["website"], strict=True)
+        if "sha256" in vector and {"form": vector["normal"], "sha256": vector["sha256"]} not in candidates
+    ]
+
+    assert missed == []
+
+
+def test_no_candidate_of_what_is_no_website_can_be_known_here(
+    client: dict[str, list[list[dict[str, str]]]],
+) -> None:
+    candidates = [
+        one["form"]
+        for vector, found in zip(SECTIONS["website"], client["website"], strict=True)
+        if "error" in vector
+        for one in found
+    ]
+
+    assert candidates == ["co.uk", "github.io", "myshopify.com"]
+    for form in candidates:
+        with pytest.raises(InvalidValue):
+            normal_website(form)
+
+
+def test_a_candidate_that_is_a_website_of_its_own_is_the_vectors_answer(
+    client: dict[str, list[list[dict[str, str]]]],
+) -> None:
+    published = {one["sha256"] for one in SECTIONS["website"] if "sha256" in one}
+
+    for vector, found in zip(SECTIONS["website"], client["website"], strict=True):
+        known = [one["sha256"] for one in found if one["sha256"] in published]
+        assert known[:1] == ([hex_hash(website_hash(vector["normal"]))] if "normal" in vector else [])

@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jobs_support import NOW
+
+from app.domain.kinds import TraceOutcome
+from app.domain.providers import throttles
+from app.domain.providers.rates import Rate
+from app.domain.providers.throttles import BreakerState, ProviderThrottle
+
+MINUTE = (Rate(60, 60.0),)
+
+
+def later(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def reported(gate: ProviderThrottle, *outcomes: TraceOutcome, after: float | None = None) -> ProviderThrottle:
+    for outcome in outcomes:
+        gate = throttles.report(gate, outcome, retry_after=after, now=NOW)
+    return gate
+
+
+def broken() -> ProviderThrottle:
+    return reported(throttles.new((), NOW), *[TraceOutcome.ERROR] * throttles.FAILURES_IN_A_ROW)
+
+
+@given(
+    st.sampled_from([Rate(1, 1.0), Rate(3, 1.0), Rate(15, 1.0), Rate(60, 60.0), Rate(100, 60.0)]),
+    st.lists(st.floats(0, 2), min_size=1, max_size=300),
+)
+def test_no_span_of_time_sees_more_calls_than_the_rate_allows(rate: Rate, pauses: list[float]) -> None:
+    gate = throttles.new([rate], NOW)
+    calls, clock = [], 0.0
+
+    for pause in pauses:
+        clock += pause
+        gate, admission = throttles.admit(gate, [rate], later(clock))
+        if admission.refused is None:
+            calls.append(clock + admission.wait)
+
+    spans = [sum(start <= call < start + rate.seconds - 1e-6 for call in calls) for start in calls]
+    assert max(spans, default=0) <= rate.count
+
+
+def test_the_burst_goes_out_at_once_and_the_next_waits_its_turn() -> None:
+    gate = throttles.new([Rate(20, 1.0)], NOW)
+
+    waits = []
+    for _ in range(4):
+        gate, admission = throttles.admit(gate, [Rate(20, 1.0)], NOW)
+        waits.append(round(admission.wait, 3))
+
+    assert waits == [0.0, 0.0, 0.053, 0.105]
+
+
+def test_who_would_wait_too_long_is_refused_and_takes_no_token() -> None:
+    gate, _first = throttles.admit(throttles.new([Rate(1, 60.0)], NOW), [Rate(1, 60.0)], NOW)
+
+    refused, admission = throttles.admit(gate, [Rate(1, 60.0)], later(1))
+
+    assert admission.refused is TraceOutcome.RATE_LIMITED
+    assert admission.retry_after == pytest.approx(59.0)
+    assert refused.tokens == pytest.approx((1 / 60,))
+
+
+def test_the_strictest_of_several_rates_counts() -> None:
+    rates = [Rate(10, 1.0), Rate(1, 60.0)]
+    gate, _first = throttles.admit(throttles.new(rates, NOW), rates, NOW)
+
+    _gate, admission = throttles.admit(gate, rates, later(5))
+
+    assert admission.refused is TraceOutcome.RATE_LIMITED
+
+
+def test_a_clock_that_goes_back_adds_nothing() -> None:
+    gate, _first = throttles.admit(throttles.new([Rate(1, 1.0)], NOW), [Rate(1, 1.0)], NOW)
+
+    gate, admission = throttles.admit(gate, [Rate(1, 1.0)], later(-100))
+
+    assert (admission.wait, gate.refilled_at) == (1.0, NOW)
+
+
+def test_other_rates_than_before_start_full() -> None:
+    gate, _first = throttles.admit(throttles.new([Rate(1, 60.0)], NOW), [Rate(1, 60.0)], NOW)
+
+    _gate, admission = throttles.admit(gate, [Rate(1, 60.0), Rate(5, 1.0)], NOW)
+
+    assert admission.refused is None
+
+
+def test_without_a_rate_everybody_goes() -> None:
+    assert throttles.admit(throttles.new((), NOW), (), NOW)[1] == throttles.Permit()
+
+
+@pytest.mark.parametrize(("said", "seconds"), [(7.0, 7.0), (None, throttles.PAUSE_SECONDS)])
+def test_who_said_to_come_later_is_left_alone_until_then(said: float | None, seconds: float) -> None:
+    gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=said)
+
+    before = throttles.admit(gate, (), later(seconds - 1))[1]
+    after = throttles.admit(gate, (), later(seconds))[1]
+
+    assert (before.refused, before.retry_after) == (TraceOutcome.RATE_LIMITED, 1.0)
+    assert after.refused is None
+
+
+def test_the_longest_pause_that_was_asked_for_counts() -> None:
+    gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=600.0)
+
+    gate = reported(gate, TraceOutcome.RATE_LIMITED, after=5.0)  # the answer to a call of another worker
+
+    assert throttles.admit(gate, (), later(599))[1].refused is TraceOutcome.RATE_LIMITED
+    assert throttles.admit(gate, (), later(600))[1].refused is None
+
+
+def test_five_failures_in_a_row_open_the_breaker() -> None:
+    gate = broken()
+
+    admission = throttles.admit(gate, (), later(1))[1]
+
+    assert (gate.state, admission.refused, admission.retry_after) == (
+        BreakerState.OPEN,
+        TraceOutcome.CIRCUIT_OPEN,
+        throttles.OPEN_FOR.total_seconds() - 1,
+    )
+
+
+def test_four_failures_and_an_answer_do_not() -> None:
+    gate = reported(
+        throttles.new((), NOW), *[TraceOutcome.TIMEOUT] * 4, TraceOutcome.MISS, TraceOutcome.ERROR
+    )
+
+    assert (gate.state, gate.failures) == (BreakerState.CLOSED, 1)
+
+
+def test_more_than_half_of_twenty_calls_open_it() -> None:
+    pair = (TraceOutcome.ERROR, TraceOutcome.HIT)
+
+    half = reported(throttles.new((), NOW), *pair * 10)
+    more = reported(half, TraceOutcome.ERROR)
+
+    assert (half.state, more.state) == (BreakerState.CLOSED, BreakerState.OPEN)
+
+
+def test_a_failure_that_comes_in_late_does_not_keep_the_breaker_open_for_longer() -> None:
+    gate = reported(throttles.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10, TraceOutcome.ERROR)
+
+    gate = throttles.report(gate, TraceOutcome.ERROR, retry_after=None, now=later(2))
+
+    assert (gate.state, gate.open_until) == (BreakerState.OPEN, NOW + throttles.OPEN_FOR)
+
+
+def test_failures_of_another_window_do_not_count() -> None:
+    gate = reported(throttles.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10)
+
+    gate = throttles.report(gate, TraceOutcome.ERROR, retry_after=None, now=later(31))
+
+    assert (gate.state, gate.window_calls, gate.window_failures) == (BreakerState.CLOSED, 1, 1)
+
+
+@pytest.mark.parametrize("outcome", sorted(set(TraceOutcome) - throttles.FAILURES))
+def test_what_is_an_answer_is_no_failure(outcome: TraceOutcome) -> None:
+    assert reported(throttles.new((), NOW), *[outcome] * 30).state is BreakerState.CLOSED
+
+
+def test_one_probe_goes_through_when_its_time_has_come() -> None:
+    gate = broken()
+
+    gate, probe = throttles.admit(gate, (), later(30))
+    _gate, second = throttles.admit(gate, (), later(31))
+
+    assert (probe.refused, second.refused) == (None, TraceOutcome.CIRCUIT_OPEN)
+
+
+def test_a_probe_that_never_came_back_is_sent_again() -> None:
+    gate, _probe = throttles.admit(broken(), (), later(30))
+
+    _gate, again = throttles.admit(gate, (), later(30) + throttles.PROBE)
+
+    assert again.refused is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "state"), [(TraceOutcome.MISS, BreakerState.CLOSED), (TraceOutcome.ERROR, BreakerState.OPEN)]
+)
+def test_the_probe_decides(outcome: TraceOutcome, state: BreakerState) -> None:
+    gate, _probe = throttles.admit(broken(), (), later(30))
+
+    assert reported(gate, outcome).state is state
+
+
+def test_a_provider_without_a_breaker_is_asked_however_often_it_failed() -> None:
+    gate, admission = throttles.admit(broken(), (), NOW, breaker=False)
+
+    assert (gate.state, admission.refused) == (BreakerState.OPEN, None)  # and the call is no probe
+
+
+@pytest.mark.parametrize(
+    ("outcome", "healthy"),
+    [
+        (TraceOutcome.HIT, True),
+        (TraceOutcome.ERROR, True),
+        (TraceOutcome.UNCONFIGURED, False),
+        (TraceOutcome.NO_CREDITS, False),
+    ],
+)
+def test_health_is_whether_asking_may_help(outcome: TraceOutcome, *, healthy: bool) -> None:
+    assert reported(throttles.new((), NOW), outcome).is_healthy is healthy
+
+
+def test_an_open_breaker_is_not_healthy() -> None:
+    assert not broken().is_healthy

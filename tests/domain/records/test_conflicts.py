@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind
+from app.domain.records import conflicts
+from app.domain.records.conflicts import EMPLOYER, SourceRecord
+from app.domain.records.merging import RankedSource
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+OLD = {"source": "old", "at": "2026-11-19T00:00:00.000Z"}
+NEW = {"source": "new", "at": "2026-11-20T00:00:00.000Z"}
+
+
+def word(stamp: dict[str, str] | None = NEW, **values: str | None) -> SourceRecord:
+    return SourceRecord(values, {"*": stamp} if stamp else {})
+
+
+def conflict(field: str, value: str, other: str) -> dict[str, Any]:
+    return {"entity": "contact", "field": field, "value": value, **NEW, "other": {"value": other, **OLD}}
+
+
+def test_what_differs_is_told_beside_what_stands() -> None:
+    said = conflicts.conflicts("contact", word(title="CEO"), [word(OLD, title="CTO"), word(title="CEO")])
+
+    assert said == [conflict("title", "CEO", "CTO")]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "other"),
+    [
+        ("full_name", "José Álvarez", "jose alvarez"),
+        ("name", "Acme Inc.", "ACME"),
+        (EMPLOYER, "Acme Inc.", "ACME"),
+        ("title", "CEO", "ceo"),
+        ("title", "CEO", None),
+        ("name", "☆", "☆"),
+    ],
+)
+def test_another_spelling_or_silence_is_no_conflict(field: str, value: str, other: str | None) -> None:
+    assert conflicts.conflicts("contact", word(**{field: value}), [word(OLD, **{field: other})]) == []
+
+
+def test_two_names_without_a_letter_are_told_apart() -> None:
+    [said] = conflicts.conflicts("contact", word(name="☆"), [word(OLD, name="♪")])
+
+    assert (said["value"], said["other"]["value"]) == ("☆", "♪")
+
+
+def test_a_field_without_a_value_has_no_conflict_and_no_source() -> None:
+    standing, words = word(city=None), [word(OLD, city="Paris")]
+
+    assert conflicts.conflicts("contact", standing, words) == []
+    assert conflicts.sources(standing, words) == {}
+
+
+def test_the_same_other_value_is_told_once_as_it_was_said_first() -> None:
+    words = [word(OLD, title="CTO"), word(title="cto")]
+
+    said = conflicts.conflicts("contact", word(title="CEO"), words)
+
+    assert said == [conflict("title", "CEO", "CTO")]
+
+
+def test_a_field_that_is_not_shown_has_no_conflict() -> None:
+    standing = word(title="CEO", city="Paris").only(("city",))
+
+    assert conflicts.conflicts("contact", standing, [word(OLD, title="CTO", city="Paris")]) == []
+
+
+def test_nobody_knows_who_said_what_has_no_stamp() -> None:
+    [said] = conflicts.conflicts("contact", word(None, title="CEO"), [word(None, title="CTO")])
+
+    assert (said["source"], said["at"], said["other"]["source"]) == (None, None, None)
+
+
+def test_a_source_is_the_fields_own_stamp_or_that_of_all() -> None:
+    standing = SourceRecord({"title": "CEO", "city": "Paris"}, {"*": OLD, "title": NEW})
+
+    assert conflicts.sources(standing, []) == {"title": NEW, "city": OLD}
+
+
+def test_what_is_filled_in_once_is_of_who_said_it_first() -> None:
+    standing = SourceRecord({"linkedin_url": "u"}, {"*": NEW})
+
+    said = conflicts.sources(standing, [word(OLD, linkedin_url=None), word(OLD, linkedin_url="u")])
+
+    assert said == {"linkedin_url": OLD}
+
+
+def test_a_stamp_of_its_own_counts_for_what_is_filled_in_once_as_well() -> None:
+    standing = SourceRecord({"domain": "acme.com"}, {"*": OLD, "domain": NEW})
+
+    assert conflicts.sources(standing, [word(OLD, domain="acme.com")]) == {"domain": NEW}
+
+
+def test_the_employer_has_the_stamp_of_the_company() -> None:
+    standing = SourceRecord({}, {"*": OLD, "company_id": NEW}).employed_by("Acme")
+
+    assert conflicts.sources(standing, []) == {EMPLOYER: NEW}
+
+
+def test_a_persons_company_is_weighed_as_the_person_is() -> None:
+    source = Source("one", SourceKind.PROVIDER, NOW)
+    found = FoundContact(source=source, company=FoundCompany(source=source, name="Acme"))
+
+    ranked = conflicts.ranked(found, ("one", "two"))
+
+    weighed = RankedSource("one", SourceKind.PROVIDER, NOW, ("one", "two"))
+    assert ranked.company is not None
+    assert (ranked.source, ranked.company.source) == (weighed, weighed)

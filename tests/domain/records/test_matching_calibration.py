@@ -1,0 +1,88 @@
+"""Holds confidences to what they say: of the pairs said to be 0.9 alike, nine in ten are one person."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+from app.domain.normal.names import parse_name
+from app.domain.records.similarity import company_score, confidence, decide, name_score
+
+BINS = ((0.0, 0.4), (0.4, 0.8), (0.8, 0.9), (0.9, 1.01))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    confidence: float
+    same: bool
+
+
+def read_pairs() -> list[Pair]:
+    pairs: list[Pair] = []
+    evidence: tuple[str, float] = ("", 0.0)
+    for line in (Path(__file__).parent / "calibration_pairs.txt").read_text(encoding="utf-8").splitlines():
+        mark, rest = line[:1], line[2:]
+        if mark == "[":
+            asked, _, known = line.strip("[]").partition(" ~ ")
+            evidence = ("company_name", company_score(asked, known)) if known else ("company_domain", 1.0)
+        elif mark in {"+", "-"}:
+            asked, _, known = rest.partition(" = ")
+            field, company = evidence
+            name = name_score(parse_name(asked), parse_name(known))
+            sure = confidence(matched_on=("full_name", field), name=name, company=company)
+            pairs.append(Pair(sure, same=mark == "+"))
+    return pairs
+
+
+PAIRS = read_pairs()
+
+
+def share_of_same(pairs: list[Pair]) -> float:
+    return fmean(pair.same for pair in pairs)
+
+
+def within(low: float, high: float) -> list[Pair]:
+    return [pair for pair in PAIRS if low <= pair.confidence < high]
+
+
+def test_there_are_pairs_enough_of_both_kinds() -> None:
+    same = [pair for pair in PAIRS if pair.same]
+
+    assert len(PAIRS) >= 150
+    assert len(same) >= 75
+    assert len(PAIRS) - len(same) >= 60
+
+
+@pytest.mark.parametrize(("low", "high"), BINS)
+def test_of_pairs_said_to_be_this_sure_as_many_are_one_person(low: float, high: float) -> None:
+    pairs = within(low, high)
+
+    said = fmean(pair.confidence for pair in pairs)
+
+    assert len(pairs) >= 40
+    assert share_of_same(pairs) == pytest.approx(said, abs=0.1)
+
+
+def test_the_surer_a_pair_the_likelier_it_is_one_person() -> None:
+    shares = [share_of_same(within(low, high)) for low, high in BINS]
+
+    assert shares == sorted(shares)
+
+
+def test_the_mean_squared_error_of_confidences_is_low() -> None:
+    brier = fmean((pair.confidence - pair.same) ** 2 for pair in PAIRS)
+
+    assert brier < 0.14
+
+
+def test_nine_in_ten_of_the_matched_are_one_person() -> None:
+    matched = [pair for pair in PAIRS if decide([pair.confidence]) == "matched"]
+
+    assert share_of_same(matched) >= 0.9
+
+
+def test_hardly_anybody_is_lost() -> None:
+    lost = [pair for pair in PAIRS if pair.same and decide([pair.confidence]) == "none"]
+
+    assert len(lost) <= 0.05 * sum(pair.same for pair in PAIRS)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.domain.records.person_matcher import PersonMatcher
+
+ADA = PersonMatcher(
+    contact_ids=frozenset({"con_1"}),
+    emails=frozenset({"ada@acme.com"}),
+    linkedin_urls=frozenset({"https://www.linkedin.com/in/ada-é"}),
+    phones=frozenset({"+16175550155"}),
+    names=frozenset({("ada lovelace", "acme.com"), ("ada lovelace", "acme engines")}),
+)
+URL = "https://www.linkedin.com/in/ada-é"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "ada@acme.com",
+        "Ask ADA@Acme.com.",
+        "<ada@acme.com>",
+        "mailto:ada%40acme.com",
+        URL,
+        "http://uk.linkedin.com/in/ADA-%C3%89/?x=1",
+        "+1 (617) 555-0155",
+        "call 001-617-555.0155 now",
+        "con_1",
+        {"deep": [{"down": ["x", "ada@acme.com"]}]},
+        {"full_name": "Áda  LOVELACE", "company_domain": "acme.com"},
+        {"first_name": "Ada", "last_name": "Lovelace", "company_name": "ACME Engines, Inc."},
+        {"full_name": "Ada Lovelace", "company_domain": "acme.com", "linkedin_url": URL},
+    ],
+)
+def test_a_person_is_found_however_they_are_named(value: Any) -> None:
+    assert ADA.is_in(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        7,
+        "",
+        "ada",
+        "nada@acme.com",
+        "x.ada@acme.com",
+        "ada@acme.com.au",
+        "ada@acme.comx",
+        f"{URL}-2",
+        "+1 617 555 01556",
+        "6175550155000",
+        "con_12",
+        "Ada Lovelace",
+        {"full_name": "Ada Lovelace"},
+        {"full_name": "Ada Lovelace", "company_domain": "other.com"},
+        {"full_name": {"source": "one"}, "company_domain": "acme.com"},
+        {
+            "full_name": "Ada Lovelace",
+            "company_domain": "acme.com",
+            "linkedin_url": "https://www.linkedin.com/in/x",
+        },
+    ],
+)
+def test_somebody_else_is_not_taken_for_them(value: Any) -> None:
+    assert not ADA.is_in(value)
+
+
+def test_who_is_known_by_nothing_but_a_phone_is_found_by_it() -> None:
+    named = PersonMatcher(phones=frozenset({"+16175550155"}))
+
+    assert named.is_in("+1 617 555 0155")
+    assert not named.is_in("ada@acme.com")

@@ -1,0 +1,136 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.domain.normal.names import PersonName, parse_name
+from app.domain.records.similarity import company_score, confidence, decide, name_score
+
+
+def score(a: str, b: str) -> float:
+    return name_score(parse_name(a), parse_name(b))
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("Ada Lovelace", "ADA LOVELACE, PhD", 1.0),
+        ("José García", "Jose Garcia", 1.0),
+        ("Jürgen Müller", "Juergen Mueller", 1.0),
+        ("Jan van den Berg", "Jan Vandenberg", 1.0),
+        ("Ada King Lovelace", "Ada Lovelace", 1.0),
+        ("Bob Smith", "Robert Smith", 0.95),
+        ("Smith John", "John Smith", 0.95),
+        ("Maria García", "Maria García López", 0.93),
+        ("Ines Duarte", "Ines Duarte Brook", 0.93),
+        ("Jean Picard", "Jean-Luc Picard", 0.93),
+        ("J. Smith", "John Smith", 0.82),
+        ("Jhon Smith", "John Smith", 0.82),
+        ("John A. Smith", "John B. Smith", 0.8),
+        ("Plato", "Plato Smith", 0.5),
+        ("Dr. Smith", "John Smith", 0.5),
+    ],
+)
+def test_two_spellings_of_a_name_are_this_alike(a: str, b: str, expected: float) -> None:
+    assert score(a, b) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("John Smith", "Jane Smith"),
+        ("Alexander Kim", "Alexandra Kim"),
+        ("Jon Smith", "Jan Smith"),
+        ("Ada Lovelace", "Grace Hopper"),
+        ("Ana García López", "Ana García Pérez"),
+        ("Plato", "Socrates"),
+    ],
+)
+def test_two_people_are_not_alike(a: str, b: str) -> None:
+    assert score(a, b) < 0.6
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.text("abjohnsmith -'.ü", max_size=12),
+    st.text("abjohnsmith -'.ü", max_size=12),
+    st.text("johns ", max_size=9),
+)
+def test_names_are_as_alike_one_way_as_the_other(first: str, last: str, other: str) -> None:
+    a = PersonName(first, last, f"{first} {last}")
+    b = PersonName(other, last, f"{other} {last}")
+
+    assert name_score(a, b) == pytest.approx(name_score(b, a))
+    assert 0 <= name_score(a, b) <= 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("Acme, Inc.", "ACME GmbH", 1.0),
+        ("DataDog", "Data Dog", 1.0),
+        ("Acme", "Acme Holdings", 0.93),
+        ("Acme Robotics", "Acme Robotiks", 0.82),
+        ("", "Acme", 0.0),
+        ("!!!", "???", 0.0),
+    ],
+)
+def test_two_spellings_of_a_company_are_this_alike(a: str, b: str, expected: float) -> None:
+    assert company_score(a, b) == expected
+
+
+def test_two_companies_are_not_alike() -> None:
+    assert company_score("Acme", "Globex") < 0.5
+
+
+@pytest.mark.parametrize(
+    ("matched_on", "name", "company", "expected"),
+    [
+        (["contact_id"], None, None, 1.0),
+        (["linkedin_url"], 0.1, None, 0.98),
+        (["email"], None, None, 0.97),
+        (["email"], 1.0, None, 0.985),
+        (["email"], 0.7, None, 0.97),
+        (["email"], 0.1, None, 0.582),
+        (["phone"], None, None, 0.9),
+        (["phone"], 0.1, None, 0.54),
+        (["email", "phone"], None, None, 0.997),
+        (["full_name", "company_domain"], 1.0, 1.0, 0.95),
+        (["full_name", "company_domain"], 1.0, None, 0.95),
+        (["full_name", "company_name"], 1.0, 1.0, 0.9),
+        (["full_name", "company_name"], 1.0, 0.5, 0.225),
+        (["full_name"], 1.0, None, 0.3),
+        (["full_name", "company_domain"], None, 1.0, 0.0),
+        ([], 1.0, 1.0, 0.0),
+    ],
+)
+def test_the_confidence_is_that_of_the_table(
+    matched_on: list[str], name: float | None, company: float | None, expected: float
+) -> None:
+    assert confidence(matched_on=matched_on, name=name, company=company) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("scores", "decision"),
+    [
+        ([], "none"),
+        ([0.49], "none"),
+        ([0.5], "ambiguous"),
+        ([0.8], "matched"),
+        ([0.3, 0.95], "matched"),
+        ([0.95, 0.95], "ambiguous"),
+        ([0.95, 0.91], "ambiguous"),
+        ([0.95, 0.86], "matched"),
+        ([0.6, 0.2], "ambiguous"),
+    ],
+)
+def test_one_clear_winner_is_a_match(scores: list[float], decision: str) -> None:
+    assert decide(scores) == decision
+
+
+@pytest.mark.parametrize(("whole", "outcome"), [("Anna Weiss", "matched"), ("Lena Weiss", "ambiguous")])
+def test_the_first_of_two_given_names_names_somebody_the_second_only_may(whole: str, outcome: str) -> None:
+    sure = confidence(
+        matched_on=["full_name", "company_domain"], name=score("Anna-Lena Weiss", whole), company=1.0
+    )
+
+    assert decide([sure]) == outcome

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from app.domain.errors import InsufficientIdentifiers
+from app.domain.records.subjects import Subject
+
+EXACT = ["contact_id", "linkedin_url", "email", "phone"]
+
+
+@pytest.mark.parametrize("field", EXACT)
+def test_one_exact_field_is_enough(field: str) -> None:
+    subject = Subject(**{field: "x"})
+
+    assert subject.has_exact_key
+    assert subject.require_identifiers() is subject
+
+
+@pytest.mark.parametrize("company", ["company_domain", "company_name"])
+@pytest.mark.parametrize(
+    "name", [{"full_name": "Ada Lovelace"}, {"first_name": "Ada", "last_name": "Lovelace"}]
+)
+def test_a_name_and_a_company_are_enough(name: dict[str, str], company: str) -> None:
+    subject = Subject(**name, **{company: "acme"})
+
+    assert not subject.has_exact_key
+    assert subject.require_identifiers() is subject
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"full_name": "Ada Lovelace"},
+        {"company_domain": "acme.com"},
+        {"company_domain": "acme.com", "company_name": "Acme"},
+        {"first_name": "Ada", "company_domain": "acme.com"},
+        {"last_name": "Lovelace", "company_domain": "acme.com"},
+        {"email": "", "full_name": "", "company_name": ""},
+    ],
+)
+def test_anything_less_is_not(fields: dict[str, str]) -> None:
+    with pytest.raises(InsufficientIdentifiers):
+        Subject(**fields).require_identifiers()
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        ({"full_name": "Ada Lovelace"}, "Ada Lovelace"),
+        ({"first_name": "Ada", "last_name": "Lovelace"}, "Ada Lovelace"),
+        ({"full_name": "Countess Ada", "first_name": "Ada", "last_name": "Lovelace"}, "Countess Ada"),
+        ({"first_name": "Ada"}, None),
+        ({"last_name": "Lovelace"}, None),
+        ({}, None),
+    ],
+)
+def test_the_name_is_the_whole_one_or_both_parts(fields: dict[str, str], name: str | None) -> None:
+    assert Subject(**fields).name == name
+
+
+def test_a_subject_can_be_written_down_and_read_back() -> None:
+    subject = Subject(email="ada@acme.com", full_name="Ada Lovelace")
+
+    written = subject.as_dict()
+
+    assert written == {"email": "ada@acme.com", "full_name": "Ada Lovelace"}
+    assert Subject(**written) == subject
+
+
+def test_every_field_can_be_written_down() -> None:
+    fields = {field.name: f"a {field.name}" for field in dataclasses.fields(Subject)}
+
+    assert Subject(**fields).as_dict() == fields
+
+
+def test_the_same_name_in_parts_or_in_another_case_is_the_same_question() -> None:
+    questions = [
+        Subject(full_name="Ada LOVELACE", company_domain="acme.com").question(),
+        Subject(first_name="ada", last_name="lovelace", company_domain="acme.com").question(),
+    ]
+
+    assert questions == [{"name": "ada lovelace", "company_domain": "acme.com"}] * 2
+
+
+def test_a_subject_without_a_name_is_a_question_as_it_is() -> None:
+    assert Subject(email="ada@acme.com", first_name="Ada").question() == {
+        "email": "ada@acme.com",
+        "first_name": "Ada",
+    }
+
+
+def test_a_companys_name_counts_without_case_too() -> None:
+    loud, quiet = (Subject(full_name="Ada", company_name=name) for name in ("ACME", "Acme"))
+
+    assert loud.question() == quiet.question()
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(linkedin_url="https://www.linkedin.com/in/ada"),
+        Subject(email="ada@acme.com"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com"),
+        Subject(full_name="Ada Lovelace", first_name="Ada", last_name="Lovelace", company_name="Acme"),
+    ],
+)
+def test_every_provider_recognizes_a_person_who_is_named_one_way_by_the_same_words(subject: Subject) -> None:
+    assert subject.names_one_way
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(linkedin_url="https://www.linkedin.com/in/ada", full_name="Mallory Evil"),
+        Subject(linkedin_url="https://www.linkedin.com/in/ada", email="mallory@evil.example"),
+        Subject(full_name="Ada Lovelace", company_domain="acme.com", company_name="Evil"),
+        Subject(full_name="Ada Lovelace", first_name="Mallory", last_name="Evil", company_name="Acme"),
+    ],
+)
+def test_of_several_ways_each_provider_may_go_by_another(subject: Subject) -> None:
+    assert not subject.names_one_way

@@ -1,0 +1,19 @@
+"""One stack for all walks: the API on its production server, a worker, a database, Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from e2e_stack import Stack, running
+from local_servers import empty_database
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+    """One stack for all walks; each makes a workspace of its own in it."""
+    folder = tmp_path_factory.mktemp("walks")
+    with ExitStack() as stop:
+        url = stop.enter_context(empty_database(folder, f"walks_{worker_id}"))
+        yield stop.enter_context(running(folder, url))

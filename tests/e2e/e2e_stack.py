@@ -1,0 +1,262 @@
+"""The service as a caller sees it: real API and worker processes on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from local_servers import free_port, start_redis
+
+from app.core.accounts import accounts, workspaces
+from app.core.accounts.accounts import Role
+from app.core.contacts import contacts
+from app.core.ledger import credits
+from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, SourceKind
+from app.domain.kinds import Queue
+from app.infra import clock, passwords
+from app.infra.db import Database
+
+ROOT = Path(__file__).parents[2]
+PROCESSES = 2
+PASSWORD = "correct horse battery staple"
+PASSWORD_HASH = passwords.hash_password(PASSWORD)
+ALL_QUEUES = ",".join(Queue)
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: dict[str, str]
+    body: Any
+
+    @property
+    def code(self) -> str:
+        return str(self.body["code"])
+
+
+@dataclass
+class Stack:
+    """The service as a caller sees it, and its processes as an operator does."""
+
+    base_url: str
+    database: Database
+    redis_port: int
+    redis_folder: Path
+    redis: subprocess.Popen[bytes]
+    environment: dict[str, str]
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    web: subprocess.Popen[bytes] | None = None
+    openapi: dict[str, Any] = field(default_factory=dict)
+
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.base_url + path, data, method=method)
+        if data is not None:
+            request.add_header("Content-Type", "application/json")
+        for name, value in headers.items():
+            request.add_header(name.replace("_", "-"), value)
+        try:
+            with urllib.request.urlopen(request, timeout=40) as response:
+                answer = _answer(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                answer = _answer(error)
+        self._check(method, path, answer)
+        return answer
+
+    def _check(self, method: str, path: str, answer: Answer) -> None:
+        """Hold every answer against the service's own OpenAPI document."""
+        if not self.openapi:
+            return
+        rule = re.sub(r"^/api/keys/.+", "/api/keys/{key_id}", path.partition("?")[0])
+        rule = re.sub(r"^/api/sessions/.+", "/api/sessions/{session_id}", rule)
+        operation = self.openapi["paths"].get(rule, {}).get(method.lower())
+        if operation is None:
+            return
+        content = operation["responses"][str(answer.status)].get("content", {})
+        kind = answer.headers.get("Content-Type", "").partition(";")[0]
+        if answer.body:
+            schema = {**content[kind]["schema"], "components": self.openapi["components"]}
+            Draft202012Validator(schema).validate(answer.body)
+
+    def workspace(self, *, grant: int = 100) -> tuple[str, str]:
+        """Make a workspace with credits and an account; give its id and a session token."""
+        with self.database.transaction() as session:
+            now = clock.now()
+            workspace = workspaces.create(session, name="Walkers", now=now)
+            email = f"{workspace.id.replace('_', '-')}@walkers.example"
+            accounts.create(
+                session,
+                workspace.id,
+                email=email,
+                name="Walker",
+                role=Role.ADMIN,
+                api_access=True,
+                password_hash=PASSWORD_HASH,
+                now=now,
+            )
+            if grant:
+                credits.grant(session, workspace.id, grant, reason="walk", now=now)
+        answer = self.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD})
+        assert answer.status == 200, answer.body
+        return workspace.id, f"Bearer {answer.body['access_token']}"
+
+    def grant(self, workspace_id: str, amount: int) -> None:
+        with self.database.transaction() as session:
+            credits.grant(session, workspace_id, amount, reason="walk", now=clock.now())
+
+    def contacts(self, count: int) -> list[str]:
+        """Store people with a valid address each; give their ids."""
+        now = clock.now()
+        source = Source("walk", SourceKind.IMPORT, now)
+        tag = secrets.token_hex(4)
+        ids = []
+        with self.database.transaction() as session:
+            for number in range(count):
+                email = FoundEmail(
+                    email=f"p{number}@{tag}.example", type="work", status=EmailStatus.VALID, source=source
+                )
+                found = FoundContact(source=source, full_name=f"Person {tag} {number}", emails=(email,))
+                ids.append(contacts.upsert(session, found, now=now).id)
+        return ids
+
+    def start_worker(self, queues: str = ALL_QUEUES) -> subprocess.Popen[bytes]:
+        name = f"walk{len(self.workers)}"
+        worker = spawn(
+            *("celery", "-q", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
+            *("--without-gossip", "--without-mingle", "-n", f"{name}@%h"),
+            log=self.redis_folder / f"{name}.log",
+            environment=self.environment,
+        )
+        self.workers.append(worker)
+        return worker
+
+    def stop_redis(self) -> None:
+        self.redis.kill()
+        self.redis.wait()
+
+    def start_redis(self) -> None:
+        self.redis = start_redis(self.redis_port, self.redis_folder)
+
+
+def spawn(*command: str, log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a module of Python as a process group of its own."""
+    with log.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-m", *command],
+            cwd=ROOT,
+            env=environment,
+            stderr=file,
+            stdout=file,
+            start_new_session=True,
+        )
+
+
+def _answer(response: Any) -> Answer:
+    raw = response.read()
+    kind = response.headers.get("Content-Type", "")
+    body = json.loads(raw) if "json" in kind else raw
+    return Answer(response.status, dict(response.headers), body)
+
+
+def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
+    """Give the first true value of the condition, or fail."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.05)
+    pytest.fail("it did not come true in time")
+
+
+def is_ready(stack: Stack) -> bool:
+    try:
+        return stack.call("GET", "/readyz").status == 200
+    except OSError:
+        return False
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    except ProcessLookupError:
+        process.wait()
+
+
+@contextmanager
+def running(
+    folder: Path, url: str, *, workers: Sequence[str] = (ALL_QUEUES,), **settings: str
+) -> Iterator[Stack]:
+    """Run the API on its production server, workers and Redis over the database, which is migrated first.
+
+    `workers` are the queues of each worker process; by default one consumes all of them.
+    No provider but the sandbox and the patterns is asked unless the settings say so.
+    """
+    redis_port, web_port = free_port(), free_port()
+    environment = os.environ | {
+        "DATABASE_URL": url,
+        "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
+        "LOG_LEVEL": "info",
+        "WEB_CONCURRENCY": str(PROCESSES),
+        "REPUBLISH_SECONDS": "2",
+        "LIMIT_SPEND": "100000/minute",
+        "LIMIT_LOGIN_ADDRESS": "100000/minute",
+        "LIMIT_LOGIN_ACCOUNT": "100000/minute",
+        **{f"PROVIDERS_{field}": "default,sandbox" for field in ("EMAIL", "PHONE", "PERSON", "COMPANY")},
+        "PROVIDERS_VERIFICATION": "",
+        **settings,
+    }
+    subprocess.run(
+        [sys.executable, "-m", "flask", "--app", "cli.application:create_app", "database", "upgrade"],
+        cwd=ROOT,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    with ExitStack() as stop:
+        redis = start_redis(redis_port, folder)
+        web = spawn(
+            *(
+                "gunicorn",
+                "-c",
+                "gunicorn.conf.py",
+                "-b",
+                f"127.0.0.1:{web_port}",
+                "app.factory:create_app()",
+            ),
+            log=folder / "web.log",
+            environment=environment,
+        )
+        stop.callback(kill, web)
+        stack = Stack(
+            f"http://127.0.0.1:{web_port}", Database(url), redis_port, folder, redis, dict(environment)
+        )
+        stack.web = web
+        stop.callback(stack.stop_redis)
+        stop.callback(lambda: [kill(worker) for worker in stack.workers])
+        for queues in workers:
+            stack.start_worker(queues)
+        until(lambda: is_ready(stack), 60)
+        stack.openapi = stack.call("GET", "/openapi.json").body
+        yield stack
+        stack.database.engine.dispose()

@@ -1,0 +1,104 @@
+"""Requests written byte by byte, and answers read as they come: what no HTTP client would send."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+from e2e_stack import Stack
+
+TOKEN = b"@token@"
+REVEAL = b"/api/ext/reveal/email"
+PERSON = b'{"subject": {"full_name": "Nobody Here", "company_name": "Nowhere"}}'
+SECONDS = 10
+"""Until a server that says nothing is called hanging."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The first answer that is not 1xx, and all that came."""
+
+    status: int
+    headers: dict[str, str]
+    body: Any
+    raw: bytes
+
+    @property
+    def code(self) -> str:
+        return str(self.body["code"])
+
+
+def get(
+    target: bytes = b"/api/ext/session",
+    *headers: bytes,
+    method: bytes = b"GET",
+    version: bytes = b"HTTP/1.1",
+    host: bytes = b"Host: x",
+    authorization: bytes = b"Authorization: Bearer " + TOKEN,
+) -> bytes:
+    lines = (b"%s %s %s" % (method, target, version), host, authorization, b"Connection: close", *headers)
+    return b"\r\n".join((*filter(None, lines), b"", b""))
+
+
+def post(body: bytes, *headers: bytes, target: bytes = REVEAL, kind: bytes = b"application/json") -> bytes:
+    """Write a POST whose headers say how long the body is."""
+    return get(target, b"Content-Type: " + kind, *headers, method=b"POST") + body
+
+
+def sized(body: bytes, *headers: bytes, target: bytes = REVEAL, kind: bytes = b"application/json") -> bytes:
+    return post(body, b"Content-Length: %d" % len(body), *headers, target=target, kind=kind)
+
+
+def chunked(body: bytes, *headers: bytes) -> bytes:
+    return post(body, b"Transfer-Encoding: chunked", *headers)
+
+
+def chunk(body: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
+    return b"%x\r\n%s\r\n" % (len(body), body) + end
+
+
+def exchange(stack: Stack, raw: bytes, token: str, *, hang_up: bool = True) -> bytes:
+    """Send it all, say that there is no more unless told otherwise, and read until the server closes."""
+    with socket.create_connection(("127.0.0.1", port(stack)), timeout=SECONDS) as line:
+        with suppress(ConnectionError):  # the answer may come, and the end, before all is sent
+            line.sendall(raw.replace(TOKEN, token.removeprefix("Bearer ").encode()))
+            if hang_up:
+                line.shutdown(socket.SHUT_WR)
+        return b"".join(_pieces(line))
+
+
+def ask(stack: Stack, raw: bytes, token: str, *, hang_up: bool = True) -> Reply:
+    answer = exchange(stack, raw, token, hang_up=hang_up)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    if head.startswith(b"HTTP/1.1 1"):
+        head, _, body = body.partition(b"\r\n\r\n")
+    start, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    is_json = "json" in headers.get("content-type", "")
+    content = json.loads(body[: int(headers["content-length"])]) if is_json and body else None
+    return Reply(int(start.split()[1]), headers, content, answer)
+
+
+def port(stack: Stack) -> int:
+    return int(stack.base_url.rpartition(":")[2])
+
+
+def memory(stack: Stack) -> int:
+    """Bytes that the API's processes have in memory."""
+    address = f"127.0.0.1:{port(stack)}"
+    return sum(
+        process.memory_info().rss
+        for process in psutil.process_iter(["cmdline"])
+        if address in (process.info["cmdline"] or ())
+    )
+
+
+def _pieces(line: socket.socket) -> Iterator[bytes]:
+    with suppress(ConnectionResetError):
+        while piece := line.recv(65536):
+            yield piece

@@ -1,0 +1,157 @@
+"""One workspace's slow reveals beside another's clicks, with a worker process for each queue of a click."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import pytest
+from e2e_stack import Answer, Stack, running, until
+from local_servers import empty_database
+from sqlalchemy import func, select
+from vendors_support import Vendors, vendors_on_loopback
+from werkzeug import Request
+
+from app.core.jobs.jobs import Job
+from app.core.ledger.credits import LedgerEntry
+from app.domain.kinds import OPEN
+from app.domain.normal.names import name_key
+
+REVEAL = "/api/ext/reveal/email"
+THREADS = 10
+MANY = 3 * THREADS
+
+
+class Gate:
+    """A vendor that keeps its callers waiting until it lets them through; it notes their order."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.permits = threading.Semaphore(0)
+
+    def answer(self, request: Request) -> tuple[int, object]:
+        self.asked.append(name_key(request.args["full_name"]))
+        self.permits.acquire(timeout=9)
+        return 200, {"data": {"email": None, "score": None}, "meta": {}}
+
+
+def knows_everybody(request: Request) -> tuple[int, object]:
+    address = f"{request.args['full_name'].replace(' ', '.')}@acme.example".lower()
+    return 200, {"data": {"email": address, "score": 99, "verification": {"status": "valid"}}, "meta": {}}
+
+
+@pytest.fixture(scope="module")
+def vendors() -> Iterator[Vendors]:
+    with vendors_on_loopback() as vendors:
+        yield vendors
+
+
+@pytest.fixture(scope="module")
+def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+    """A stack of its own, whose only provider is the vendor here."""
+    folder = tmp_path_factory.mktemp("fairness")
+    with ExitStack() as stop:
+        url = stop.enter_context(empty_database(folder, f"fairness_{worker_id}"))
+        settings = {"PROVIDERS_EMAIL": "hunter", "LEASE_SECONDS": "11", **vendors.settings()}
+        workers = ("interactive", "providers", "enrichment,upkeep")
+        yield stop.enter_context(running(folder, url, workers=workers, **settings))
+
+
+@pytest.fixture
+def gate(stack: Stack, vendors: Vendors) -> Iterator[Gate]:
+    """Let the vendor keep its callers waiting; after the test everything that is open ends."""
+    gate = Gate()
+    vendors.start_anew()
+    vendors.says["hunter"] = gate.answer
+    yield gate
+    vendors.start_anew()
+    gate.permits.release(1000)
+    until(lambda: not open_jobs(stack), 60)
+
+
+def reveal(stack: Stack, token: str, name: str, **headers: str) -> Answer:
+    subject = {"full_name": name, "company_domain": "acme.example"}
+    return stack.call("POST", REVEAL, {"subject": subject}, Authorization=token, **headers)
+
+
+def open_jobs(stack: Stack, workspace_id: str | None = None) -> int:
+    query = select(func.count()).where(Job.status.in_(OPEN))
+    if workspace_id is not None:
+        query = query.where(Job.workspace_id == workspace_id)
+    with stack.database.reading() as session:
+        return session.scalar(query) or 0
+
+
+def flood(stack: Stack, gate: Gate, tag: str) -> tuple[str, str]:
+    """Let a workspace ask for many whom only the vendor may know, until it hangs in every thread."""
+    workspace_id, token = stack.workspace()
+    for number in range(MANY):
+        assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
+    until(lambda: len(gate.asked) == THREADS)
+    return workspace_id, token
+
+
+def test_a_click_on_a_known_person_does_not_wait_for_slow_reveals_of_another_workspace(
+    stack: Stack, gate: Gate
+) -> None:
+    heavy, _token = flood(stack, gate, "Heavy")
+    _light, token = stack.workspace()
+    [contact_id] = stack.contacts(1)
+
+    click = stack.call("POST", REVEAL, {"subject": {"contact_id": contact_id}}, Authorization=token)
+
+    assert (click.status, click.body["job"]["outcome"]) == (200, "found")
+    assert open_jobs(stack, heavy) == MANY  # not one of them was waited for
+
+
+def test_a_slow_reveal_is_asked_for_as_soon_as_a_thread_of_another_workspace_is_free(
+    stack: Stack, gate: Gate
+) -> None:
+    flood(stack, gate, "Crowd")
+    _light, token = stack.workspace()
+    reveal(stack, token, "Single Person", Prefer="respond-async")
+
+    gate.permits.release()
+    until(lambda: len(gate.asked) > THREADS)
+
+    assert gate.asked[THREADS] == name_key("Single Person")
+
+
+def test_what_was_handed_over_survives_the_death_of_its_worker_and_is_charged_once(
+    stack: Stack, gate: Gate, vendors: Vendors
+) -> None:
+    heavy, _token = flood(stack, gate, "Survivor")
+    worker = stack.workers[1]
+
+    os.killpg(worker.pid, signal.SIGKILL)
+    worker.wait()
+    vendors.says["hunter"] = knows_everybody
+    gate.permits.release(1000)
+    stack.workers[1] = stack.start_worker("providers")
+    until(lambda: not open_jobs(stack, heavy), 90)
+
+    assert statuses(stack, heavy) == {("succeeded", "found"): MANY}
+    assert closed_and_spent(stack, heavy) == (MANY, MANY)
+
+
+def statuses(stack: Stack, workspace_id: str) -> dict[tuple[str, str | None], int]:
+    query = (
+        select(Job.status, Job.outcome, func.count())
+        .where(Job.workspace_id == workspace_id)
+        .group_by(Job.status, Job.outcome)
+    )
+    with stack.database.reading() as session:
+        return {(status, outcome): count for status, outcome, count in session.execute(query)}
+
+
+def closed_and_spent(stack: Stack, workspace_id: str) -> tuple[int, int]:
+    """Read how many jobs the ledger closed, and how many credits they cost."""
+    query = select(func.count(), func.sum(LedgerEntry.spent)).where(
+        LedgerEntry.workspace_id == workspace_id, LedgerEntry.kind.in_(("settle", "release"))
+    )
+    with stack.database.reading() as session:
+        closed, spent = session.execute(query).one()
+    return closed, spent

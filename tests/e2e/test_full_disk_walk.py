@@ -1,0 +1,37 @@
+"""The whole service with a full disk under its logs: every write of a line fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from e2e_stack import Stack, running
+from local_servers import empty_database
+
+FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Iterator[Stack]:
+    for log in ("web.log", "walk0.log"):
+        (tmp_path / log).symlink_to(FULL)
+    with empty_database(tmp_path, "full_disk") as url, running(tmp_path, url) as stack:
+        yield stack
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="only Linux has a disk that is always full")
+def test_requests_jobs_and_settlements_go_on_while_no_line_of_the_log_can_be_written(stack: Stack) -> None:
+    _workspace, token = stack.workspace(grant=3)
+    [contact_id] = stack.contacts(1)
+    body = {"subject": {"contact_id": contact_id}}
+
+    looked_up = stack.call("POST", "/api/ext/lookup", body, Authorization=token)
+    revealed = stack.call("POST", "/api/ext/reveal/email", body, Authorization=token)
+    refused = stack.call("GET", "/api/ext/session")
+    metrics = stack.call("GET", "/metrics").body.decode()
+
+    assert (looked_up.status, refused.status) == (200, 401)
+    assert (revealed.status, revealed.body["job"]["outcome"]) == (200, "found")
+    assert revealed.body["credits"] == {"charged": 1, "reserved": 0, "balance": 2, "already_owned": False}
+    assert "ext_log_failures_total" in metrics

@@ -1,0 +1,201 @@
+"""A worker under the supervisor that `dev.py up` uses, over a database and a Redis of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import psutil
+import redis
+from e2e_stack import ROOT, until
+from jobs_support import FRESH, a_question, a_workspace
+from local_servers import empty_database, free_port, start_redis
+
+from app.core.jobs import submission
+from app.core.jobs.jobs import Job
+from app.core.queues import worker_heartbeats
+from app.domain.kinds import Kind
+from app.infra import database_clock
+from app.infra.db import Database
+from app.infra.queue import Sender
+from tools.services.processes import Reaper
+from tools.services.supervisor import Supervisor
+from app.infra.queue import JobPublisher
+from tools.processes import Keeper
+from tools.supervisor import Supervisor
+
+_HOUR = timedelta(hours=1)
+QUEUES = "interactive,providers,enrichment,upkeep"
+
+
+@dataclass
+class Crew:
+    """Workers that are started again when they end, and who asks them."""
+
+    database: Database
+    folder: Path
+    environment: dict[str, str]
+
+    def __post_init__(self) -> None:
+        self.port = int(self.environment["REDIS_URL"].rpartition(":")[2].partition("/")[0])
+        self.redis = start_redis(self.port, self.folder)
+        with self.database.transaction() as session:
+            self.workspace_id = a_workspace(session, grant=1000)
+        self.reaper = Reaper(grace=1)
+        self.over = threading.Event()
+        self.tending = threading.Thread(target=self._tend)
+
+    def start(self, names: Sequence[str], pool: str) -> None:
+        celery = f"exec {sys.executable} -m celery -A watched_entry worker -Q {QUEUES} -P {pool} -c 4"
+        commands = {name: f"{celery} -n {name}@%h --without-gossip --without-mingle" for name in names}
+        self.supervisor = Supervisor(commands, self.environment, self.folder, self.reaper, grace=12)
+        self.supervisor.start()
+        self.tending.start()
+        self.until_working(len(names))
+
+    def stop(self) -> None:
+        self.over.set()
+        self.tending.join()
+        self.supervisor.stop()
+        self.reaper.close()
+
+    def stop_redis(self) -> None:
+        self.redis.kill()
+        self.redis.wait()
+
+    @property
+    def pid(self) -> int:
+        """Give the process of the first worker."""
+        process = self.supervisor.children[0].process
+        return process.pid if process else 0
+
+    @property
+    def client(self) -> redis.Redis:
+        return redis.Redis(port=self.port, socket_timeout=5)
+
+    def log(self, name: str = "one") -> str:
+        return (self.folder / f"{name}.log").read_text()
+
+    def asked(self) -> list[str]:
+        """Give the lines of what the provider was asked."""
+        path = self.folder / "asked"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def ask(self, kind: Kind = Kind.COMPANY_BY_HASH, *, send: bool = True, **changes: Any) -> str:
+        """Ask a question, as the API does; give the job's id."""
+        request = {"kind": "website", "hashes": [token_hex(32)]}
+        values = {"kind": kind, "price": 0, "request": request, "identity": {"about": token_hex(8)}}
+        now = database_clock.now()
+        with self.database.transaction() as session:
+            question = a_question(self.workspace_id, **(values | changes))
+            job = submission.submit(session, question, fresh=FRESH, deadline=_HOUR, now=now).job
+        if send:
+            JobPublisher(self.environment["REDIS_URL"]).send(kind, [job.id])
+        return job.id
+
+    def enrichment(self, count: int) -> str:
+        """Ask for the e-mails of so many people."""
+        people = [f"Ann{token_hex(3)} Bee{number:02}" for number in range(count)]
+        return self.ask(
+            Kind.ENRICHMENT_REQUEST,
+            price=count,
+            request={"entity": "person", "fields": ["email"], "max_credits": None},
+            items=tuple(
+                {"subject": {"full_name": name, "company_domain": "acme.example"}} for name in people
+            ),
+        )
+
+    def reveal(self, name: str) -> str:
+        """Ask for somebody's e-mail."""
+        subject = {"full_name": name, "company_domain": "acme.example"}
+        request = {"subject": subject, "types": ["work"], "min_status": "valid"}
+        return self.ask(Kind.REVEAL_EMAIL, price=1, request=request)
+
+    def asked_about(self) -> list[tuple[str, str]]:
+        """Give which process asked about whom."""
+        return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in self.asked()]
+
+    def worker_of(self, pid: int) -> subprocess.Popen[bytes]:
+        """Give the worker that this process is, or is a child of."""
+        family = {pid, psutil.Process(pid).ppid()}
+        return next(
+            child.process
+            for child in self.supervisor.children
+            if child.process is not None and child.process.pid in family
+        )
+
+    def until_over(self, *job_ids: str) -> None:
+        for job_id in job_ids:
+            self.seconds_until_done(job_id, 60)
+
+    def job(self, job_id: str) -> Job:
+        with self.database.reading() as session:
+            return session.get_one(Job, job_id)
+
+    def seconds_until_done(self, job_id: str, limit: float) -> float:
+        """Wait until the job is over; give how long that took."""
+        began = time.monotonic()
+        until(lambda: self.job(job_id).finished_at, limit)
+        return time.monotonic() - began
+
+    def states(self) -> dict[str, str]:
+        """Give what the workers that live say of themselves."""
+        with self.database.reading() as session:
+            now = database_clock.value(session)
+            return {
+                row.name: worker_heartbeats.state(row, now=now).value
+                for row in worker_heartbeats.known(session)
+            }
+
+    def until_working(self, count: int = 1) -> None:
+        until(lambda: [*self.states().values()].count("working") >= count, 60)
+
+    def restart_redis(self) -> None:
+        self.stop_redis()
+        self.redis = start_redis(self.port, self.folder)
+
+    def _tend(self) -> None:
+        while not self.over.wait(0.05):
+            self.supervisor.restart_exited()
+
+
+@contextmanager
+def crew(folder: Path, *names: str, pool: str = "threads", **settings: str) -> Iterator[Crew]:
+    """Run workers of these names, all alike, until the block is over."""
+    with ExitStack() as stop:
+        url = stop.enter_context(empty_database(folder, f"watched_{token_hex(4)}"))
+        environment = _environment(folder, url, settings)
+        flask = (sys.executable, "-m", "flask", "--app", "cli.application:create_app", "database", "upgrade")
+        subprocess.run(flask, cwd=ROOT, env=environment, check=True, capture_output=True)
+        database = Database(url)
+        stop.callback(database.engine.dispose)
+        made = Crew(database, folder, environment)
+        stop.callback(made.stop_redis)
+        made.start(names, pool)
+        stop.callback(made.stop)
+        yield made
+
+
+def _environment(folder: Path, url: str, settings: dict[str, str]) -> dict[str, str]:
+    return os.environ | {
+        "DATABASE_URL": url,
+        "REDIS_URL": f"redis://127.0.0.1:{free_port()}/0",
+        "LOG_LEVEL": "info",
+        "REPUBLISH_SECONDS": "2",
+        "PROVIDERS_EMAIL": "sandbox",
+        "PROVIDERS_PERSON": "",
+        "PROVIDERS_VERIFICATION": "",
+        "WATCHED_FOLDER": str(folder),
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'walks'}",
+        **settings,
+    }

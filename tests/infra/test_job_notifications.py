@@ -1,0 +1,288 @@
+from __future__ import annotations
+
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from jobs_support import until
+from local_servers import free_port, start_redis
+from redis import Redis
+from structlog.testing import capture_logs
+
+from app.infra import job_notifications, redis_client
+from app.infra.job_notifications import JobListener, JobNotifier
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_notifications, "LISTEN_SECONDS", 0.2)
+    monkeypatch.setattr(job_notifications, "RECONNECT_SECONDS", 0.05)
+
+
+class Server:
+    """A Redis-protocol server that can be stopped and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.port = folder, free_port()
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self.process = start_redis(self.port, self.folder)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def ears(quick: None) -> Iterator[Callable[[str], JobListener]]:
+    """Open ears that are closed with the test: one left open would go on, in the tests of others."""
+    opened: list[JobListener] = []
+
+    def open_one(url: str) -> JobListener:
+        opened.append(JobListener(url))
+        return opened[-1]
+
+    yield open_one
+    for one in opened:
+        one.close()
+
+
+@pytest.fixture
+def ear(ears: Callable[[str], JobListener], server: Server) -> JobListener:
+    return ears(server.url)
+
+
+@pytest.fixture
+def bell(server: Server) -> JobNotifier:
+    return JobNotifier(server.url)
+
+
+def subscribers(url: str) -> int:
+    with redis_client.connect(url) as client:
+        return len([one for one in client.client_list() if one["sub"] == "1"])
+
+
+def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier) -> None:
+    with ear.waiting("job_1") as event:
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+
+
+def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNotifier) -> None:
+    with ear.waiting("job_1") as mine, ear.waiting("job_2") as other:
+        until(mine.is_set)
+        mine.clear()
+
+        bell.ring("job_nobody_waits_for")
+        bell.ring("job_2")
+
+        assert other.wait(5)
+        assert not mine.is_set()
+
+
+def test_everybody_who_waits_for_a_job_is_woken(ear: JobListener, bell: JobNotifier) -> None:
+    with ear.waiting("job_1") as one, ear.waiting("job_1") as two:
+        until(one.is_set)
+        one.clear()
+        two.clear()
+
+        bell.ring("job_1")
+
+        assert one.wait(5)
+        assert two.wait(5)
+
+
+def ring_all(bell: JobNotifier, events: list[threading.Event]) -> bool:
+    """Ring for those who sleep still; on a busy machine a ring may be lost, as its docstring says."""
+    for number, event in enumerate(events):
+        if not event.is_set():
+            bell.ring(f"job_{number}")
+    return all(event.wait(0.5) for event in events)
+
+
+def test_three_hundred_waiters_use_one_connection(
+    ear: JobListener, bell: JobNotifier, server: Server
+) -> None:
+    with ExitStack() as waiting, redis_client.connect(server.url) as client:
+        events = [waiting.enter_context(ear.waiting(f"job_{number}")) for number in range(300)]
+        until(events[0].is_set)
+        for event in events:
+            event.clear()
+
+        until(lambda: ring_all(bell, events))
+
+        assert subscribers(server.url) == 1
+        others = [one for one in client.client_list() if one["sub"] == "0"]
+        assert len(others) <= 2 + 1, others  # the bell's, this one, the last question's
+
+
+def test_nothing_is_left_of_a_waiter_that_is_done(ear: JobListener) -> None:
+    with ear.waiting("job_1"), ear.waiting("job_1"):
+        pass
+
+    assert dict(ear._waiters) == {}  # noqa: SLF001 -- that is the point
+
+
+def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:
+    with ear.waiting("job_1") as patient:
+        with ear.waiting("job_1"):
+            until(patient.is_set)
+        patient.clear()
+
+        bell.ring("job_1")
+
+        assert patient.wait(5)
+
+
+def test_no_connection_is_made_before_somebody_waits(server: Server) -> None:
+    with redis_client.connect(server.url) as client:
+        before = len(client.client_list())
+
+        JobListener(server.url)
+
+        assert len(client.client_list()) == before
+
+
+def test_a_silent_line_is_asked_whether_it_still_stands(
+    ear: JobListener, bell: JobNotifier, server: Server
+) -> None:
+    with ear.waiting("job_1") as event, redis_client.connect(server.url) as client:
+        asked = pings(client)
+        until(lambda: pings(client) > asked + 2)
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+        assert subscribers(server.url) == 1
+
+
+def pings(client: Redis) -> int:
+    return int(client.info("commandstats").get("cmdstat_ping", {"calls": 0})["calls"])
+
+
+def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server: Server) -> None:
+    with ear.waiting("job_1") as event:
+        until(event.is_set)
+        event.clear()
+
+        server.stop()
+        server.start()
+
+        assert event.wait(5)
+
+
+def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, server: Server) -> None:
+    with ear.waiting("job_1") as event:
+        until(event.is_set)
+        event.clear()
+
+        with redis_client.connect(server.url) as client:
+            client.client_pause(1500, all=True)
+
+        assert event.wait(10)
+
+
+def test_a_ring_that_is_no_text_harms_nobody(ear: JobListener, bell: JobNotifier, server: Server) -> None:
+    with ear.waiting("job_1") as event, redis_client.connect(server.url) as client:
+        until(event.is_set)
+        event.clear()
+
+        client.publish(job_notifications.CHANNEL, b"\xff")
+        bell.ring("job_1")
+
+        assert event.wait(5)
+
+
+def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
+    bell = JobNotifier(f"redis://127.0.0.1:{free_port()}/0")
+    started = time.monotonic()
+
+    for _ in range(100):
+        bell.ring("job_1")
+
+    assert time.monotonic() - started < 10
+
+
+def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch: pytest.MonkeyPatch) -> None:
+    nowhere = f"redis://127.0.0.1:{free_port()}/0"
+    tries: list[tuple[str, int]] = []
+    told: list[int] = []
+    connect = redis_client.connect
+
+    def counted(url: str, *, answer_seconds: float) -> Redis:
+        tries.append((url, threading.get_ident()))
+        return connect(url, answer_seconds=answer_seconds)
+
+    monkeypatch.setattr(job_notifications.redis, "connect", counted)
+    monkeypatch.setattr(
+        job_notifications.log, "warning", lambda *_event, **_fields: told.append(threading.get_ident())
+    )
+
+    with ears(nowhere).waiting("job_1"):
+        mine = until(lambda: [thread for url, thread in tries if url == nowhere][5:])
+
+    assert told.count(mine[0]) == 1
+
+
+def test_an_error_that_nobody_thought_of_does_not_deafen(
+    ear: JobListener, bell: JobNotifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = redis_client.connect
+    errors = [LookupError("nobody thought of it"), LookupError("nor of this")]
+
+    def unlucky(url: str, *, answer_seconds: float) -> Redis:
+        if errors:
+            raise errors.pop()
+        return connect(url, answer_seconds=answer_seconds)
+
+    monkeypatch.setattr(job_notifications.redis, "connect", unlucky)
+
+    with capture_logs() as events, ear.waiting("job_1") as event:
+        until(event.is_set)
+        event.clear()
+
+        bell.ring("job_1")
+
+        assert event.wait(5)
+    assert [(one["error"], type(one["exc_info"])) for one in events] == [("LookupError", LookupError)]
+
+
+def test_an_ear_that_is_closed_listens_no_longer(ear: JobListener, server: Server) -> None:
+    with ear.waiting("job_1") as event:
+        until(event.is_set)
+
+    ear.close()
+
+    until(lambda: not subscribers(server.url))
+
+
+def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: JobListener) -> None:
+    before = {thread.ident for thread in threading.enumerate()}
+
+    with ExitStack() as waiting:
+        for number in range(20):
+            waiting.enter_context(ear.waiting(f"job_{number}"))
+        new = [thread for thread in threading.enumerate() if thread.ident not in before]
+
+    assert [thread.name for thread in new] == ["ear"]

@@ -1,0 +1,160 @@
+from __future__ import annotations
+
+import subprocess
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from local_servers import free_port, start_redis
+
+from app.infra.circuit_breaker import CircuitBreaker
+from app.infra.rate_limiter import Limiter
+
+
+@dataclass
+class Nearby:
+    port: int
+    start: Callable[[], None]
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+
+@pytest.fixture
+def key() -> str:
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def nearby(tmp_path: Path) -> Iterator[Nearby]:
+    """A port, and a server on it that is started, stopped and started again at will."""
+    servers: list[subprocess.Popen[bytes]] = []
+    port = free_port()
+
+    def start() -> None:
+        servers.append(start_redis(port, tmp_path))
+
+    yield Nearby(port, start)
+    for server in servers:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect the commands that go to any Redis."""
+    words: list[str] = []
+    real = redis.Redis.execute_command
+
+    def note(client: redis.Redis, *arguments: Any, **options: Any) -> Any:
+        words.append(arguments[0])
+        return real(client, *arguments, **options)
+
+    monkeypatch.setattr(redis.Redis, "execute_command", note)
+    return words
+
+
+def test_requests_are_counted_down_and_then_refused(redis_url: str, key: str) -> None:
+    limiter = Limiter(redis_url)
+
+    standings = [limiter.hit("2/hour", key) for _ in range(3)]
+
+    assert [standing.allowed for standing in standings] == [True, True, False]
+    assert [standing.remaining for standing in standings] == [1, 0, 0]
+    assert {(standing.quota, standing.window) for standing in standings} == {(2, 3600)}
+    assert all(1 <= standing.reset <= 3600 for standing in standings)
+
+
+def test_processes_count_together(redis_url: str, key: str) -> None:
+    Limiter(redis_url).hit("1/hour", key)
+
+    standing = Limiter(redis_url).hit("1/hour", key)
+
+    assert not standing.allowed
+
+
+def test_looking_counts_nothing(redis_url: str, key: str) -> None:
+    limiter = Limiter(redis_url)
+
+    before = [limiter.look("1/hour", key).allowed for _ in range(3)]
+    limiter.hit("1/hour", key)
+
+    assert before == [True] * 3
+    assert not limiter.look("1/hour", key).allowed
+
+
+def test_keys_are_counted_apart(redis_url: str, key: str) -> None:
+    limiter = Limiter(redis_url)
+    limiter.hit("1/hour", key, "a")
+
+    assert limiter.hit("1/hour", key, "b").allowed
+
+
+def test_a_request_costs_two_round_trips(redis_url: str, key: str, sent: list[str]) -> None:
+    limiter = Limiter(redis_url)
+    limiter.hit("9/hour", key)
+    sent.clear()
+
+    limiter.hit("9/hour", key)
+
+    assert sent == ["EVALSHA", "EVALSHA"]
+
+
+def test_without_redis_each_process_lets_a_quarter_pass(key: str) -> None:
+    limiter = Limiter("redis://127.0.0.1:1/0")
+
+    standings = [limiter.hit("8/hour", key) for _ in range(3)]
+
+    assert [standing.allowed for standing in standings] == [True, True, False]
+    assert standings[0].quota == 2
+
+
+def test_without_redis_many_processes_let_no_more_pass_than_together(key: str) -> None:
+    limiters = [Limiter("redis://127.0.0.1:1/0", processes=8) for _ in range(8)]
+
+    passed = sum(limiter.hit("16/hour", key).allowed for limiter in limiters for _ in range(5))
+
+    assert passed == 16
+
+
+def test_without_redis_the_strictest_limit_still_lets_one_pass(key: str) -> None:
+    limiter = Limiter("redis://127.0.0.1:1/0")
+
+    assert limiter.look("1/hour", key).allowed
+    assert [limiter.hit("1/hour", key).allowed for _ in range(2)] == [True, False]
+
+
+def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
+    nearby: Nearby, key: str, sent: list[str]
+) -> None:
+    nearby.start()
+    limiter = Limiter(nearby.url)
+    limiter.hit("8/hour", key)
+    with redis.Redis.from_url(nearby.url) as nemesis:
+        nemesis.execute_command("CLIENT", "PAUSE", "60000", "ALL")
+    sent.clear()
+
+    standings = [limiter.hit("8/hour", key) for _ in range(5)]
+
+    assert [standing.allowed for standing in standings] == [True, True, False, False, False]
+    assert sent == ["EVALSHA"]
+
+
+def test_a_redis_that_comes_back_counts_again(
+    nearby: Nearby, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.infra.redis_client.Fuse", partial(CircuitBreaker, seconds=0))
+    limiter = Limiter(nearby.url)
+    alone = limiter.hit("8/hour", key)
+    nearby.start()
+
+    together = limiter.hit("8/hour", key)
+
+    assert (alone.quota, alone.remaining) == (2, 1)
+    assert (together.quota, together.remaining) == (8, 7)

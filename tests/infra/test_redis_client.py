@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+from local_servers import free_port
+from redis.exceptions import RedisError
+
+from app.domain.kinds import Kind
+from app.infra import redis_client
+from app.infra.circuit_breaker import CircuitOpen
+from app.infra.queue import JobPublisher
+
+
+def test_a_client_talks_to_a_server(redis_url: str) -> None:
+    with redis_client.connect(redis_url) as client:
+        assert client.ping() is True
+
+
+def test_a_closed_port_is_told_at_once_and_without_retries() -> None:
+    started = time.monotonic()
+
+    with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as client, pytest.raises(RedisError):
+        client.ping()
+
+    assert time.monotonic() - started < 5
+
+
+def test_a_server_that_never_answers_is_told_soon() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as black_hole:
+        started = time.monotonic()
+
+        with (
+            redis_client.connect(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0") as client,
+            pytest.raises(RedisError),
+        ):
+            client.ping()
+
+    assert time.monotonic() - started < 10
+
+
+def test_a_listener_may_wait_longer(redis_url: str) -> None:
+    with redis_client.connect(redis_url, answer_seconds=7.0) as client:
+        assert client.connection_pool.connection_kwargs["socket_timeout"] == 7.0
+
+
+@pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
+def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) -> None:
+    fuse = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").fuse
+
+    with pytest.raises(type(error)), fuse:
+        raise error
+
+    with pytest.raises(CircuitOpen), fuse:
+        pass
+
+
+def test_what_one_caller_finds_out_all_others_know() -> None:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    JobPublisher(url).send(Kind.REVEAL_EMAIL, ["job_1"])
+
+    with pytest.raises(CircuitOpen), redis_client.guarded(url).fuse:
+        pass

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+import select
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from local_servers import POSTGRES
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+
+from app.domain.errors import Unavailable
+from app.infra.db import Database
+
+pytestmark = pytest.mark.skipif(
+    not POSTGRES, reason="SQLite has no network in between; see TEST_DATABASE_URL"
+)
+
+
+class Network:
+    """What lies between the service and a server; while it is black it swallows everything."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._target = (host, port)
+        self.passes = threading.Event()
+        self.passes.set()
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._door.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self._door.close()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                inside, _ = self._door.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._carry, args=(inside,), daemon=True).start()
+
+    def _carry(self, inside: socket.socket) -> None:
+        with inside, socket.create_connection(self._target) as outside:
+            other = {inside: outside, outside: inside}
+            while True:
+                for ready in select.select(list(other), [], [])[0]:
+                    piece = ready.recv(65536)
+                    if not piece:
+                        return
+                    if self.passes.is_set():
+                        other[ready].sendall(piece)
+
+
+@pytest.fixture
+def network(database_url: str) -> Iterator[Network]:
+    url = make_url(database_url)
+    network = Network(url.host or "", url.port or 5432)
+    yield network
+    network.close()
+
+
+@pytest.fixture
+def behind(database_url: str, network: Network) -> Iterator[Database]:
+    """The test's database behind the network, with little patience."""
+    url = make_url(database_url).set(host="127.0.0.1", port=network.port, query={"connect_timeout": "2"})
+    database = Database(url.render_as_string(hide_password=False), seconds=0.6)
+    yield database
+    database.engine.dispose()
+
+
+def ask(database: Database, what: str = "SELECT 1", *, at_leisure: bool = False) -> object:
+    with database.reading(at_leisure=at_leisure) as session:
+        return session.scalar(text(what))
+
+
+def ask_while_it_turns_black(database: Database, network: Network) -> None:
+    with database.transaction() as session:
+        session.execute(text("SELECT 1"))
+        network.passes.clear()
+        session.execute(text("SELECT 1"))
+
+
+def test_an_answer_that_never_comes_is_not_waited_for(behind: Database, network: Network) -> None:
+    with pytest.raises(Unavailable):
+        ask_while_it_turns_black(behind, network)
+
+
+def test_neither_is_one_to_a_connection_that_was_kept(behind: Database, network: Network) -> None:
+    ask(behind)
+    network.passes.clear()
+
+    with pytest.raises(Unavailable):
+        ask(behind)
+
+
+def test_afterwards_the_database_is_asked_again(behind: Database, network: Network) -> None:
+    ask(behind)
+    network.passes.clear()
+    with pytest.raises(Unavailable):
+        ask(behind)
+
+    network.passes.set()
+
+    assert ask(behind) == 1
+
+
+def test_a_statement_that_is_too_slow_is_given_up(behind: Database) -> None:
+    with pytest.raises(Unavailable):
+        ask(behind, "SELECT pg_sleep(5)")
+
+
+def test_one_that_may_take_its_time_is_not(behind: Database) -> None:
+    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", at_leisure=True) == 1
+
+
+def test_a_transaction_in_time_is_left_alone_later(behind: Database) -> None:
+    ask(behind)
+
+    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", at_leisure=True) == 1
+
+
+def test_a_kept_connection_that_was_cut_is_replaced(behind: Database) -> None:
+    own = ask(behind, "SELECT pg_backend_pid()")
+    killer = Database(behind.engine.url.render_as_string(hide_password=False))
+    ask(killer, f"SELECT pg_terminate_backend({own})")
+    killer.engine.dispose()
+
+    assert ask(behind, "SELECT pg_backend_pid()") != own
+
+
+def test_the_server_does_not_wait_for_ever_for_a_frozen_client(behind: Database) -> None:
+    assert ask(behind, "SHOW idle_in_transaction_session_timeout") == "1min"
+
+
+def test_conditional_updates_see_what_others_committed(behind: Database) -> None:
+    assert ask(behind, "SHOW transaction_isolation") == "read committed"

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+
+import pytest
+from jobs_support import until
+
+from app.domain.errors import Unavailable
+from app.server import bulkhead
+from app.server.bulkhead import MAX_READS, Bulkhead
+
+
+def test_a_greedy_workspace_gets_half_of_the_seats() -> None:
+    room = Bulkhead(10)
+
+    with ExitStack() as waiting:
+        seated = [waiting.enter_context(room.seat("wks_greedy")) for _ in range(7)]
+
+    assert seated == [True] * 5 + [False] * 2
+
+
+def test_others_find_seats_beside_a_greedy_workspace() -> None:
+    room = Bulkhead(10)
+
+    with ExitStack() as waiting:
+        for _ in range(7):
+            waiting.enter_context(room.seat("wks_greedy"))
+        second = [waiting.enter_context(room.seat("wks_second")) for _ in range(4)]
+        third = waiting.enter_context(room.seat("wks_third"))
+
+    assert second == [True, True, True, False]
+    assert third
+
+
+def test_who_leaves_makes_room() -> None:
+    room = Bulkhead(2)
+
+    with room.seat("wks_one"):
+        pass
+    with room.seat("wks_one") as seated:
+        assert seated
+
+    assert dict(room._taken) == {}  # noqa: SLF001 -- nothing is kept of who is gone
+
+
+def test_only_some_are_attended_to_at_once() -> None:
+    room = Bulkhead()
+    gate, inside = threading.Event(), []
+
+    def visit() -> None:
+        with room.turn():
+            inside.append(1)
+            gate.wait(10)
+
+    visitors = [threading.Thread(target=visit) for _ in range(MAX_READS + 3)]
+    for visitor in visitors:
+        visitor.start()
+    until(lambda: len(inside) == MAX_READS)
+    at_once = len(inside)
+    gate.set()
+    for visitor in visitors:
+        visitor.join()
+
+    assert at_once == MAX_READS
+    assert len(inside) == MAX_READS + 3
+
+
+def test_a_line_that_does_not_move_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
+    room = Bulkhead()
+
+    with ExitStack() as attended:
+        for _ in range(MAX_READS):
+            attended.enter_context(room.turn())
+
+        with pytest.raises(Unavailable), room.turn():
+            pass

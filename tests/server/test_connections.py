@@ -1,0 +1,329 @@
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import pytest
+from prometheus_client import REGISTRY
+
+from app.domain.errors import RequestTimeout
+from app.server import connections
+from app.server.connections import Connection, ConnectionRegistry, ReadPhase, client_network
+
+FAR = ("203.0.113.7", 50000)
+
+
+class Line:
+    """A client's end of a line and, wrapped, the service's."""
+
+    def __init__(self, everyone: ConnectionRegistry, peer: object = FAR) -> None:
+        self.client, self._server = socket.socketpair()
+        entered = everyone.enter(self._server, peer)
+        assert entered is not None
+        self.connection: Connection = entered
+
+    def close(self) -> None:
+        self.client.close()
+        self._server.close()
+
+
+@pytest.fixture
+def everyone() -> ConnectionRegistry:
+    return ConnectionRegistry(1000)
+
+
+@pytest.fixture
+def line(everyone: ConnectionRegistry) -> Iterator[Line]:
+    line = Line(everyone)
+    yield line
+    line.close()
+
+
+def shorten(monkeypatch: pytest.MonkeyPatch, phase: ReadPhase, seconds: float = 0.05) -> None:
+    monkeypatch.setattr(phase, "seconds", seconds)
+
+
+def cuts(reason: str) -> float:
+    return REGISTRY.get_sample_value("ext_connections_cut_total", {"reason": reason}) or 0
+
+
+def count(everyone: ConnectionRegistry, home: str) -> int:
+    return everyone._at_home[home]  # noqa: SLF001 -- that is the point
+
+
+def test_what_a_client_sends_is_read(line: Line) -> None:
+    line.client.sendall(b"GET")
+
+    assert line.connection.recv(100) == b"GET"
+
+
+def test_a_client_that_is_gone_has_sent_nothing(line: Line) -> None:
+    line.client.close()
+
+    assert line.connection.recv(100) == b""
+
+
+@pytest.mark.parametrize("phase", [ReadPhase.HEAD, ReadPhase.BODY])
+def test_a_request_that_does_not_come_is_not_waited_for(
+    line: Line, phase: ReadPhase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shorten(monkeypatch, phase)
+    before = cuts(phase.label)
+    line.connection.begin(phase)
+
+    with pytest.raises(RequestTimeout):
+        line.connection.recv(100)
+
+    assert line.connection.is_last
+    assert cuts(phase.label) == before + 1
+
+
+def read_to_the_end(connection: Connection) -> None:
+    while connection.recv(1):
+        pass
+
+
+def test_a_byte_now_and_then_buys_no_time(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, ReadPhase.BODY, 0.3)
+    line.connection.begin(ReadPhase.BODY)
+    stop = threading.Event()
+
+    def drip() -> None:
+        while not stop.wait(0.02):
+            line.client.send(b"x")
+
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    with pytest.raises(RequestTimeout):
+        read_to_the_end(line.connection)
+    stop.set()
+    dripping.join()
+
+    assert line.connection.is_last
+
+
+def test_another_phase_begins_with_new_time(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, ReadPhase.HEAD, 0.0)
+    line.connection.begin(ReadPhase.HEAD)
+    line.client.sendall(b"{}")
+
+    line.connection.begin(ReadPhase.BODY)
+
+    assert line.connection.recv(100) == b"{}"
+
+
+def test_a_client_that_never_reads_is_not_waited_for(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, ReadPhase.ANSWER)
+    monkeypatch.setattr(connections, "MIN_READ_BYTES_PER_SECOND", 10**9)
+    before = cuts("answer")
+
+    with pytest.raises(ConnectionAbortedError):
+        line.connection.sendall(b"x" * 10_000_000)
+
+    assert cuts("answer") == before + 1
+
+
+def test_an_answer_in_pieces_has_one_time_for_all_of_them(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line.connection.sendall(b"first")
+    late = time.monotonic() + ReadPhase.ANSWER.seconds + 1
+    monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: late))
+
+    with pytest.raises(ConnectionAbortedError):
+        line.connection.sendall(b"second")
+
+
+def test_a_long_answer_may_take_longer(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten(monkeypatch, ReadPhase.ANSWER, 0.0)
+    received: list[bytes] = []
+
+    def read_later() -> None:
+        time.sleep(0.05)
+        while piece := line.client.recv(1_000_000):
+            received.append(piece)
+
+    reading = threading.Thread(target=read_later)
+    reading.start()
+    line.connection.sendall(b"x" * 2_000_000)
+    line.connection.end_sending()
+    reading.join()
+
+    assert sum(map(len, received)) == 2_000_000
+
+
+def test_an_interim_answer_does_not_end_the_wait_for_the_body(line: Line) -> None:
+    line.connection.begin(ReadPhase.BODY)
+
+    line.connection.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+
+    assert line.connection.phase is ReadPhase.BODY
+    assert line.client.recv(100).startswith(b"HTTP/1.1 100")
+
+
+def wait_for(connection: Connection, everyone: ConnectionRegistry) -> tuple[threading.Thread, list[object]]:
+    """Let the service wait for this client in a thread; give what came of it."""
+    outcome: list[object] = []
+
+    def wait() -> None:
+        try:
+            outcome.append(connection.recv(100))
+        except RequestTimeout as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while connection not in everyone.waited_for:
+        time.sleep(0.001)
+    return thread, outcome
+
+
+def test_when_connections_run_out_the_one_waited_for_longest_goes() -> None:
+    everyone = ConnectionRegistry(32)  # two are to be free, and one goes at a time
+    lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
+    patient, outcome = wait_for(lines[1].connection, everyone)
+    other, still = wait_for(lines[0].connection, everyone)
+    lines[0].connection.since += 1
+
+    lines.append(Line(everyone, ("203.0.113.99", 1)))
+    patient.join(5)
+
+    assert isinstance(outcome[0], RequestTimeout)
+    assert still == []
+    lines[0].client.sendall(b"here")
+    other.join(5)
+    assert still == [b"here"]
+    for line in lines:
+        line.close()
+
+
+def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
+    everyone = ConnectionRegistry(160)  # ten are to be free, and five go at a time
+    lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(150)]
+    everyone.waited_for.update(line.connection for line in lines)
+
+    lines += [Line(everyone, (f"198.51.100.{number}", 1)) for number in range(5)]
+
+    assert sum(line.connection.is_cut for line in lines) == 5
+    for line in lines:
+        line.close()
+
+
+def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> None:
+    everyone = ConnectionRegistry(32)  # two are to be free, and one goes at a time
+    lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
+    everyone.waited_for.update(line.connection for line in lines)
+    lines.append(Line(everyone, ("198.51.100.1", 1)))
+    [gone] = [line for line in lines if line.connection.is_cut]
+    everyone.leave(gone.connection)
+    everyone.waited_for.discard(gone.connection)
+
+    lines.append(Line(everyone, ("198.51.100.2", 1)))
+
+    assert sum(line.connection.is_cut for line in lines) == 2
+    for line in lines:
+        line.close()
+
+
+def test_who_waits_for_the_service_is_never_hung_up_on() -> None:
+    everyone = ConnectionRegistry(4)
+    lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(4)]
+
+    assert not any(line.connection.is_cut for line in lines)
+    for line in lines:
+        line.close()
+
+
+def test_one_address_gets_its_part_of_the_connections_and_no_more(everyone: ConnectionRegistry) -> None:
+    server, client = socket.socketpair()
+
+    entered = [everyone.enter(server, FAR) is not None for _ in range(251)]
+
+    assert entered == [True] * 250 + [False]
+    assert everyone.enter(server, ("203.0.113.8", 50000)) is not None
+    server.close()
+    client.close()
+
+
+def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: Line) -> None:
+    everyone.leave(line.connection)
+
+    assert count(everyone, "203.0.113.7") == 0
+    assert dict(everyone._at_home) == {}  # noqa: SLF001 -- nothing is kept of who is gone
+
+
+@pytest.mark.parametrize("peer", [("127.0.0.1", 1), ("::1", 1, 0, 0), "", b"", ("::ffff:127.0.0.1", 1)])
+def test_this_machine_is_not_limited(peer: object) -> None:
+    everyone = ConnectionRegistry(4)
+    server, client = socket.socketpair()
+
+    assert all(everyone.enter(server, peer) for _ in range(4))
+    server.close()
+    client.close()
+
+
+def test_proxies_are_not_limited() -> None:
+    everyone = ConnectionRegistry(4)
+    everyone.by_address = False
+    server, client = socket.socketpair()
+
+    assert all(everyone.enter(server, FAR) for _ in range(4))
+    server.close()
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ("peer", "home"),
+    [
+        (("203.0.113.7", 1), "203.0.113.7"),
+        (("2001:db8:1:2:3::4", 1, 0, 0), "2001:0db8:0001:0002"),
+        (("2001:db8:1:2:ffff::", 1, 0, 0), "2001:0db8:0001:0002"),
+        (("2001:db8:1:3::4", 1, 0, 0), "2001:0db8:0001:0003"),
+        (("::ffff:203.0.113.7", 1, 0, 0), "203.0.113.7"),
+        (("fe80::1%eth0", 1, 0, 2), "fe80:0000:0000:0000"),
+        ("", ""),
+        (None, ""),
+        ((), ""),
+    ],
+)
+def test_addresses_are_counted_whole_or_by_the_network_one_customer_has(peer: object, home: str) -> None:
+    assert client_network(peer) == home
+
+
+def test_closing_ends_idle_connections_at_once_and_gives_requests_time(everyone: ConnectionRegistry) -> None:
+    idle, sending = Line(everyone), Line(everyone)
+    idle.connection.begin(ReadPhase.IDLE)
+    sending.connection.begin(ReadPhase.HEAD)
+    ended, outcome = wait_for(idle.connection, everyone)
+    going_on, still = wait_for(sending.connection, everyone)
+
+    everyone.close(0)
+    ended.join(5)
+
+    assert isinstance(outcome[0], RequestTimeout)
+    assert still == []
+    everyone.close(ReadPhase.HEAD.grace)
+    going_on.join(5)
+    assert isinstance(still[0], RequestTimeout)
+    idle.close()
+    sending.close()
+
+
+def test_whoever_is_hung_up_on_at_closing_is_counted_once(everyone: ConnectionRegistry, line: Line) -> None:
+    line.connection.begin(ReadPhase.HEAD)
+    everyone.waited_for.add(line.connection)
+    before = cuts("closing")
+
+    everyone.close(ReadPhase.HEAD.grace)
+    everyone.close(ReadPhase.HEAD.grace + 1)
+
+    assert cuts("closing") == before + 1
+
+
+def test_while_closing_every_answer_is_the_last(everyone: ConnectionRegistry, line: Line) -> None:
+    everyone.close(0)
+
+    assert line.connection.is_last

@@ -1,0 +1,304 @@
+"""The worker on a real gunicorn, with an application of a few lines and little patience."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from jobs_support import until
+from local_servers import free_port
+
+ROOT = Path(__file__).parents[2]
+APP = """
+import gevent
+from app.domain.errors import Problem
+
+def app(environ, start):
+    path = environ["PATH_INFO"]
+    status, body = "200 OK", b"done"
+    if path == "/body":
+        try:
+            body = environ["wsgi.input"].read()
+        except Problem as problem:
+            status, body = f"{problem.status} x", problem.code.encode()
+    if path == "/slow":
+        gevent.sleep(1)
+    if path == "/large":
+        body = b"x" * 8_000_000
+    if path == "/broken":
+        raise RuntimeError("secret")
+    start(status, [("Content-Length", str(len(body)))])
+    return [body]
+"""
+CONF = """
+from app.infra import connections
+from app.server.connections import Phase
+
+worker_class = "app.server.web_worker.TimeoutGeventWorker"
+worker_connections = 32
+graceful_timeout = 5
+control_socket_disable = True
+sendfile = False
+connections.SLOWEST_READER = 10**9
+for phase in Phase:
+    phase.seconds = {seconds}
+Phase.HEAD.grace = Phase.BODY.grace = {grace}
+"""
+
+
+@dataclass
+class Server:
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def connect(self, source: str = "127.0.0.1") -> socket.socket:
+        line = socket.create_connection(("127.0.0.1", self.port), 10, (source, 0))
+        line.settimeout(10)
+        return line
+
+    def ask(self, request: bytes) -> bytes:
+        """Send this and give all that comes until the server closes."""
+        with self.connect() as line:
+            line.sendall(request)
+            return rest(line)
+
+
+def get(path: str, *, close: bool = True) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: a\r\n{'Connection: close' * close}\r\n\r\n".replace(
+        "\r\n\r\n\r\n", "\r\n\r\n"
+    ).encode()
+
+
+def rest(line: socket.socket) -> bytes:
+    pieces = []
+    while piece := line.recv(1_000_000):
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def until_cut(line: socket.socket) -> int:
+    """Give how many bytes came until the connection ended, in whatever way."""
+    received = 0
+    with suppress(ConnectionResetError):
+        while piece := line.recv(1_000_000):
+            received += len(piece)
+    return received
+
+
+def problem(answer: bytes) -> tuple[int, str, str]:
+    head, _, body = answer.partition(b"\r\n\r\n")
+    lines = head.decode().split("\r\n")
+    kind = next(line for line in lines if line.startswith("Content-Type"))
+    assert "Connection: close" in lines
+    return int(lines[0].split()[1]), json.loads(body)["code"], kind.partition(": ")[2]
+
+
+@contextmanager
+def serving(folder: Path, *words: str, seconds: float = 30, grace: float = 1) -> Iterator[Server]:
+    """Run a server that waits so many seconds for its clients, and so many more when it is to end."""
+    (folder / "tiny.py").write_text(APP)
+    (folder / "conf.py").write_text(CONF.format(seconds=seconds, grace=grace))
+    port, log = free_port(), folder / "web.log"
+    command = [sys.executable, "-m", "gunicorn", "-c", str(folder / "conf.py"), "-b", f"127.0.0.1:{port}"]
+    path = f"{ROOT}{os.pathsep}{folder}"
+    with log.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, *words, "tiny:app"], env=os.environ | {"PYTHONPATH": path}, stderr=file, cwd=folder
+        )
+    server = Server(port, process, log)
+    try:
+        until(lambda: answers(server))
+        yield server
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(server: Server) -> bool:
+    with suppress(OSError):
+        return server.ask(get("/")).endswith(b"done")
+    return False
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("web")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server that a busy machine would be too slow for, if it were to be answered."""
+    with serving(tmp_path_factory.mktemp("web"), seconds=0.5) as server:
+        yield server
+
+
+@pytest.fixture
+def mortal(tmp_path: Path) -> Iterator[Server]:
+    """A server of the test's own, to be stopped."""
+    with serving(tmp_path) as server:
+        yield server
+
+
+def test_a_head_that_does_not_end_is_answered_408(impatient: Server) -> None:
+    answer = impatient.ask(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
+
+    assert problem(answer) == (408, "request_timeout", "application/problem+json")
+
+
+def test_a_body_that_does_not_come_is_answered_408_by_the_application(impatient: Server) -> None:
+    answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nConnection: close\r\n" in answer
+    assert answer.endswith(b"request_timeout")
+
+
+def test_a_body_in_chunks_that_does_not_end_is_answered_408(impatient: Server) -> None:
+    answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+
+    assert answer.endswith(b"request_timeout")
+
+
+def test_who_connects_and_says_nothing_is_told_nothing(impatient: Server) -> None:
+    assert impatient.ask(b"") == b""
+
+
+def test_a_connection_serves_one_request_after_the_other(server: Server) -> None:
+    with server.connect() as line:
+        line.sendall(get("/", close=False))
+        first = line.recv(1000)
+        line.sendall(get("/"))
+        second = rest(line)
+
+    assert b"Connection: keep-alive" in first
+    assert b"Connection: close" in second
+    assert second.endswith(b"done")
+
+
+def test_an_idle_connection_ends_without_a_word(impatient: Server) -> None:
+    answer = impatient.ask(get("/", close=False))
+
+    assert answer.count(b"HTTP/1.1") == 1
+    assert answer.endswith(b"done")
+
+
+def test_requests_sent_at_once_are_answered_in_turn(server: Server) -> None:
+    answer = server.ask(get("/", close=False) * 9 + get("/"))
+
+    assert answer.count(b"HTTP/1.1 200 OK") == 10
+
+
+def test_who_does_not_read_is_hung_up_on(impatient: Server) -> None:
+    with impatient.connect() as line:
+        line.sendall(get("/large"))
+        time.sleep(2)  # longer than anybody waits here
+        received = until_cut(line)
+
+    assert received < 8_000_000
+    assert answers(impatient)
+
+
+def test_an_answer_given_before_all_was_sent_is_read_all_the_same(server: Server) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n"
+
+    answer = server.ask(head + b"x" * 10_000_000)
+
+    assert answer.endswith(b"done")
+
+
+def test_a_small_body_that_nobody_wanted_does_not_end_the_connection(server: Server) -> None:
+    unwanted = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000
+
+    answer = server.ask(unwanted + get("/"))
+
+    assert answer.count(b"HTTP/1.1 200 OK") == 2
+
+
+def test_what_is_not_http_is_answered_with_a_problem(server: Server) -> None:
+    assert problem(server.ask(b"\x16\x03\x01\x02\r\n\r\n"))[:2] == (400, "malformed_json")
+
+
+def test_a_head_that_is_too_long_is_answered_with_a_problem(server: Server) -> None:
+    answer = server.ask(b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n")
+
+    assert problem(answer)[:2] == (413, "payload_too_large")
+
+
+def test_an_error_outside_the_application_tells_nothing(server: Server) -> None:
+    answer = server.ask(get("/broken"))
+
+    assert problem(answer)[:2] == (500, "internal_error")
+    assert b"secret" not in answer
+
+
+def test_one_address_cannot_have_all_connections(server: Server) -> None:
+    lines = [server.connect("127.0.0.2") for _ in range(9)]
+
+    refused = rest(lines[-1])
+
+    assert problem(refused)[:2] == (429, "rate_limited")
+    assert b"\r\nRetry-After: 10\r\n" in refused
+    assert answers(server)
+    for line in lines:
+        line.close()
+
+
+def test_with_every_connection_taken_by_the_slow_the_next_caller_is_served(tmp_path: Path) -> None:
+    with serving(tmp_path) as patient, ExitStack() as slow:
+        for _ in range(60):
+            slow.enter_context(patient.connect()).send(b"GET")
+
+        assert answers(patient)
+
+
+def test_at_the_end_what_is_in_flight_is_answered_and_the_idle_are_let_go(mortal: Server) -> None:
+    with ThreadPoolExecutor() as pool, mortal.connect() as idle, mortal.connect() as slow:
+        idle.sendall(get("/", close=False))
+        assert b"keep-alive" in idle.recv(1000)
+        slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n")
+        in_flight = [pool.submit(mortal.ask, get("/slow", close=False)) for _ in range(5)]
+        time.sleep(0.3)
+
+        mortal.process.send_signal(signal.SIGTERM)
+        slow.sendall(b"\r\n")
+
+        assert [answer.result().endswith(b"done") for answer in in_flight] == [True] * 5
+        assert all(b"Connection: close" in answer.result() for answer in in_flight)
+        assert rest(slow).endswith(b"done")
+        assert mortal.process.wait(5) == 0
+
+
+def test_who_hurries_too_little_at_the_end_is_cut_off_within_the_time(mortal: Server) -> None:
+    with mortal.connect() as line:
+        line.sendall(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+        time.sleep(0.1)
+
+        mortal.process.send_signal(signal.SIGTERM)
+
+        assert rest(line).endswith(b"request_timeout")
+        assert mortal.process.wait(5) == 0
+
+
+def test_a_reload_is_noticed_by_nobody(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as server, ThreadPoolExecutor() as pool:
+        slow = [pool.submit(server.ask, get("/slow")) for _ in range(5)]
+        time.sleep(0.3)
+
+        server.process.send_signal(signal.SIGHUP)
+        quick = [answers(server) for _ in range(200)]
+
+        assert quick == [True] * 200
+        assert all(answer.result().endswith(b"done") for answer in slow)

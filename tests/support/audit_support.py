@@ -1,0 +1,169 @@
+"""What tests of the audit share: a database after busy days, and what an audit says of one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from jobs_support import (
+    CRASHED,
+    DEADLINE,
+    EXPIRED,
+    LEASE,
+    MAX_CRASHES,
+    NOW,
+    a_job,
+    a_question,
+    a_workspace,
+    claim,
+    submit,
+)
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+from stored_support import a_company, a_contact, an_email
+
+from app.core.audit import audits
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.contacts.contacts import Contact
+from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs.jobs import JobItem
+from app.core.jobs.leases import JobResult
+from app.core.lookups import disclosure, profile_snapshots
+from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups.profile_snapshots import ProfileSnapshot
+from app.core.quality import feedback
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import Allowance
+from app.domain.kinds import Kind, Outcome
+
+STUCK_AFTER = timedelta(minutes=2)
+WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
+
+
+@dataclass(frozen=True)
+class Days:
+    """The ids of what happened: two workspaces, and jobs named by how they ended."""
+
+    workspace: str
+    other: str
+    contact: str
+    found: str
+    refunded: str
+    missed: str
+    canceled: str
+    expired: str
+    running: str
+    queued: str
+    enriching: str
+    enriched: str
+
+
+def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
+    """Give the rules that are broken and by whom."""
+    values = {"stuck_after": STUCK_AFTER, "now": NOW} | changes
+    checked = audits.check(session, **values)  # type: ignore[arg-type]
+    return [(fault.rule, fault.id) for one in checked for fault in one.faults]
+
+
+def busy_days(session: Session) -> Days:
+    """Let two workspaces ask, pay, fail, cancel and be refunded."""
+    workspace, other = a_workspace(session, grant=100), a_workspace(session, grant=5)
+    company = a_company(session)
+    kept, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
+    an_email(session, kept, "ada@acme.com")
+    an_email(session, bounced, "bob@acme.com")
+    refunded = a_reveal(session, workspace, bounced)
+    bounce = FeedbackReport(
+        workspace_id=workspace,
+        account_id=None,
+        contact_id=bounced.id,
+        email="bob@acme.com",
+        kind=FeedbackKind.BOUNCE,
+    )
+    feedback.record(session, bounce, allowance=Allowance(0.05), now=NOW)
+    missed = a_job(session, workspace, "missed")
+    leases.settle(session, claim(session, missed), JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
+    leases.fail(session, claim(session, a_job(session, workspace, "failed")), CRASHED, now=NOW)
+    canceled, expired = a_job(session, workspace, "canceled"), a_job(session, other, "late")
+    sweeper.cancel(session, canceled, now=NOW)
+    sweeper.finish_orphaned(
+        session, max_crashes=MAX_CRASHES, expired=EXPIRED, crashed=CRASHED, now=NOW + DEADLINE
+    )
+    running = a_job(session, workspace, "running")
+    claim(session, running)
+    free = a_job(session, other, "acme.com", kind=Kind.COMPANY_BY_HASH, price=0)
+    idempotency.begin(session, other, "k", b"h", now=NOW)
+    idempotency.finish(session, other, "k", free)
+    _save(session, other)
+    return Days(
+        workspace=workspace,
+        other=other,
+        contact=kept.id,
+        found=a_reveal(session, workspace, kept),
+        refunded=refunded,
+        missed=missed,
+        canceled=canceled,
+        expired=expired,
+        running=running,
+        queued=a_job(session, workspace, "queued"),
+        enriching=an_enrichment(session, workspace, "one", over=False),
+        enriched=an_enrichment(session, workspace, "two", over=True),
+    )
+
+
+def plant(session: Session, days: Days, statements: Sequence[str]) -> None:
+    """Do to the tables what nobody should; the statements name ids by how their jobs ended."""
+    ids = dataclasses.asdict(days)
+    for statement in statements:
+        session.execute(text(statement.format(**ids).replace(" index", ' "index"')))
+
+
+def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: int = 2) -> str:
+    """Pay for the e-mails of the contact, as a worker does; give the job."""
+    claimed = claim(session, a_job(session, workspace_id, contact.id, price=price))
+    handed = disclosure.disclose(
+        session,
+        workspace_id=workspace_id,
+        job_id=claimed.job_id,
+        contact=contact,
+        wish=WISH,
+        price=price,
+        now=NOW,
+    )
+    assert handed is not None
+    outcome = JobResult(outcome=Outcome.FOUND, charge=handed.charge, result={"contact_id": contact.id})
+    leases.settle(session, claimed, outcome, now=NOW)
+    return claimed.job_id
+
+
+def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool) -> str:
+    """Ask about two people, find the first; give the job, which runs on unless it is over."""
+    question = a_question(workspace_id, about, kind=Kind.ENRICHMENT_REQUEST, items=({}, {}), price=4)
+    claimed = claim(session, submit(session, question).job.id)
+    item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome=Outcome.FOUND.value, charged=2)
+    contact = a_contact(session, None, about)
+    an_email(session, contact, f"{about}@acme.com")
+    disclosure.disclose(
+        session,
+        workspace_id=workspace_id,
+        job_id=claimed.job_id,
+        contact=contact,
+        wish=WISH,
+        price=2,
+        now=NOW,
+    )
+    leases.complete_item(session, claimed, item, charge=2, lease_until=NOW + LEASE)
+    if over:
+        leases.fail(session, claimed, CRASHED, now=NOW)
+    return claimed.job_id
+
+
+def _save(session: Session, workspace_id: str) -> None:
+    capture = ProfileSnapshot(linkedin_url="https://www.linkedin.com/in/ada", captured_at=NOW)
+    saved = profile_snapshots.save(
+        session, workspace_id=workspace_id, account_id="acc_1", capture=capture, now=NOW
+    )
+    idempotency.begin(session, workspace_id, "s", b"h", now=NOW)
+    idempotency.finish(session, workspace_id, "s", saved.profile.id)

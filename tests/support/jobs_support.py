@@ -1,0 +1,115 @@
+"""What the tests of the job engine share: who pays, a question, a job on its way, many threads at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.core.accounts import workspaces
+from app.core.accounts.workspaces import Workspace
+from app.core.jobs import leases, submission
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import Claim
+from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
+from app.core.ledger import credits
+from app.domain.kinds import Kind
+from app.infra import clock, database_clock
+
+T = TypeVar("T")
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+LEASE = timedelta(seconds=20)
+DEADLINE = timedelta(hours=1)
+STALE = timedelta(seconds=5)
+MAX_CRASHES = 3
+FRESH = Freshness(found=timedelta(hours=1), not_found=timedelta(days=1))
+EXPIRED = {"code": "job_expired"}
+CRASHED = {"code": "worker_lost"}
+
+
+def set_clock(monkeypatch: pytest.MonkeyPatch, read: Callable[[], datetime]) -> None:
+    """Give this process and the database the time that `read` returns."""
+    monkeypatch.setattr(clock, "now", read)
+    monkeypatch.setattr(database_clock, "now", read)
+
+
+def a_workspace(session: Session, *, grant: int = 10) -> str:
+    """Add a workspace with so many credits; give its id."""
+    workspace = workspaces.create(session, name="Acme", now=NOW)
+    if grant:
+        credits.grant(session, workspace.id, grant, reason="test", now=NOW)
+    return workspace.id
+
+
+def a_question(workspace_id: str, about: str = "ada", **changes: Any) -> JobRequest:
+    """Ask for the e-mail of somebody, at the price of one credit."""
+    values: dict[str, Any] = {
+        "kind": Kind.REVEAL_EMAIL,
+        "workspace_id": workspace_id,
+        "account_id": "acc_test",
+        "request": {"subject": {"full_name": about}},
+        "identity": {"name": about},
+        "price": 1,
+    }
+    return JobRequest(**values | changes)
+
+
+def submit(session: Session, question: JobRequest, *, now: datetime = NOW) -> SubmitResult:
+    return submission.submit(session, question, fresh=FRESH, deadline=DEADLINE, now=now)
+
+
+def a_job(session: Session, workspace_id: str, about: str = "ada", **changes: Any) -> str:
+    """Add a queued job; give its id."""
+    return submit(session, a_question(workspace_id, about, **changes)).job.id
+
+
+def try_claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim | None:
+    return leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now)
+
+
+def claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim:
+    """Take the job as a worker does."""
+    claimed = try_claim(session, job_id, now=now)
+    assert claimed is not None
+    return claimed
+
+
+def read(session: Session, job_id: str) -> Job:
+    """Read the job as it is in the database now."""
+    return session.get_one(Job, job_id, populate_existing=True)
+
+
+def figures(session: Session, workspace_id: str) -> tuple[int, int, int]:
+    """Read what the workspace has available, held and spent."""
+    workspace = session.get_one(Workspace, workspace_id, populate_existing=True)
+    return workspace.available, workspace.held, workspace.spent
+
+
+def at_once(count: int, work: Callable[[int], T]) -> list[T]:
+    """Do the work in so many threads that start together."""
+    barrier = threading.Barrier(count)
+
+    def one(number: int) -> T:
+        barrier.wait()
+        return work(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def until(condition: Callable[[], T], seconds: float = 10) -> T:
+    """Give the first true value of the condition, or fail."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.01)
+    pytest.fail("it did not come true in time")

@@ -1,0 +1,161 @@
+"""What tests of lookups, leads and saves share: stored people and companies, and what was run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Engine, event, text
+from sqlalchemy.orm import Session
+
+from app.core.contacts import suppressions
+from app.core.contacts.companies import Company
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.contacts.phones import Phone
+from app.core.contacts.suppressions import Identifier
+from app.core.ledger import reveals
+from app.domain.ids import new_id
+from app.domain.normal import hashes, names
+
+NOW = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)
+STAMP = "2026-11-20T09:30:00.000Z"
+ADA_URL = "https://www.linkedin.com/in/ada-lovelace"
+PRICES = {"reveal.email": 1, "reveal.phone": 5}
+SOURCE = {"provider": "file", "kind": "import", "first_seen_at": STAMP, "last_seen_at": STAMP}
+
+
+def a_company(session: Session, name: str | None = "Acme Engines", **changes: Any) -> Company:
+    """Store a company with the website acme.com and its page."""
+    values: dict[str, Any] = {
+        "domain": "acme.com",
+        "linkedin_url": None,
+        "industry": "Machinery",
+        "headcount": "51-200",
+        "city": "London",
+        "country": "GB",
+    } | changes
+    page = values["linkedin_url"]
+    company = Company(
+        id=new_id("com"),
+        name=name,
+        name_key=names.company_key(name) if name else None,
+        domain_hash=hashes.website_hash(values["domain"]) if values["domain"] else None,
+        linkedin_hash=hashes.profile_hash(page) if page else None,
+        provenance={},
+        created_at=NOW,
+        updated_at=NOW,
+        **values,
+    )
+    session.add(company)
+    session.flush()
+    return company
+
+
+def a_contact(
+    session: Session, company: Company | None = None, full_name: str | None = "Ada Lovelace", **changes: Any
+) -> Contact:
+    """Store a person of the company, without e-mails, phones or a profile."""
+    name = names.parse_name(full_name) if full_name else None
+    values: dict[str, Any] = {
+        "full_name": full_name,
+        "first_name": name.first if name else None,
+        "last_name": name.last if name else None,
+        "name_key": names.name_key(full_name) if full_name else None,
+        "last_key": (names.name_key(name.last) or None) if name else None,
+        "title": "Engineer",
+        "city": "London",
+        "country": "GB",
+    } | changes
+    contact = Contact(
+        id=new_id("con"),
+        company_id=company.id if company else None,
+        provenance={},
+        created_at=NOW,
+        updated_at=NOW,
+        **values,
+    )
+    session.add(contact)
+    session.flush()
+    return contact
+
+
+def an_email(session: Session, contact: Contact, email: str, **changes: Any) -> Email:
+    values: dict[str, Any] = {"type": "work", "status": "valid", "confidence": 0.9, "verified_at": NOW}
+    row = Email(
+        id=new_id("eml"),
+        contact_id=contact.id,
+        email=email,
+        domain=email.partition("@")[2],
+        status_reasons=[],
+        first_seen_at=NOW,
+        last_seen_at=NOW,
+        sources=[SOURCE],
+        **values | changes,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def a_phone(session: Session, contact: Contact, e164: str, **changes: Any) -> Phone:
+    values: dict[str, Any] = {"type": "work", "status": "valid", "confidence": 0.9, "verified_at": None}
+    row = Phone(
+        id=new_id("pho"),
+        contact_id=contact.id,
+        e164=e164,
+        national=e164[2:],
+        country="US",
+        line_type="landline",
+        do_not_call=False,
+        first_seen_at=NOW,
+        last_seen_at=NOW,
+        sources=[SOURCE],
+        **values | changes,
+    )
+    session.add(row)
+    session.flush()
+    return row
+
+
+def own(session: Session, workspace_id: str, contact: Contact, field: str) -> None:
+    """Let the workspace own the contact's e-mails or phones."""
+    reveals.record(
+        session,
+        workspace_id=workspace_id,
+        contact_id=contact.id,
+        field=field,
+        job_id=new_id("job"),
+        price=1,
+        now=NOW,
+    )
+
+
+def suppress(session: Session, kind: str, value: str) -> None:
+    suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=NOW)
+
+
+@contextmanager
+def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
+    """Collect what is run meanwhile: the SQL and its values."""
+    seen: list[tuple[str, Any]] = []
+
+    def note(_connection: Any, _cursor: Any, sql: str, values: Any, *_rest: Any) -> None:
+        if sql.startswith("SELECT"):
+            seen.append((sql, values))
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+
+
+def scans(session: Session, seen: list[tuple[str, Any]]) -> list[str]:
+    """Give the steps of SQLite's plans for these statements that read a whole table."""
+    connection = session.connection()
+    session.execute(text("SELECT 1"))
+    plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values) for sql, values in seen]
+    return [row.detail for plan in plans for row in plan if row.detail.startswith("SCAN")]

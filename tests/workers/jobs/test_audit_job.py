@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from audit_support import Days, busy_days, plant
+from jobs_support import NOW, set_clock, until
+from structlog.testing import capture_logs
+
+from app.core.audit import audits
+from app.core.audit.audits import Audit
+from app.domain.errors import Unavailable
+from app.domain.kinds import AUDIT, Queue
+from app.infra import clock
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import SECONDS_BETWEEN_AUDITS, JobPublisher, celery, configure
+from app.settings import Settings
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
+from workers.jobs import audit
+
+EVERY = timedelta(minutes=1)
+NOWHERE = "redis://127.0.0.1:1/0"
+
+
+@pytest.fixture
+def machines(
+    settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[WorkerServices]:
+    machines = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
+    monkeypatch.setattr(job_runner, "_current", [machines])
+    at(monkeypatch)
+    yield machines
+    for thread in threading.enumerate():
+        if thread.name == "audit":
+            thread.join(10)
+
+
+@pytest.fixture
+def spoiled(machines: WorkerServices) -> Days:
+    with machines.database.transaction() as session:
+        days = busy_days(session)
+        plant(session, days, ["UPDATE workspaces SET spent = 1 WHERE id = '{other}'"])
+        return days
+
+
+def at(monkeypatch: pytest.MonkeyPatch, periods: float = 0) -> None:
+    """Let it be so many periods later."""
+    later = NOW + timedelta(seconds=periods * SECONDS_BETWEEN_AUDITS)
+    set_clock(monkeypatch, lambda: later)
+
+
+def last(machines: WorkerServices) -> Audit | None:
+    with machines.database.reading() as session:
+        return audits.last(session)
+
+
+def test_beat_has_the_ledger_audited(machines: WorkerServices, settings: Settings) -> None:
+    entry = configure(settings).conf.beat_schedule[AUDIT]
+
+    celery.tasks[entry["task"]]()
+
+    audit_of_now = last(machines)
+    assert audit_of_now is not None
+    assert (audit_of_now.at, audit_of_now.faults) == (NOW, [])
+    assert entry["schedule"] == SECONDS_BETWEEN_AUDITS
+    assert entry["options"]["queue"] == Queue.UPKEEP.value
+
+
+def test_faults_are_logged_by_rule_and_id(machines: WorkerServices, spoiled: Days) -> None:
+    with capture_logs() as logged:
+        audit.audit()
+
+    faults = [line for line in logged if line["log_level"] == "error"]
+    assert faults == [
+        {
+            "event": "ledger fault",
+            "rule": "balance_is_the_sum",
+            "id": spoiled.other,
+            "log_level": "error",
+        }
+    ]
+    assert logged[-1]["event"] == "ledger audited"
+    assert logged[-1]["faults"] == 1
+
+
+def test_beat_twice_is_an_audit_once(machines: WorkerServices) -> None:
+    audit.audit()
+
+    with capture_logs() as logged:
+        audit.audit()
+
+    assert logged == []
+
+
+def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    audit.audit()
+
+    at(monkeypatch, 1.9)
+    too_soon = audit.audit_if_due(machines)
+    at(monkeypatch, 2)
+    due = audit.audit_if_due(machines)
+
+    assert (too_soon, due) == (False, True)
+    assert until(lambda: (found := last(machines)) is not None and found.at == clock.now())
+
+
+def test_of_two_who_see_that_an_audit_is_due_one_begins(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:  # somebody else, just before this one begins
+        audits.begin(session, every=EVERY, now=NOW)
+    answers = iter([True])
+    is_due = audits.is_due
+    monkeypatch.setattr(audits, "is_due", lambda *_, **when: next(answers, None) or is_due(*_, **when))
+
+    assert not audit.audit_if_due(machines)
+
+
+@pytest.mark.parametrize(
+    ("error", "event"),
+    [
+        (Unavailable(), "the database cannot be reached, will audit later"),
+        (ValueError("ada@acme.com"), "the audit failed"),
+    ],
+)
+def test_an_audit_that_fails_says_so_and_ends(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, event: str
+) -> None:
+    def fail(*_args: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(audits, "use_repeatable_read", fail)
+
+    with capture_logs() as logged:
+        audit.audit_if_due(machines)
+        until(lambda: logged)
+
+    assert [line["event"] for line in logged] == [event]
+
+
+def test_a_task_that_fails_does_not_tell_celery(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: Any) -> None:
+        raise Unavailable
+
+    monkeypatch.setattr(audits, "use_repeatable_read", fail)
+
+    with capture_logs() as logged:
+        audit.audit()
+
+    assert [line["event"] for line in logged] == ["the audit failed"]

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jobs_support import NOW, a_workspace
+from sqlalchemy.orm import Session
+from stored_support import a_company, a_contact
+
+from app.core.jobs.leases import Claim, JobResult
+from app.domain.kinds import QUEUES, Kind, Outcome
+from app.domain.normal.hashes import hex_hash, website_hash
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution.job_runner import WorkerServices
+from workers.jobs.company_by_hash import company_by_hash
+from workers.jobs.leads_by_website_hash import leads_by_website_hash
+
+ACME = hex_hash(website_hash("acme.com"))
+UNKNOWN = hex_hash(website_hash("unknown.com"))
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database) -> WorkerServices:
+    return WorkerServices(
+        settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
+    )
+
+
+def resolve(session: Session, machines: WorkerServices, kind: Kind, request: dict[str, Any]) -> JobResult:
+    """Do the job's work and what it does in the settling transaction."""
+    claim = Claim(
+        job_id="job_x",
+        workspace_id=a_workspace(session),
+        kind=kind,
+        queue=QUEUES[kind],
+        request=request,
+        attempts=0,
+        held=0,
+        charged=0,
+        lease_token="x",
+    )
+    work = company_by_hash if kind is Kind.COMPANY_BY_HASH else leads_by_website_hash
+    return work(claim, machines)(session, NOW)
+
+
+def test_a_known_website_is_found(session: Session, machines: WorkerServices) -> None:
+    company = a_company(session)
+
+    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [ACME]})
+
+    assert (answer.outcome, answer.charge) == (Outcome.FOUND, 0)
+    assert answer.result is not None
+    assert (answer.result["matched_hash"], answer.result["company"]["id"]) == (ACME, company.id)
+
+
+def test_an_unknown_website_is_not_found(session: Session, machines: WorkerServices) -> None:
+    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [UNKNOWN]})
+
+    assert (answer.outcome, answer.result) == (Outcome.NOT_FOUND, None)
+
+
+def test_a_prefix_is_found_even_where_nothing_is(session: Session, machines: WorkerServices) -> None:
+    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "prefix": "0000"})
+
+    assert answer.outcome is Outcome.FOUND
+
+
+def test_leads_of_a_known_website_are_found(session: Session, machines: WorkerServices) -> None:
+    ada = a_contact(session, a_company(session))
+
+    answer = resolve(session, machines, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [ACME], "limit": 5})
+
+    assert answer.outcome is Outcome.FOUND
+    assert answer.result is not None
+    assert [lead["contact_id"] for lead in answer.result["leads"]] == [ada.id]
+
+
+def test_leads_of_an_unknown_website_are_not_found(session: Session, machines: WorkerServices) -> None:
+    answer = resolve(session, machines, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [UNKNOWN], "limit": 5})
+
+    assert (answer.outcome, answer.result) == (Outcome.NOT_FOUND, None)

@@ -1,0 +1,305 @@
+"""Verifying again what expired, by whom it costs nothing to ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import pytest
+from jobs_support import a_workspace, set_clock
+from sqlalchemy import select
+from stored_support import NOW, a_contact, an_email, own
+from structlog.testing import capture_logs
+
+from app.core.accounts import workspaces
+from app.core.contacts.bounce_reports import FeedbackKind
+from app.core.contacts.contacts import Contact
+from app.core.contacts.emails import Email
+from app.core.ledger import credits
+from app.core.ledger.reveals import Reveal
+from app.core.lookups import contact_data
+from app.core.quality import feedback
+from app.core.quality.feedback import FeedbackReport
+from app.core.quality.refunds import Allowance
+from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
+from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
+from app.domain.kinds import REVERIFY, Queue, TraceOutcome
+from app.infra import queue
+from app.infra.db import Database
+from app.settings import Settings
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
+from workers.jobs import reverification
+from workers.jobs.reverification import decide_bounces, free, verify_due
+from workers.providers.base import (
+    FREE,
+    Pending,
+    Provider,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    ProviderTimeout,
+    Terms,
+)
+
+LATER = NOW + timedelta(days=400)
+
+
+@dataclass
+class Scripted:
+    """A verifier that says what it was told to say."""
+
+    says: ProviderResponse | Pending | Exception
+    name: str = "one"
+    refuses: TraceOutcome | None = None
+    terms: Terms = FREE
+    asked: list[ProviderRequest] = field(default_factory=list)
+    guesses: ClassVar[bool] = False
+    fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
+
+    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
+        return self.refuses
+
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it takes no time
+        self.asked.append(ask)
+        if isinstance(self.says, Exception):
+            raise self.says
+        return self.says
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+    """Machines of a worker long after ada's address, which somebody owns, was verified."""
+    set_clock(monkeypatch, lambda: LATER)
+    store(database, "ada@acme.com")
+    return WorkerServices(settings, database, None, None)  # type: ignore[arg-type]
+
+
+def store(database: Database, email: str, **changes: Any) -> None:
+    with database.transaction() as session:
+        contact = a_contact(session)
+        own(session, a_workspace(session), contact, "email")
+        an_email(session, contact, email, **changes)
+
+
+def hit(status: EmailStatus = EmailStatus.INVALID) -> ProviderResponse:
+    source = Source("one", SourceKind.PROVIDER, LATER)
+    found = FoundEmail(email="x@acme.com", type="work", status=status, source=source, verified_at=LATER)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,))
+
+
+MISS = ProviderResponse(outcome=TraceOutcome.MISS)
+
+
+def stored(database: Database) -> tuple[str, datetime | None]:
+    with database.reading() as session:
+        row = session.scalars(select(Email).where(Email.email == "ada@acme.com")).one()
+        return row.status, row.verified_at
+
+
+def plan(database: Database) -> Verification | None:
+    with database.reading() as session:
+        return session.scalars(select(Verification)).one_or_none()
+
+
+def test_a_verdict_that_expired_is_renewed(machines: WorkerServices) -> None:
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert [(ask.field, ask.subject.email) for ask in one.asked] == [
+        (ProviderField.VERIFICATION, "ada@acme.com")
+    ]
+    assert stored(machines.database) == ("invalid", LATER)
+    assert plan(machines.database) is None
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Scripted(MISS),
+        Scripted(hit(EmailStatus.UNKNOWN)),
+        Scripted(ProviderTimeout()),
+        Scripted(LookupError()),
+        Scripted(hit(), refuses=TraceOutcome.UNCONFIGURED),
+    ],
+)
+def test_if_one_cannot_tell_the_next_is_asked(machines: WorkerServices, first: Scripted) -> None:
+    verify_due(machines, [first, Scripted(hit(EmailStatus.RISKY))])
+
+    assert stored(machines.database) == ("risky", LATER)
+
+
+@pytest.mark.parametrize("says", [MISS, hit(EmailStatus.UNKNOWN)])
+def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
+    machines: WorkerServices, says: ProviderResponse
+) -> None:
+    verify_due(machines, [Scripted(says)])
+
+    rests = plan(machines.database)
+    assert stored(machines.database) == ("valid", NOW)
+    assert rests is not None
+    assert rests.next_at == LATER + UNKNOWN_RETRY_INTERVAL
+
+
+@pytest.mark.parametrize(
+    "says", [ProviderTimeout(), LookupError(), ProviderResponse(outcome=TraceOutcome.RATE_LIMITED)]
+)
+def test_if_nobody_could_be_asked_it_is_tried_again_soon(
+    machines: WorkerServices, says: ProviderResponse | Exception
+) -> None:
+    verify_due(machines, [Scripted(says)])
+
+    rests = plan(machines.database)
+    assert rests is not None
+    assert rests.next_at == LATER + LEASE
+
+
+def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verify_due(machines, [Scripted(Pending("1.abc", after=300))])
+    set_clock(monkeypatch, lambda: LATER + timedelta(seconds=300))
+    other, one = Scripted(MISS, name="other"), Scripted(hit())
+
+    verify_due(machines, [other, one])
+
+    assert [ask.ticket for ask in (*other.asked, *one.asked)] == [None, "1.abc"]
+    assert stored(machines.database) == ("invalid", LATER)
+
+
+def test_before_its_time_nobody_is_asked_again(machines: WorkerServices) -> None:
+    one = Scripted(Pending("1.abc", after=300))
+
+    verify_due(machines, [one])
+    verify_due(machines, [one])
+
+    assert len(one.asked) == 1
+
+
+def test_the_database_is_not_held_open_while_somebody_is_asked(machines: WorkerServices) -> None:
+    class Writing(Scripted):
+        def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+            store(machines.database, "meanwhile@acme.com")
+            return super().ask(ask, seconds=seconds)
+
+    verify_due(machines, [Writing(hit())])
+
+    assert stored(machines.database) == ("invalid", LATER)
+
+
+def test_a_round_ends_when_its_time_is_over(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reverification, "TOTAL_SECONDS", -1.0)
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert one.asked == []
+
+
+def test_a_round_takes_no_more_than_so_many(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reverification, "MAX_ADDRESSES", 1)
+    store(machines.database, "bob@acme.com")
+    one = Scripted(hit())
+
+    verify_due(machines, [one])
+
+    assert len(one.asked) == 1
+
+
+def test_without_verifiers_nothing_is_taken(machines: WorkerServices) -> None:
+    verify_due(machines, [])
+
+    assert plan(machines.database) is None
+
+
+def test_an_address_is_never_logged(machines: WorkerServices) -> None:
+    with capture_logs() as events:
+        verify_due(machines, [Scripted(LookupError("ada@acme.com"))])
+
+    assert {event["event"] for event in events} == {"provider failed", "verified again"}
+    assert "ada" not in str(events)
+
+
+def test_only_those_who_ask_no_price_are_asked() -> None:
+    paid = Scripted(MISS, terms=Terms(prices=MappingProxyType({ProviderField.VERIFICATION: 0.5})))
+    unpriced = Scripted(MISS, terms=Terms(prices=MappingProxyType({ProviderField.EMAIL: 1.0})))
+    verifiers: list[Provider] = [paid, unpriced]
+
+    assert free(verifiers) == [unpriced]
+
+
+def test_beat_has_a_worker_verify_again(machines: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = Scripted(hit())
+    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(reverification, "in_order", lambda _settings, _field: (one,))
+
+    queue.celery.tasks[REVERIFY]()
+
+    entry = queue.configure(machines.settings).conf.beat_schedule[REVERIFY]
+    assert stored(machines.database) == ("invalid", LATER)
+    assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
+
+
+def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(reverification, "in_order", None)
+
+    with capture_logs() as events:
+        queue.celery.tasks[REVERIFY]()
+
+    assert [event["event"] for event in events] == ["verifying again failed"]
+
+
+@pytest.mark.parametrize(
+    ("status", "refunded", "seen_as"),
+    [
+        (EmailStatus.INVALID, 1, "invalid"),
+        (EmailStatus.VALID, 0, "valid"),
+        (EmailStatus.ACCEPT_ALL, 0, "risky"),
+    ],
+)
+def test_the_verification_after_a_bounce_decides_it(
+    machines: WorkerServices, status: EmailStatus, refunded: int, seen_as: str
+) -> None:
+    workspace_id, contact = report_a_bounce(machines.database, at=LATER - timedelta(minutes=1))
+
+    verify_due(machines, [Scripted(hit(status))])
+    decide_bounces(machines)
+    decide_bounces(machines)
+
+    with machines.database.reading() as session:
+        held = contact_data.load(session, workspace_id, [contact])
+        assert held.emails[contact.id][0].status == seen_as
+        assert workspaces.balance(session, workspace_id).available == refunded
+        assert held.owned.fields == (frozenset() if refunded else {(contact.id, "email")})
+
+
+def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:
+    """Let the owner of ada's e-mails pay a credit for them, and report a bounce that is not refunded yet."""
+    with database.transaction() as session:
+        contact = session.scalars(select(Contact)).one()
+        paid = session.scalars(select(Reveal)).one()
+        paid.created_at = at
+        credits.grant(session, paid.workspace_id, 1, reason="test", now=at)
+        credits.hold(session, paid.workspace_id, paid.job_id, 1, now=at)
+        credits.close(session, paid.workspace_id, paid.job_id, held=1, charged=1, now=at)
+        before = workspaces.balance(session, paid.workspace_id).available
+        credits.hold(session, paid.workspace_id, "job_rest", before, now=at)
+        said = FeedbackReport(
+            workspace_id=paid.workspace_id,
+            account_id=None,
+            contact_id=contact.id,
+            email="ada@acme.com",
+            kind=FeedbackKind.BOUNCE,
+        )
+        feedback.record(session, said, allowance=Allowance(0), now=at)
+    return paid.workspace_id, contact

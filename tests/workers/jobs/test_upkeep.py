@@ -1,0 +1,354 @@
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+
+import pytest
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, until
+from local_servers import free_port
+from redis import Redis
+from sqlalchemy import func, select, update
+from structlog.testing import capture_logs
+
+from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs.idempotency import IdempotencyKey
+from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
+from app.domain.errors import JobExpired, Unavailable, WorkerLost
+from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
+from app.infra import queue, redis_client
+from app.infra.db import Database
+from app.infra.job_notifications import JobListener, JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import job_runner
+from workers.execution.job_runner import WorkerServices
+from workers.jobs import audit, upkeep, webhooks
+from workers.jobs.upkeep import Sweeper
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with redis_client.connect(redis_url) as client:
+        client.flushall()
+        yield client
+        client.flushall()
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, client: Redis, redis_url: str) -> WorkerServices:
+    settings = dataclasses.replace(settings, redis_url=redis_url, sweep_seconds=0.02)
+    return WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
+
+
+@pytest.fixture
+def without_redis(machines: WorkerServices) -> WorkerServices:
+    url = f"redis://127.0.0.1:{free_port()}/0"
+    settings = dataclasses.replace(machines.settings, redis_url=url)
+    return WorkerServices(settings, machines.database, JobPublisher(url), JobNotifier(url))
+
+
+@pytest.fixture
+def job_id(database: Database) -> str:
+    with database.transaction() as session:
+        return a_job(session, a_workspace(session, grant=10))
+
+
+def at(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let it be so many seconds after the job was made."""
+    set_clock(monkeypatch, lambda: NOW + timedelta(seconds=seconds))
+
+
+def job(database: Database, job_id: str) -> Job:
+    with database.reading() as session:
+        return read(session, job_id)
+
+
+def test_a_lost_message_is_sent_again(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, machines.settings.republish_seconds)
+
+    upkeep.sweep_once(machines)
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+    assert job(machines.database, job_id).publishes == 1
+
+
+def test_each_kind_is_sent_to_its_own_queue(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
+    at(monkeypatch, machines.settings.republish_seconds)
+
+    upkeep.sweep_once(machines)
+
+    assert (client.llen(Queue.INTERACTIVE.value), client.llen(Queue.ENRICHMENT.value)) == (1, 1)
+
+
+def test_if_there_is_nothing_to_do_no_write_lock_is_taken(
+    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 0)
+    with machines.database.transaction():
+        upkeep.sweep_once(machines)
+
+    assert job(machines.database, job_id).publishes == 0
+
+
+def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
+    machines: WorkerServices, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+    ear = JobListener(redis_url)
+    with closing(ear), ear.waiting(job_id) as event:
+        until(event.is_set)
+        event.clear()
+
+        upkeep.sweep_once(machines)
+
+        assert event.wait(5)
+    ended = job(machines.database, job_id)
+    assert (ended.status, ended.error) == (Status.EXPIRED, JobExpired().as_dict())
+    with machines.database.reading() as session:
+        assert figures(session, ended.workspace_id) == (10, 0, 0)
+
+
+def test_a_poison_job_is_ended_as_worker_lost(
+    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        claim(session, job_id)
+        session.execute(update(Job).values(crashes=machines.settings.max_crashes - 1))
+    at(monkeypatch, 30)
+
+    upkeep.sweep_once(machines)
+
+    ended = job(machines.database, job_id)
+    assert (ended.status, ended.error) == (Status.FAILED, WorkerLost().as_dict())
+
+
+def test_with_redis_away_jobs_still_end_and_none_is_marked_as_sent(
+    without_redis: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with without_redis.database.transaction() as session:
+        late = a_job(session, a_workspace(session), "late")
+        session.execute(update(Job).where(Job.id == late).values(deadline_at=NOW))
+    at(monkeypatch, 10)
+
+    upkeep.sweep_once(without_redis)
+
+    assert job(without_redis.database, late).status == Status.EXPIRED
+    assert (
+        job(without_redis.database, job_id).publishes,
+        job(without_redis.database, job_id).published_at,
+    ) == (
+        0,
+        None,
+    )
+
+
+def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
+    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(JobPublisher, "push", lambda *_words: False)
+
+    upkeep.sweep_once(machines)
+
+    with machines.database.reading() as session:
+        stale = timedelta(seconds=machines.settings.republish_seconds)
+        assert sweeper.needs_sweeping(session, stale=stale, now=NOW + timedelta(seconds=10))
+
+
+def test_a_queue_that_is_full_already_is_not_made_longer(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    client.lpush(Queue.INTERACTIVE.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == upkeep.FULL_QUEUE + 1
+    assert job(machines.database, job_id).publishes == 0
+
+
+def test_a_queue_that_is_full_does_not_keep_the_others_from_being_filled(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        request = a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
+    at(monkeypatch, 10)
+    client.lpush(Queue.ENRICHMENT.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+    assert (job(machines.database, job_id).publishes, job(machines.database, request).publishes) == (1, 0)
+
+
+def test_redis_is_not_asked_while_a_transaction_is_open(
+    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    asked: list[str] = []
+
+    def waiting(_sender: JobPublisher, _queue: Queue) -> int:
+        with machines.database.transaction() as session:
+            asked.append(read(session, job_id).status)
+        return 0
+
+    monkeypatch.setattr(JobPublisher, "waiting", waiting)
+
+    upkeep.sweep_once(machines)
+
+    assert set(asked) == {Status.QUEUED}
+
+
+def test_who_is_not_the_sweeper_goes_home(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(sweeper, "try_lock", lambda _session: False)
+
+    upkeep.sweep_once(machines)
+
+    assert client.llen(Queue.INTERACTIVE.value) == 0
+
+
+def test_beat_makes_a_worker_sweep(
+    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 10)
+    monkeypatch.setattr(job_runner, "_current", [machines])
+
+    queue.celery.tasks[SWEEP]()
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+
+
+def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        workspace_id = a_workspace(session)
+        idempotency.begin(session, workspace_id, "old", b"", now=NOW)
+        lookup = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
+        leases.settle(session, claim(session, lookup), JobResult(outcome=Outcome.FOUND), now=NOW)
+        gone = Heartbeat(
+            name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=0
+        )
+        worker_heartbeats.record_heartbeat(session, gone, now=NOW)
+        session.get_one(WorkerRecord, gone.name).seen_at -= 2 * worker_heartbeats.RETENTION
+    at(monkeypatch, idempotency.RETENTION.total_seconds() + 1)
+    monkeypatch.setattr(job_runner, "_current", [machines])
+
+    queue.celery.tasks[FORGET]()
+
+    assert rows(machines.database) == (0, 0, 0)
+
+
+def test_what_an_old_job_said_of_a_person_is_forgotten_and_its_price_is_not(
+    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with machines.database.transaction() as session:
+        workspace_id = a_workspace(session)
+        job_id = a_job(session, workspace_id)
+        answer = JobResult(outcome=Outcome.FOUND, charge=1, result={"emails": []})
+        leases.settle(session, claim(session, job_id), answer, now=NOW)
+    days = machines.settings.job_retention_days
+    at(monkeypatch, timedelta(days=days, seconds=1).total_seconds())
+    monkeypatch.setattr(job_runner, "_current", [machines])
+
+    queue.celery.tasks[FORGET]()
+
+    with machines.database.reading() as session:
+        job = session.get_one(Job, job_id)
+        assert (job.request, job.result, job.charged) == ({}, None, 1)
+
+
+def rows(database: Database) -> tuple[int | None, ...]:
+    with database.reading() as session:
+        return tuple(
+            session.scalar(select(func.count()).select_from(table))
+            for table in (IdempotencyKey, Job, WorkerRecord)
+        )
+
+
+@pytest.fixture
+def sweep() -> Iterator[Callable[..., None]]:
+    """Sweep in a thread of its own, the given parts of the upkeep, until the test is over."""
+    sweepers: list[Sweeper] = []
+
+    def start(machines: WorkerServices, *parts: Callable[[WorkerServices], object]) -> None:
+        sweepers.append(Sweeper(parts))
+        sweepers[-1].start(machines)
+
+    yield start
+    for started in sweepers:
+        started.stop()
+    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+
+
+def test_the_sweeper_sends_again_delivers_webhooks_and_audits() -> None:
+    assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.PARTS
+
+
+def test_a_worker_sweeps_by_itself(
+    machines: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+
+    sweep(machines, upkeep.sweep_once)
+
+    until(lambda: job(machines.database, job_id).status == Status.EXPIRED)
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Unavailable(), "the database cannot be reached, will sweep later"),
+        (LookupError("ada@acme.com"), "sweeping failed, will sweep later"),
+    ],
+)
+def test_one_part_that_fails_keeps_neither_the_others_nor_the_next_round_from_being_done(
+    machines: WorkerServices, sweep: Callable[..., None], error: Exception, told: str
+) -> None:
+    done: list[WorkerServices] = []
+
+    def fail(_machines: WorkerServices) -> None:
+        raise error
+
+    with capture_logs() as events:
+        sweep(machines, fail, done.append)
+        until(lambda: len(done) > 2)
+
+    assert {(event["event"], event["part"]) for event in events} == {(told, "fail")}
+
+
+def test_the_sweeper_does_without_redis(
+    without_redis: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, 3600)
+
+    sweep(without_redis, upkeep.sweep_once)
+
+    until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
+
+
+def test_a_sweeper_that_was_stopped_sweeps_no_more(machines: WorkerServices) -> None:
+    sweeps: list[WorkerServices] = []
+    sweeper = Sweeper((sweeps.append,))
+    sweeper.stop()
+
+    sweeper.start(machines)
+
+    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    assert sweeps == []

@@ -1,0 +1,459 @@
+"""Telling somebody outside that a job is over, over a real connection."""
+
+from __future__ import annotations
+
+import dataclasses
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from ipaddress import ip_network
+from typing import Any
+
+import httpcore2
+import pytest
+import redis
+from jobs_support import a_question, a_workspace, claim, submit
+from local_servers import free_port
+from pytest_httpserver import HTTPServer
+from sqlalchemy import select
+from standardwebhooks import Webhook as Reference
+from structlog.testing import capture_logs
+from werkzeug import Response
+
+from app.core.jobs import leases, webhook_attempts, webhooks
+from app.core.jobs.leases import JobResult
+from app.core.jobs.webhook_attempts import LEASE, WebhookAttempt
+from app.core.jobs.webhooks import Webhook
+from app.domain.kinds import Outcome, Queue
+from app.infra import clock
+from app.infra.db import Database
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers import webhook_client
+from workers.execution.job_runner import WorkerServices
+from workers.jobs.upkeep import purge
+from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
+from workers.webhook_client import DeliveryError, WebhookClient
+
+LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
+
+
+class Silent:
+    def ring(self, job_id: str) -> None: ...
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, redis_url: str) -> Iterator[WorkerServices]:
+    yield WorkerServices(settings, database, JobPublisher(redis_url), Silent())  # type: ignore[arg-type]
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+
+
+@pytest.fixture
+def url(httpserver: HTTPServer) -> str:
+    return f"http://127.0.0.1:{httpserver.port}/done"
+
+
+def over(database: Database, url: str) -> str:
+    """End a job whose webhook goes to the address; give the webhook's id."""
+    with database.transaction() as session:
+        job = submit(session, a_question(a_workspace(session), webhook_url=url)).job
+        leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
+        return session.scalars(select(Webhook.id)).one()
+
+
+def row(database: Database, webhook_id: str) -> Webhook:
+    with database.reading() as session:
+        return session.get_one(Webhook, webhook_id)
+
+
+def attempts(database: Database, webhook_id: str) -> list[WebhookAttempt]:
+    with database.reading() as session:
+        return webhook_attempts.of_webhook(session, webhook_id)
+
+
+def reason(url: str, door: WebhookClient = LOOPBACK) -> str:
+    """Say why the door does not lead there."""
+    with pytest.raises(DeliveryError) as caught:
+        door.post(url, b"{}", {})
+    return caught.value.reason
+
+
+@contextmanager
+def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Be a receiver that answers its first caller so."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _address = server.accept()
+            with connection:
+                answer(connection)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+        thread.join(10)
+
+
+def test_a_post_is_signed_so_that_the_reference_library_takes_it(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_oneshot_request("/done", method="POST").respond_with_data("", status=204)
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, LOOPBACK)
+
+    request, _response = httpserver.log[0]
+    with database.reading() as session:
+        workspace = str(session.connection().exec_driver_sql("SELECT workspace_id FROM jobs").scalar())
+    payload: dict[str, Any] = Reference(webhooks.secret(workspace)).verify(
+        request.data, dict(request.headers)
+    )
+    (attempt,) = attempts(database, webhook_id)
+    assert payload["type"] == "job.finished"
+    assert request.headers["Webhook-Id"] == webhook_id
+    assert request.headers["Host"] == f"127.0.0.1:{httpserver.port}"
+    assert row(database, webhook_id).delivered_at is not None
+    assert (attempt.status, attempt.error) == (204, None)
+    assert attempt.latency_ms is not None
+
+
+def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    seen: list[WebhookAttempt] = []
+    webhook_id = over(database, url)
+
+    def answer(_request: object) -> Response:
+        seen.extend(attempts(database, webhook_id))
+        return Response(status=204)
+
+    httpserver.expect_request("/done").respond_with_handler(answer)
+    post(webhook_id, machines, LOOPBACK)
+
+    assert [(one.status, one.error, one.latency_ms) for one in seen] == [(None, None, None)]
+
+
+@pytest.mark.parametrize("status", [301, 307, 404, 500])
+def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str, status: int
+) -> None:
+    httpserver.expect_request("/done").respond_with_data(
+        "", status=status, headers={"Location": "/elsewhere"}
+    )
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, LOOPBACK)
+
+    webhook = row(database, webhook_id)
+    (attempt,) = attempts(database, webhook_id)
+    assert (webhook.delivered_at, webhook.attempts) == (None, 1)
+    assert webhook.next_at is not None
+    assert (attempt.status, attempt.error) == (status, "http_status")
+    assert [request.path for request, _response in httpserver.log] == ["/done"]
+
+
+def test_a_receiver_that_is_gone_is_left_in_peace(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=410)
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, LOOPBACK)
+
+    assert (row(database, webhook_id).delivered_at, row(database, webhook_id).next_at) == (None, None)
+
+
+def test_a_receiver_that_says_when_to_come_back_is_obeyed(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=429, headers={"Retry-After": "600"})
+    webhook_id = over(database, url)
+    before = clock.now()
+
+    post(webhook_id, machines, LOOPBACK)
+
+    next_at = row(database, webhook_id).next_at
+    assert next_at is not None
+    assert timedelta(minutes=10) <= next_at - before < timedelta(minutes=11)
+
+
+def test_a_second_message_for_the_same_webhook_posts_nothing(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    httpserver.expect_request("/done").respond_with_data("", status=500)
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, machines, LOOPBACK)
+
+    assert len(httpserver.log) == 1
+
+
+def test_an_address_that_is_away_is_tried_again(machines: WorkerServices, database: Database) -> None:
+    webhook_id = over(database, f"http://127.0.0.1:{free_port()}/done")
+
+    post(webhook_id, machines, LOOPBACK)
+
+    (attempt,) = attempts(database, webhook_id)
+    assert (attempt.status, attempt.error) == (None, "connection")
+    assert row(database, webhook_id).next_at is not None
+
+
+def test_a_private_address_is_never_called(
+    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+) -> None:
+    webhook_id = over(database, url)
+
+    post(webhook_id, machines, WebhookClient())
+
+    (attempt,) = attempts(database, webhook_id)
+    assert httpserver.log == []
+    assert attempt.error == "refused"
+
+
+def test_what_is_no_more_is_left_alone(machines: WorkerServices) -> None:
+    post("whk_0", machines, LOOPBACK)
+
+
+@pytest.mark.parametrize(("networks", "status"), [((), None), (("10.0.0.0/8", "127.0.0.0/8"), 204)])
+def test_the_task_calls_a_network_of_ones_own_only_if_the_operator_said_so(
+    machines: WorkerServices,
+    httpserver: HTTPServer,
+    monkeypatch: pytest.MonkeyPatch,
+    networks: tuple[str, ...],
+    status: int | None,
+) -> None:
+    settings = dataclasses.replace(machines.settings, webhook_networks=networks)
+    opened = dataclasses.replace(machines, settings=settings)
+    monkeypatch.setattr("workers.execution.job_runner.services", lambda: opened)
+    httpserver.expect_request("/done").respond_with_data("", status=204)
+    webhook_id = over(machines.database, f"http://127.0.0.1:{httpserver.port}/done")
+
+    deliver(webhook_id)
+
+    assert [one.status for one in attempts(machines.database, webhook_id)] == [status]
+
+
+def test_a_bug_leaves_the_webhook_to_the_next_worker_and_no_text_in_celerys_log(
+    machines: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise ValueError("ada@acme.example")
+
+    monkeypatch.setattr("workers.execution.job_runner.services", lambda: machines)
+    monkeypatch.setattr(WebhookClient, "post", broken)
+    webhook_id = over(database, "https://hooks.example/")
+    before = clock.now()
+
+    with capture_logs() as logs:
+        deliver(webhook_id)
+
+    next_at = row(database, webhook_id).next_at
+    assert next_at is not None
+    assert LEASE <= next_at - before < LEASE + timedelta(seconds=5)
+    assert [line["event"] for line in logs] == ["webhook left behind"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.215.14/",
+        "https://user@93.184.215.14/",
+        "https://127.0.0.1/",
+        "https://127.1/",
+        "https://0x7f.1/",
+        "https://2130706433/",
+        "https://[::1]/",
+        "https://[::ffff:127.0.0.1]/",
+        "https://[64:ff9b::7f00:1]/",
+        "https://10.0.0.1/",
+        "https://169.254.169.254/latest",
+        "https://localhost/",
+        "https:///",
+        "ftp://93.184.215.14/",
+        "https://93.184.215.14:99999999/",
+        "https://93.184.215.14:https/",
+    ],
+)
+def test_hostile_urls_are_refused(url: str) -> None:
+    assert reason(url, WebhookClient()) == "refused"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://93.184.215.14/",  # public, so https
+        "http://127.0.0.2/",
+        "http://10.0.0.1/",
+        "https://10.0.0.1/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://user@127.0.0.1/",
+    ],
+)
+def test_a_door_open_to_one_network_is_closed_to_the_others(url: str) -> None:
+    assert reason(url) == "refused"
+
+
+def test_a_name_that_leads_nowhere_is_told_apart() -> None:
+    assert reason("https://nowhere.invalid/") == "unresolved"
+
+
+@pytest.mark.parametrize("door", [WebhookClient(), LOOPBACK])
+def test_a_name_is_refused_if_any_of_its_addresses_is_private(
+    door: WebhookClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve_to(monkeypatch, [["93.184.215.14", "10.0.0.1"]])
+
+    assert reason("https://two-faced.example/", door) == "refused"
+
+
+def test_a_name_that_is_private_a_moment_later_is_resolved_once_and_so_leads_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    called = []
+    asked = resolve_to(monkeypatch, [["93.184.215.14"], ["10.0.0.1"]])
+    monkeypatch.setattr(
+        httpcore2.SyncBackend, "connect_tcp", lambda _backend, host, port, *_rest: called.append((host, port))
+    )
+
+    with pytest.raises(AttributeError):  # nobody answers
+        WebhookClient().post("https://two-faced.example/x", b"{}", {})
+
+    assert called == [("93.184.215.14", 443)]
+    assert len(asked) == 1
+
+
+def resolve_to(monkeypatch: pytest.MonkeyPatch, answers: list[list[str]]) -> list[str]:
+    """Let the name `two-faced.example` have one answer after the other; give whoever is asked for it."""
+    real, asked = socket.getaddrinfo, []  # threads of other tests go on resolving
+
+    def resolve(host: str, *rest: Any, **options: Any) -> Any:
+        if host != "two-faced.example":
+            return real(host, *rest, **options)
+        asked.append(host)
+        return [(2, 1, 6, "", (address, 443)) for address in answers[len(asked) - 1]]
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    return asked
+
+
+def test_an_answer_that_drips_is_cut_off_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 0.5)
+    over_now = threading.Event()
+
+    def drip(connection: socket.socket) -> None:
+        while not over_now.wait(0.05):
+            try:
+                connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+            except OSError:
+                return
+
+    with listening(drip) as url:
+        started = time.monotonic()
+        why = reason(url)
+        took = time.monotonic() - started
+        over_now.set()
+
+    assert why == "timeout"
+    assert 0.4 < took < 10
+
+
+def test_a_receiver_that_says_nothing_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 0.2)
+    over_now = threading.Event()
+
+    with listening(lambda _connection: over_now.wait(10)) as url:
+        why = reason(url)
+        over_now.set()
+
+    assert why == "timeout"
+
+
+@pytest.mark.parametrize("words", [b"", b"220 mail.acme.example ESMTP\r\n"])
+def test_a_receiver_that_hangs_up_or_speaks_another_protocol_is_a_broken_connection(words: bytes) -> None:
+    with listening(lambda connection: connection.sendall(words)) as url:
+        assert reason(url) == "connection"
+
+
+def test_a_name_that_took_all_the_time_is_not_called(
+    httpserver: HTTPServer, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", -1.0)
+
+    assert reason(url) == "timeout"
+    assert httpserver.log == []
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("120", 120.0),
+        (" 0 ", 0.0),
+        (format_datetime(datetime(2000, 1, 1, tzinfo=UTC), usegmt=True), 0.0),
+        ("Sat, 01 Jan 2000 00:00:00", 0.0),
+        ("", None),
+        ("soon", None),
+        ("-5", None),
+        ("1.5", None),
+        ("Sat, 01 Jan 2000 00:00:00 +9999999999999999999", None),
+    ],
+)
+def test_when_to_come_back_is_read_as_seconds_or_a_date(said: str, seconds: float | None) -> None:
+    assert webhook_client.retry_after(said) == seconds
+
+
+def test_a_date_to_come_back_counts_from_now() -> None:
+    said = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
+
+    assert webhook_client.retry_after(said) == pytest.approx(3600, abs=5)
+
+
+def test_due_webhooks_are_sent_to_the_upkeep_queue(
+    machines: WorkerServices, database: Database, redis_url: str
+) -> None:
+    over(database, "https://a.example/")
+
+    send_due(machines)
+    send_due(machines)
+
+    with redis.Redis.from_url(redis_url) as client:
+        assert client.llen(Queue.UPKEEP.value) == 1
+
+
+def test_a_full_queue_gets_no_fuller(machines: WorkerServices, database: Database, redis_url: str) -> None:
+    webhook_id = over(database, "https://a.example/")
+    with redis.Redis.from_url(redis_url) as client:
+        client.lpush(Queue.UPKEEP.value, *["a message"] * (FULL_QUEUE + 1))
+
+        send_due(machines)
+
+        assert client.llen(Queue.UPKEEP.value) == FULL_QUEUE + 1
+    assert row(database, webhook_id).published_at is None
+
+
+def test_while_redis_is_away_webhooks_wait(machines: WorkerServices, database: Database) -> None:
+    webhook_id = over(database, "https://a.example/")
+    without = dataclasses.replace(machines, sender=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
+
+    send_due(without)
+
+    assert row(database, webhook_id).published_at is None
+
+
+def test_upkeep_forgets_old_attempts(
+    machines: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook_id = over(database, "https://a.example/")
+    with database.transaction() as session:
+        webhook_attempts.start(session, webhook_id, now=clock.now() - webhook_attempts.RETENTION)
+        kept = webhook_attempts.start(session, webhook_id, now=clock.now())
+    monkeypatch.setattr("workers.execution.job_runner.services", lambda: machines)
+
+    purge()
+
+    assert [one.id for one in attempts(database, webhook_id)] == [kept]

@@ -1,0 +1,173 @@
+"""Neither what a caller says of a person nor what a vendor answers leads elsewhere."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hostile_support import watching
+
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers import registry
+from workers.providers.apollo import Apollo
+from workers.providers.base import ProviderField, ProviderRequest, UnexpectedAnswer
+from workers.providers.configured import provider
+from workers.providers.dropcontact import Dropcontact
+from workers.providers.fullenrich import FullEnrich
+from workers.providers.rocketreach import RocketReach
+from workers.providers.web import Vendor
+
+METADATA = "http://169.254.169.254/latest/meta-data/"
+EVIL = (
+    "evil.com/../..",
+    "../../admin",
+    "@evil.com",
+    "//evil.com/",
+    "http://169.254.169.254/",
+    "acme.com?admin=1",
+    "acme.com#",
+    "acme.com\r\nX-Evil: 1",
+    "acme.com HTTP/1.1",
+    "\\evil.com",
+    "%2e%2e%2fadmin",
+    "{email}",
+    "${VENDOR_API_KEY}",
+    ";admin",
+    "\uff41\uff43\uff4d\uff45",
+    "\0",
+)
+TABLE = """
+[vendor]
+url = "http://127.0.0.1:{port}/api"
+headers = {{ X-Key = "${{VENDOR_API_KEY}}" }}
+[vendor.email]
+path = "/of/{{company_domain}}/people"
+query.domain = "{{company_domain}}"
+read.email = "email"
+"""
+
+
+@contextmanager
+def vendor(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """Answer everybody so; give the port, and the heads of what is asked."""
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def listen() -> None:
+            while True:
+                connection, _peer = listener.accept()
+                with connection:
+                    said = connection.recv(65536)
+                    if said == b"over":
+                        return
+                    heard.append(said)
+                    connection.sendall(answer)
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield listener.getsockname()[1], heard
+        finally:
+            with socket.create_connection(listener.getsockname()) as last:
+                last.sendall(b"over")
+            thread.join()
+
+
+def saying(status: int, body: bytes = b"{}", *headers: str) -> bytes:
+    lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def described(folder: Path, port: int) -> Vendor:
+    path = folder / "providers.toml"
+    path.write_text(TABLE.format(port=port))
+    [made] = provider.read(str(path), {})
+    return made(ProviderSettings(api_key="k"))
+
+
+@pytest.mark.parametrize("value", EVIL)
+def test_a_value_of_the_caller_stays_one_value_of_the_request(tmp_path: Path, value: str) -> None:
+    with vendor(saying(404)) as (port, heard), watching() as seen:
+        described(tmp_path, port).ask(
+            ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
+        )
+
+    line, *headers = heard[0].split(b"\r\n")
+    method, target, _version = line.split(b" ")
+    path, _, query = target.partition(b"?")
+    before, of, _value, people = (
+        path.rpartition(b"/people")[0].partition(b"/api/of/")[0],
+        *path.split(b"/")[2:],
+    )
+    assert (method, before, of, people) == (b"GET", b"", b"of", b"people")
+    assert (query.count(b"="), query.count(b"&"), query.count(b"#")) == (1, 0, 0)
+    assert not [header for header in headers if header.startswith(b"X-Evil")]
+    assert {port for _host, port in seen.connected} == {port}
+
+
+@pytest.mark.parametrize("ticket", [*EVIL, "..", ".", ""])
+@pytest.mark.parametrize("adapter", [Apollo, Dropcontact, FullEnrich, RocketReach])
+def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
+    adapter: Callable[[ProviderSettings], Vendor], ticket: str
+) -> None:
+    subject = Subject(full_name="Ada Lovelace", company_domain="acme.com")
+
+    with vendor(saying(500)) as (port, heard), watching() as seen:
+        asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
+        try:
+            asked.ask(ProviderRequest(field=ProviderField.PHONE, subject=subject, ticket=ticket), seconds=3)
+        except UnexpectedAnswer:
+            assert ticket in {"..", "."}
+
+    targets = [head.split(b" ")[1] for head in heard]
+    assert [one for one in targets if not one.startswith(b"/api/v1/")] == []
+    assert [
+        one for one in targets if {b"", b".", b".."} & set(one.partition(b"?")[0].split(b"/")[1:-1])
+    ] == []
+    assert not [head for head in heard if b"\r\nX-Evil" in head]
+    assert {port for _host, port in seen.connected} <= {port}
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("where", [METADATA, "/elsewhere", "//169.254.169.254/"])
+def test_a_vendor_that_sends_us_elsewhere_is_not_obeyed(tmp_path: Path, status: int, where: str) -> None:
+    ask = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
+
+    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), watching() as seen:
+        described(tmp_path, port).ask(ask, seconds=3)
+
+    assert (seen.connected, len(heard)) == ([("127.0.0.1", port)], 1)
+
+
+def test_no_adapter_follows_redirects() -> None:
+    vendors = [made for made in registry.PROVIDERS if issubclass(made, Vendor)]
+
+    clients = [made(ProviderSettings(api_key="k"))._client for made in vendors]  # noqa: SLF001 -- the point
+
+    assert len(clients) > 5
+    assert not any(client.follow_redirects for client in clients)
+
+
+def test_plain_http_goes_past_proxies_and_tls_goes_through(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An operator's proxy for the way out is obeyed; but it is not shown keys and people in the clear."""
+    ask = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
+    with vendor(saying(404)) as (port, heard), vendor(saying(502)) as (proxy, told_proxy):
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{proxy}")
+        described(tmp_path, port).ask(ask, seconds=3)
+        outside = provider.read(str(tmp_path / "providers.toml"), {})[0](
+            ProviderSettings(api_key="secret", base_url="https://api.vendor.com")
+        )
+        with pytest.raises(UnexpectedAnswer):
+            outside.ask(ask, seconds=3)
+
+    assert len(heard) == 1
+    assert [head.split(b"\r\n")[0] for head in told_proxy] == [b"CONNECT api.vendor.com:443 HTTP/1.1"]
+    assert b"secret" not in b"".join(told_proxy)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from app.domain.email_patterns.patterns import PatternStat
+from app.domain.findings import EmailStatus, SourceKind
+from app.domain.kinds import TraceOutcome
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers.base import ProviderField, ProviderRequest
+from workers.providers.pattern import Pattern
+
+ADA = Subject(full_name="Ada Lovelace", company_domain="acme.com")
+ASK = ProviderRequest(
+    field=ProviderField.EMAIL, subject=ADA, types=("work",), patterns=(PatternStat("{first}.{last}", 3),)
+)
+DOUBTFUL = (
+    PatternStat("{first}.{last}", 3),
+    PatternStat("{f}{last}", 2),
+    PatternStat("{first}", 1),
+    PatternStat("{f}.{last}", 1),
+)
+
+
+@pytest.fixture
+def pattern() -> Pattern:
+    return Pattern(ProviderSettings())
+
+
+def test_it_offers_the_likeliest_address_and_says_that_it_is_a_guess(pattern: Pattern) -> None:
+    reply = pattern.ask(ASK, seconds=1.0)
+
+    found = reply.emails[0]
+    assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
+    assert (found.email, found.type) == ("ada.lovelace@acme.com", "work")
+    assert (found.status, found.reasons, found.verified_at) == (EmailStatus.UNKNOWN, ("guessed",), None)
+    assert (found.source.provider, found.source.kind) == ("pattern", SourceKind.PATTERN)
+    assert found.confidence is not None
+    assert 0 < found.confidence < 1
+
+
+def test_it_offers_up_to_three_addresses_the_likeliest_first(pattern: Pattern) -> None:
+    reply = pattern.ask(dataclasses.replace(ASK, patterns=DOUBTFUL), seconds=1.0)
+
+    assert [found.email for found in reply.emails] == [
+        "ada.lovelace@acme.com",
+        "alovelace@acme.com",
+        "ada@acme.com",
+    ]
+    assert {(found.status, found.reasons) for found in reply.emails} == {(EmailStatus.UNKNOWN, ("guessed",))}
+    confidences = [found.confidence or 0 for found in reply.emails]
+    assert confidences == sorted(confidences, reverse=True)
+
+
+def test_a_further_address_that_is_hardly_likely_is_not_offered(pattern: Pattern) -> None:
+    sure = (PatternStat("{first}.{last}", 20),)
+
+    reply = pattern.ask(dataclasses.replace(ASK, patterns=sure), seconds=1.0)
+
+    assert [found.email for found in reply.emails] == ["ada.lovelace@acme.com"]
+
+
+def test_nothing_is_offered_where_even_the_best_is_a_shot_in_the_dark(pattern: Pattern) -> None:
+    scattered = tuple(
+        PatternStat(form, 1) for form in ("{first}.{last}", "{last}", "{f}{l}", "{m}", "{m}{last}")
+    )
+
+    reply = pattern.ask(dataclasses.replace(ASK, patterns=scattered), seconds=1.0)
+
+    assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
+
+
+def test_it_spells_as_the_known_addresses_of_the_domain_do(pattern: Pattern) -> None:
+    subject = Subject(full_name="Jürgen Müller", company_domain="acme.de")
+    plain = (PatternStat("{first}.{last} umlauts:plain", 3),)
+
+    reply = pattern.ask(dataclasses.replace(ASK, subject=subject, patterns=plain), seconds=1.0)
+
+    assert reply.emails[0].email == "jurgen.muller@acme.de"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"types": ("personal",)},
+        {"patterns": ()},
+        {"patterns": (PatternStat("{m}", 3),)},
+        {"subject": Subject(company_domain="acme.com")},
+        {"subject": Subject(full_name="Ada Lovelace", company_name="Acme")},
+    ],
+)
+def test_without_a_name_a_domain_and_a_known_pattern_it_is_not_asked(
+    pattern: Pattern, change: dict[str, object]
+) -> None:
+    refusal = pattern.refusal(dataclasses.replace(ASK, **change))  # type: ignore[arg-type]
+
+    assert refusal is TraceOutcome.INELIGIBLE
+
+
+def test_with_all_three_it_is_asked(pattern: Pattern) -> None:
+    assert pattern.refusal(ASK) is None
+
+
+def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:
+    subject = dataclasses.replace(ADA, full_name="…")
+
+    reply = pattern.ask(dataclasses.replace(ASK, subject=subject), seconds=1.0)
+
+    assert (reply.outcome, reply.emails) == (TraceOutcome.INELIGIBLE, ())
+
+
+def test_a_name_that_makes_no_address_is_a_miss(pattern: Pattern) -> None:
+    subject = dataclasses.replace(ADA, full_name="李明")
+
+    reply = pattern.ask(dataclasses.replace(ASK, subject=subject), seconds=1.0)
+
+    assert reply.outcome is TraceOutcome.MISS
+
+
+def test_it_knows_that_it_only_guesses() -> None:
+    assert Pattern.guesses
+    assert Pattern.fields == {ProviderField.EMAIL}

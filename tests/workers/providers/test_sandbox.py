@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from app.domain.findings import EmailStatus
+from app.domain.kinds import TraceOutcome
+from app.domain.records.subjects import Subject
+from app.settings import ProviderSettings
+from workers.providers import sandbox
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
+from workers.providers.sandbox import SCENARIOS, Sandbox, scenario_of
+
+TYPES = {
+    ProviderField.EMAIL: ("work",),
+    ProviderField.PHONE: ("mobile", "direct"),
+    ProviderField.PERSON: (),
+    ProviderField.COMPANY: (),
+}
+HITS = {
+    "found": EmailStatus.VALID,
+    "accept-all": EmailStatus.ACCEPT_ALL,
+    "risky": EmailStatus.RISKY,
+    "invalid": EmailStatus.INVALID,
+    "unknown": EmailStatus.UNKNOWN,
+}
+SILENT = {
+    "not-found": TraceOutcome.MISS,
+    "rate-limited": TraceOutcome.RATE_LIMITED,
+    "no-credits": TraceOutcome.NO_CREDITS,
+    "unconfigured": TraceOutcome.UNCONFIGURED,
+    "suppressed": TraceOutcome.SUPPRESSED,
+}
+
+
+def profile(scenario: str) -> Subject:
+    return Subject(linkedin_url=f"https://www.linkedin.com/in/sandbox-{scenario}")
+
+
+def ask(
+    scenario: str, field: ProviderField = ProviderField.EMAIL, *, attempt: int = 1, seconds: float = 5.0
+) -> ProviderResponse:
+    question = ProviderRequest(field=field, subject=profile(scenario), types=TYPES[field], attempt=attempt)
+    return Sandbox(ProviderSettings()).ask(question, seconds=seconds)
+
+
+@pytest.mark.parametrize("scenario", HITS)
+def test_a_hit_has_the_status_it_is_named_for(scenario: str) -> None:
+    reply = ask(scenario)
+
+    (found,) = reply.emails
+    assert (reply.outcome, found.status, reply.cost) == (TraceOutcome.HIT, HITS[scenario], 1)
+    assert (found.email, found.type, found.verified_at) == (
+        f"{scenario}@sandbox.example",
+        "work",
+        found.source.at,
+    )
+
+
+@pytest.mark.parametrize("scenario", SILENT)
+def test_the_others_have_the_outcome_they_are_named_for(scenario: str) -> None:
+    reply = ask(scenario)
+
+    assert (reply.outcome, reply.emails, reply.cost) == (SILENT[scenario], (), 0)
+
+
+def test_only_a_rate_limit_says_when_to_come_again() -> None:
+    later = {scenario: ask(scenario).retry_after for scenario in SILENT}
+
+    assert [scenario for scenario, seconds in later.items() if seconds] == ["rate-limited"]
+
+
+def test_a_failing_provider_raises_as_a_broken_adapter_would() -> None:
+    with pytest.raises(RuntimeError):
+        ask("failing")
+
+
+def test_a_flaky_provider_fails_once() -> None:
+    with pytest.raises(RuntimeError):
+        ask("flaky", attempt=1)
+
+    assert ask("flaky", attempt=2).outcome is TraceOutcome.HIT
+
+
+def test_a_timeout_is_a_timeout() -> None:
+    with pytest.raises(ProviderTimeout):
+        ask("timeout")
+
+
+@pytest.mark.parametrize(("allowed", "slept"), [(10.0, sandbox.SLOW_SECONDS), (1.0, 1.0)])
+def test_a_slow_provider_takes_its_time_but_no_more_than_it_is_given(
+    monkeypatch: pytest.MonkeyPatch, allowed: float, slept: float
+) -> None:
+    naps: list[float] = []
+    monkeypatch.setattr(sandbox, "time", SimpleNamespace(sleep=naps.append))
+
+    reply = ask("slow", seconds=allowed)
+
+    assert (reply.outcome, naps) == (TraceOutcome.HIT, [slept])
+
+
+def test_every_scenario_is_tested_here() -> None:
+    assert set(SCENARIOS) == {*HITS, *SILENT, "failing", "flaky", "timeout", "slow"}
+
+
+@pytest.mark.parametrize("scenario", [None, "nonsense"])
+def test_anybody_else_it_does_not_know(scenario: str | None) -> None:
+    subject = profile(scenario) if scenario else Subject(email="ada@acme.com")
+
+    refusal = Sandbox(ProviderSettings()).refusal(ProviderRequest(field=ProviderField.EMAIL, subject=subject))
+
+    assert refusal is TraceOutcome.INELIGIBLE
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        profile("not-found"),
+        Subject(email="not-found@sandbox.example"),
+        Subject(full_name="Not-Found Sandbox", company_domain="sandbox.example"),
+        Subject(first_name="Not-Found", last_name="Sandbox", company_domain="sandbox.example"),
+        Subject(full_name="not found sandbox", company_domain="sandbox.example"),
+    ],
+)
+def test_a_scenario_can_be_named_in_every_way_a_subject_can(subject: Subject) -> None:
+    assert scenario_of(subject) == "not-found"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        Subject(linkedin_url="https://www.linkedin.com/in/ada"),
+        Subject(email="found@sandbox.example.com"),
+        Subject(full_name="Found Sandbox", company_domain="acme.com"),
+        Subject(company_domain="sandbox.example"),
+        Subject(phone="+12025550143"),
+        Subject(full_name="Suppressed Sandbox", company_domain="sandbox.example", email="ada@acme.com"),
+        Subject(
+            linkedin_url="https://www.linkedin.com/in/ada",
+            full_name="Suppressed Sandbox",
+            company_domain="sandbox.example",
+        ),
+        Subject(linkedin_url="https://www.linkedin.com/in/sandbox-suppressed", email="ada@acme.com"),
+        Subject(email="suppressed@sandbox.example", phone="+16175550101"),
+    ],
+)
+def test_real_people_are_none_of_its_business(subject: Subject) -> None:
+    assert scenario_of(subject) is None
+
+
+def test_a_personal_address_is_elsewhere() -> None:
+    question = ProviderRequest(field=ProviderField.EMAIL, subject=profile("found"), types=("personal",))
+
+    (found,) = Sandbox(ProviderSettings()).ask(question, seconds=1.0).emails
+
+    assert (found.email, found.type) == ("found@mail.example", "personal")
+
+
+@pytest.mark.parametrize(("types", "given"), [(("work", "mobile"), "mobile"), (("hq",), "hq")])
+def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: str) -> None:
+    (phone,) = (
+        Sandbox(ProviderSettings())
+        .ask(ProviderRequest(field=ProviderField.PHONE, subject=profile("found"), types=types), seconds=1.0)
+        .phones
+    )
+
+    assert (phone.e164, phone.type, phone.status) == (sandbox.PHONE, given, "valid")
+
+
+def test_a_person_comes_with_a_name_and_a_company() -> None:
+    contact = ask("accept-all", ProviderField.PERSON).contact
+
+    assert contact is not None
+    assert (contact.full_name, contact.linkedin_url) == (
+        "Accept All Sandbox",
+        profile("accept-all").linkedin_url,
+    )
+    assert contact.company is not None
+    assert contact.company.domain == "sandbox.example"
+
+
+def test_a_company_is_the_sandbox() -> None:
+    company = ask("found", ProviderField.COMPANY).company
+
+    assert company is not None
+    assert (company.name, company.domain) == ("Sandbox", "sandbox.example")

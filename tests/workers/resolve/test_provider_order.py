@@ -1,0 +1,235 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+import pytest
+from sqlalchemy import event
+
+from app.core.jobs import provider_calls
+from app.core.jobs.provider_calls import CallKey
+from app.domain.kinds import TraceOutcome
+from app.infra import clock
+from app.infra.db import Database
+from app.settings import ProviderSettings, Settings
+from workers.providers import registry
+from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
+from workers.resolve import provider_order
+
+BOTH = frozenset({ProviderField.EMAIL, ProviderField.VERIFICATION})
+
+
+class Silent:
+    """A provider that costs money and is never asked here."""
+
+    name: ClassVar[str]
+    fields: ClassVar[frozenset[ProviderField]] = BOTH
+    guesses: ClassVar[bool] = False
+    price: ClassVar[float] = 1.0
+
+    def __init__(self, access: ProviderSettings) -> None:
+        self.terms = Terms(prices={ProviderField.EMAIL: self.price}, credit_price=access.credit_price or 1.0)
+
+    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+        raise NotImplementedError
+
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+        raise NotImplementedError
+
+
+class Dear(Silent):
+    name = "dear"
+
+
+class Guess(Silent):
+    name = "guess"
+    guesses = True
+    price = 0.0
+
+
+class Cheap(Silent):
+    name = "cheap"
+
+
+class New(Silent):
+    name = "new"
+
+
+class Free(Silent):
+    name = "free"
+    price = 0.0
+
+
+NAMES = ("guess", "dear", "new", "cheap")
+
+
+@pytest.fixture
+def auto(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Settings with four providers, whose credits cost the same, in an order that is to be measured."""
+    known = {one.name: one(ProviderSettings()) for one in (Guess, Dear, New, Cheap, Free)}
+    monkeypatch.setattr(registry, "load", lambda _settings: known)
+    return dataclasses.replace(
+        settings, providers_order="auto", providers_email=NAMES, providers_verification=NAMES
+    )
+
+
+def call(
+    database: Database,
+    provider: str,
+    outcome: TraceOutcome = TraceOutcome.HIT,
+    *,
+    field: str = "email",
+    cost: float = 1,
+    country: str | None = None,
+    times: int = 20,
+) -> None:
+    """Write down so many answered calls."""
+    question = CallKey(
+        job_id="job_1", item=None, field=field, provider=provider, subject=b"x", country=country
+    )
+    with database.transaction() as session:
+        for _ in range(times):
+            call_id = provider_calls.start(session, question, cost=0, now=clock.now())
+            provider_calls.record_reply(
+                session,
+                call_id,
+                outcome=outcome,
+                status=None,
+                cost=cost,
+                latency_ms=10,
+                reply=None,
+                now=clock.now(),
+            )
+
+
+def names(providers: tuple[Provider, ...]) -> tuple[str, ...]:
+    return tuple(provider.name for provider in providers)
+
+
+def measure(database: Database) -> None:
+    """Let `dear` pay for misses, and `cheap` hit."""
+    call(database, "dear", TraceOutcome.MISS)
+    call(database, "cheap")
+
+
+def test_a_fixed_order_is_kept_whatever_was_measured(database: Database, auto: Settings) -> None:
+    measure(database)
+    fixed = dataclasses.replace(auto, providers_order="fixed")
+
+    assert names(provider_order.providers_for(database, fixed, ProviderField.EMAIL)) == NAMES
+
+
+def test_a_measured_order_asks_the_cheaper_first(database: Database, auto: Settings) -> None:
+    measure(database)
+
+    assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
+        "guess",
+        "cheap",
+        "new",
+        "dear",
+    )
+
+
+def test_without_figures_the_configured_order_stays(database: Database, auto: Settings) -> None:
+    free_last = dataclasses.replace(auto, providers_email=(*NAMES, "free"))
+
+    assert names(provider_order.providers_for(database, free_last, ProviderField.EMAIL)) == (*NAMES, "free")
+
+
+def test_verifiers_keep_their_order(database: Database, auto: Settings) -> None:
+    call(database, "dear", TraceOutcome.MISS, field="verification")
+    call(database, "cheap", field="verification")
+
+    assert names(provider_order.providers_for(database, auto, ProviderField.VERIFICATION)) == NAMES
+
+
+def test_a_guesser_keeps_its_place_wherever_that_is(database: Database, auto: Settings) -> None:
+    measure(database)
+    last = dataclasses.replace(auto, providers_email=("dear", "cheap", "guess"))
+
+    assert names(provider_order.providers_for(database, last, ProviderField.EMAIL)) == (
+        "cheap",
+        "dear",
+        "guess",
+    )
+
+
+def test_a_region_has_an_order_of_its_own_once_it_was_asked_about_enough(
+    database: Database, auto: Settings
+) -> None:
+    call(database, "dear", TraceOutcome.MISS, country="US", times=100)
+    call(database, "cheap", country="US", times=100)
+    call(database, "dear", country="DE", times=40)
+    call(database, "cheap", TraceOutcome.MISS, country="DE", times=40)
+    call(database, "cheap", TraceOutcome.MISS, country="FR", times=9, cost=3)
+
+    assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
+        "guess",
+        "cheap",
+        "new",
+        "dear",
+    )
+    assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL, "DE")) == NAMES
+    assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL, "FR")) == (
+        "guess",
+        "cheap",
+        "new",
+        "dear",
+    )
+
+
+def test_prices_are_in_the_operators_money(
+    database: Database, auto: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(database, "dear")
+    call(database, "cheap", times=11)
+    call(database, "cheap", TraceOutcome.MISS, times=9)
+    known = {
+        one.name: one(ProviderSettings(credit_price=price)) for one, price in ((Dear, 10.0), (Cheap, 5.0))
+    }
+    monkeypatch.setattr(registry, "load", lambda _settings: known)
+    both = dataclasses.replace(auto, providers_email=("dear", "cheap"))
+
+    assert names(provider_order.providers_for(database, both, ProviderField.EMAIL)) == ("cheap", "dear")
+
+
+def test_the_figures_are_read_once_a_minute(database: Database, auto: Settings) -> None:
+    measure(database)
+    ran: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *args: ran.append(args[2]))
+    provider_order.providers_for(database, auto, ProviderField.EMAIL)
+    first = len(ran)
+
+    provider_order.providers_for(database, auto, ProviderField.EMAIL)
+
+    assert len(ran) == first > 0
+
+
+def test_figures_that_are_too_old_are_read_again(
+    database: Database, auto: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(provider_order, "STATS_TTL_SECONDS", 0.0)
+    before = names(provider_order.providers_for(database, auto, ProviderField.EMAIL))
+
+    measure(database)
+
+    assert before == NAMES
+    assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
+        "guess",
+        "cheap",
+        "new",
+        "dear",
+    )
+
+
+def test_a_database_that_cannot_be_read_is_no_reason_to_fail(auto: Settings) -> None:
+    away = Database("postgresql://nobody@127.0.0.1:1/nothing")
+
+    assert names(provider_order.providers_for(away, auto, ProviderField.EMAIL)) == NAMES
+
+
+def test_tables_that_are_missing_are_no_reason_to_fail(auto: Settings) -> None:
+    empty = Database("sqlite://")
+
+    assert names(provider_order.providers_for(empty, auto, ProviderField.EMAIL)) == NAMES
+    empty.engine.dispose()

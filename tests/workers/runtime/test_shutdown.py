@@ -1,0 +1,380 @@
+"""How a worker knows what it does, tells it, and ends."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from celery import bootsteps
+from celery.signals import task_received
+from celery.worker import state
+from jobs_support import LEASE, NOW, a_job, a_question, a_workspace, claim, read, set_clock, submit, until
+from local_servers import free_port
+from redis import Redis
+from structlog.testing import capture_logs
+
+from app.core.jobs import leases
+from app.core.queues import worker_heartbeats
+from app.core.queues.worker_heartbeats import WorkerState
+from app.domain.errors import Unavailable
+from app.domain.kinds import CLICKS, Queue
+from app.infra import clock, redis_client
+from app.infra.db import Database
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+from workers.execution import shutdown_flag
+from workers.execution.current_jobs import JOB_BY_TASK
+from workers.execution.job_runner import WorkerServices
+from workers.jobs import upkeep
+from workers.runtime import shutdown, supervision
+from workers.runtime.activity import Activity, RunningTask
+from workers.runtime.shutdown import Shutdown
+from workers.runtime.supervision import Watchdog
+
+
+def a_request(
+    name: str,
+    job_id: str | None = None,
+    *,
+    since: float | None = None,
+    source: Queue = Queue.INTERACTIVE,
+) -> Any:
+    """Make what Celery keeps of a message it took; `since` is when a thread began with it."""
+    arguments = f"({job_id!r},)" if job_id else "()"
+    return SimpleNamespace(
+        id=f"{name}{job_id}",
+        name=name,
+        argsrepr=arguments,
+        time_start=since,
+        delivery_info={"routing_key": source.value},
+    )
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What Celery keeps of the messages it took."""
+    requests: dict[str, Any] = {}
+    monkeypatch.setattr(state, "requests", requests)
+    monkeypatch.setattr(state, "all_total_count", [0])
+    monkeypatch.setattr(state, "should_stop", None)
+    return requests
+
+
+@pytest.fixture
+def not_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody know after the test that a process was about to end."""
+    monkeypatch.setattr(shutdown_flag, "_begun", bytearray(1))
+
+
+@pytest.fixture
+def worker() -> Any:
+    """What Celery's worker looks like that consumes two queues with two threads."""
+    return SimpleNamespace(
+        hostname="one@host",
+        concurrency=2,
+        app=SimpleNamespace(amqp=SimpleNamespace(queues=SimpleNamespace(consume_from={"b": 1, "a": 2}))),
+        consumer=SimpleNamespace(
+            blueprint=SimpleNamespace(state=bootsteps.RUN), connection=object(), task_consumer=object()
+        ),
+    )
+
+
+@pytest.fixture
+def activity(worker: Any, requests: dict[str, Any]) -> Activity:
+    return Activity(worker)
+
+
+@pytest.fixture
+def client(redis_url: str) -> Iterator[Redis]:
+    with redis_client.connect(redis_url) as client:
+        client.flushall()
+        yield client
+        client.flushall()
+
+
+@pytest.fixture
+def machines(settings: Settings, database: Database, redis_url: str, client: Redis) -> WorkerServices:
+    return WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
+
+
+@pytest.fixture
+def exits() -> list[int]:
+    return []
+
+
+@pytest.fixture
+def end(machines: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Shutdown:
+    """The end of a process that only notes it."""
+    return Shutdown(machines, activity, exit=exits.append)
+
+
+def test_a_worker_is_named_by_its_node_and_process(activity: Activity) -> None:
+    assert (activity.name, activity.queues, activity.threads) == (f"one@host:{os.getpid()}", ("a", "b"), 2)
+
+
+def test_it_knows_what_runs_and_what_waits_for_a_thread(activity: Activity, requests: dict[str, Any]) -> None:
+    now = time.time()
+    requests["1"] = a_request("reveal.email", "job_a", since=now - 5)
+    requests["2"] = a_request("upkeep.sweep", since=now - 5)
+    waiting = requests["3"] = a_request("reveal.email", "job_b")
+
+    running = [RunningTask(one.job_id, round(one.seconds)) for one in activity.running()]
+
+    assert running == [RunningTask("job_a", 5), RunningTask(None, 5)]
+    assert (activity.waiting(), activity.is_idle) == ([waiting], False)
+
+
+def test_what_runs_is_the_job_that_was_claimed_for_a_message(
+    activity: Activity, requests: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+    monkeypatch.setitem(JOB_BY_TASK, requests["1"].id, "job_b")
+
+    assert [one.job_id for one in activity.running()] == ["job_b"]
+
+
+def test_it_counts_what_it_takes_and_what_ends(activity: Activity, requests: dict[str, Any]) -> None:
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+    state.all_total_count[0] = 3
+
+    task_received.send(sender=None, request=None)
+
+    assert (activity.taken, activity.ended, activity.is_idle) == (1, 2, True)
+    assert activity.taken_at is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "connected", "closed"),
+    [
+        ({}, True, False),
+        ({"connection": None}, False, False),
+        ({"task_consumer": None}, False, False),
+        ({"blueprint": SimpleNamespace(state=bootsteps.CLOSE)}, False, True),
+    ],
+)
+def test_it_knows_whether_its_consumer_consumes(
+    worker: Any, activity: Activity, changes: dict[str, Any], *, connected: bool, closed: bool
+) -> None:
+    vars(worker.consumer).update(changes)
+
+    assert (activity.is_connected, activity.is_closed) == (connected, closed)
+
+
+def test_a_worker_that_does_nothing_ends_at_once_and_says_good_bye(
+    end: Shutdown, worker: Any, machines: WorkerServices, activity: Activity, exits: list[int]
+) -> None:
+    Watchdog(machines, activity, end.begin).tell()
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+
+    end.begin()
+    end.join()
+
+    assert (exits, state.should_stop) == ([0], 0)
+    with machines.database.reading() as session:
+        assert worker_heartbeats.known(session) == []
+
+
+def test_the_end_comes_once(end: Shutdown, worker: Any, exits: list[int]) -> None:
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+
+    end.begin(code=1)
+    end.begin()
+    end.join()
+
+    assert exits == [1]
+
+
+def test_what_runs_may_end(end: Shutdown, worker: Any, requests: dict[str, Any], exits: list[int]) -> None:
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+
+    end.begin()
+    threading.Event().wait(0.2)
+    before = list(exits)
+    requests.clear()
+    end.join()
+
+    assert (before, exits) == ([], [0])
+
+
+def test_what_does_not_end_is_cut_off(
+    end: Shutdown, worker: Any, requests: dict[str, Any], exits: list[int]
+) -> None:
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+
+    end.begin(grace=0.1)
+    end.join()
+
+    assert exits == [1]
+
+
+def test_a_consumer_that_does_not_close_is_not_waited_for(
+    end: Shutdown, exits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutdown, "CLOSE_SECONDS", 0.1)
+
+    end.begin()
+    end.join()
+
+    assert exits == [0]
+
+
+def test_what_was_taken_and_not_begun_is_sent_again(
+    end: Shutdown, worker: Any, requests: dict[str, Any], client: Redis
+) -> None:
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+    requests["1"] = a_request("reveal.email", "job_a")
+    requests["2"] = a_request("reveal.email", "job_b", source=Queue.PROVIDERS)
+    requests["3"] = a_request("upkeep.sweep", source=Queue.UPKEEP)
+
+    end.begin()
+    end.join()
+
+    assert [client.llen(name.value) for name in (*CLICKS, Queue.UPKEEP)] == [1, 1, 0]
+
+
+def test_what_was_put_back_is_sent_to_the_others(
+    end: Shutdown, worker: Any, machines: WorkerServices, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+    set_clock(monkeypatch, lambda: NOW)
+    with machines.database.transaction() as session:
+        job_id = a_job(session, a_workspace(session))
+        leases.requeue(session, claim(session, job_id), run_after=NOW, spends=False)
+
+    end.begin()
+    end.join()
+
+    assert client.llen(Queue.INTERACTIVE.value) == 1
+    with machines.database.reading() as session:
+        assert read(session, job_id).attempts == 0
+
+
+def test_the_end_comes_without_the_database_too(
+    end: Shutdown, worker: Any, exits: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_machines: WorkerServices) -> None:
+        raise Unavailable
+
+    worker.consumer.blueprint.state = bootsteps.CLOSE
+    monkeypatch.setattr(upkeep, "sweep_once", away)
+
+    with capture_logs() as events:
+        end.begin()
+        end.join()
+
+    assert exits == [0]
+    assert "the database cannot be reached, another worker will sweep" in {one["event"] for one in events}
+
+
+def test_an_end_that_nobody_began_is_not_waited_for(end: Shutdown, exits: list[int]) -> None:
+    end.join()
+
+    assert exits == []
+
+
+@pytest.fixture
+def dog(machines: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
+    """A watchdog that only notes that its worker must end."""
+    return Watchdog(machines, activity, lambda: exits.append(1))
+
+
+def test_a_watchdog_ends_a_worker_that_starves(dog: Watchdog, client: Redis, exits: list[int]) -> None:
+    client.lpush("a", "message")
+    for _look in range(supervision.STALLED_SAMPLES):
+        dog.look(client)
+    before = list(exits)
+
+    dog.look(client)
+
+    assert (before, exits) == ([], [1])
+
+
+def test_a_worker_that_ends_already_is_not_told_to(dog: Watchdog, client: Redis, exits: list[int]) -> None:
+    shutdown_flag.begin()
+    client.lpush("a", "message")
+
+    for _look in range(supervision.STALLED_SAMPLES + 1):
+        dog.look(client)
+
+    assert exits == []
+
+
+def test_a_watchdog_without_redis_waits(dog: Watchdog, exits: list[int]) -> None:
+    with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as nowhere:
+        for _look in range(supervision.STALLED_SAMPLES + 1):
+            dog.look(nowhere)
+
+    assert (exits, dog.judge.state) == ([], WorkerState.WITHOUT_QUEUE)
+
+
+def test_what_a_watchdog_saw_is_told_to_the_database(
+    dog: Watchdog, client: Redis, machines: WorkerServices, requests: dict[str, Any]
+) -> None:
+    requests["1"] = a_request("reveal.email", "job_a", since=time.time())
+    state.all_total_count[0] = 2
+    task_received.send(sender=None, request=None)
+    dog.look(client)
+
+    dog.tell()
+
+    with machines.database.reading() as session:
+        [row] = worker_heartbeats.known(session)
+    assert (row.state, row.queues, row.busy, row.threads) == ("working", ["a", "b"], 1, 2)
+    assert row.taken_at
+    assert row.ended_at
+
+
+@pytest.mark.parametrize(("held", "ends"), [(0, [1]), (1, [])])
+def test_threads_that_hang_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0917 -- fixtures
+    dog: Watchdog,
+    client: Redis,
+    machines: WorkerServices,
+    requests: dict[str, Any],
+    exits: list[int],
+    held: int,
+    ends: list[int],
+) -> None:
+    with machines.database.transaction() as session:
+        began = clock.now() - LEASE * (1 - held)
+        job_id = submit(session, a_question(a_workspace(session)), now=began).job.id
+        claim(session, job_id, now=began)
+    for name in (job_id, "job_b"):
+        requests[name] = a_request("reveal.email", name, since=time.time() - 1000)
+
+    dog.tell()
+    dog.look(client)
+
+    assert exits == ends
+
+
+def test_the_threads_of_a_watchdog_outlive_everything(
+    dog: Watchdog, machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[int] = []
+
+    def tell(_dog: Watchdog) -> None:
+        told.append(1)
+        if len(told) == 3:
+            threading.Event().wait()  # for good: nothing else ends the thread
+        raise [Unavailable, LookupError][len(told) - 1]
+
+    monkeypatch.setattr(Watchdog, "tell", tell)
+    monkeypatch.setattr(supervision, "REPORT_SECONDS", 0.01)
+    monkeypatch.setattr(Watchdog, "_watch", lambda _dog: None)
+
+    with capture_logs() as events:
+        dog.start()
+        until(lambda: len(told) == 3)
+
+    assert [one["event"] for one in events] == [
+        "the database cannot be reached",
+        "could not say how this worker stands",
+    ]

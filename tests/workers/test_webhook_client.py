@@ -1,0 +1,389 @@
+"""No URL, no answer and no name server leads the workers where they may not go.
+
+Every connection and every look-up of the process is watched, whichever library makes it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_support import PRIVATE, SPELLINGS, as_spelled, watching
+from local_servers import free_port
+
+from workers import webhook_client
+from workers.webhook_client import DeliveryError, WebhookClient, WebhookResponse
+
+HOST = "receiver.acme.com"
+LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
+PUBLIC = "93.184.215.14"
+BODY = b'{"type": "job.finished"}'
+METADATA = "http://169.254.169.254/latest/meta-data/"
+
+
+@dataclass
+class Server:
+    """A server on loopback that says the same to everybody, and keeps what it heard."""
+
+    port: int
+    heard: list[bytes] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+
+@contextmanager
+def serving(
+    says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
+) -> Iterator[Server]:
+    """Say it to whoever asks, then go on with `then` until they hang up, with a pause before each."""
+    over = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = Server(listener.getsockname()[1])
+
+        def talk(connection: socket.socket) -> None:
+            with tls.wrap_socket(connection, server_side=True) if tls else connection as wrapped:
+                server.heard.append(_request(wrapped))
+                wrapped.sendall(says)
+                while then and not over.wait(pause):
+                    wrapped.sendall(then)
+
+        def listen() -> None:
+            while True:
+                connection, _peer = listener.accept()
+                if over.is_set():
+                    connection.close()
+                    return
+                try:
+                    talk(connection)
+                except OSError:  # they have hung up, or trust us not
+                    connection.close()
+
+        thread = threading.Thread(target=listen)
+        thread.start()
+        try:
+            yield server
+        finally:  # the thread would outlive a test that fails, and with it the whole run
+            over.set()
+            socket.create_connection(listener.getsockname()).close()
+            thread.join()
+
+
+def _request(connection: socket.socket) -> bytes:
+    """Read to the body's end: who is hung up on while still sending need not get to the answer."""
+    heard = b""
+    while not heard.endswith(BODY) and (piece := connection.recv(65536)):
+        heard += piece
+    return heard
+
+
+def saying(status: int, *headers: str, body: bytes = b"") -> bytes:
+    lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def outcome(door: WebhookClient, url: str) -> str:
+    """Say how a post went: the answer's status, or why there is none."""
+    try:
+        return str(door.post(url, BODY, {}).status)
+    except DeliveryError as unreached:
+        return unreached.reason
+
+
+@pytest.fixture
+def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    """Let names lead where the test says: one answer after the other, the last for good."""
+    real = socket.getaddrinfo
+
+    def lead(host: str, *answers: Sequence[str]) -> list[str]:
+        asked: list[str] = []
+
+        def resolve(name: Any, port: Any, *rest: Any, **options: Any) -> Any:
+            if name != host:
+                return real(name, port, *rest, **options)
+            asked.append(name)
+            found = answers[min(len(asked), len(answers)) - 1]
+            return [(2, 1, 6, "", (address, port)) for address in found]
+
+        monkeypatch.setattr(socket, "getaddrinfo", resolve)
+        return asked
+
+    return lead
+
+
+def test_the_watch_sees_a_connection_that_is_made() -> None:
+    with serving(saying(204)) as server, watching() as seen:
+        assert outcome(LOOPBACK, server.url) == "204"
+
+    assert seen.connected == [("127.0.0.1", server.port)]
+    assert "127.0.0.1" in seen.looked_up
+
+
+@as_spelled
+def test_what_is_written_to_deceive_is_refused_before_anybody_is_asked_or_called(url: str) -> None:
+    with watching() as seen:
+        assert outcome(WebhookClient(), url) == "refused"
+
+    assert (seen.connected, seen.looked_up) == ([], [])
+
+
+@pytest.mark.parametrize("name", [name for name in SPELLINGS if name.startswith(("loopback", "IPv4", "NAT"))])
+def test_a_door_open_to_loopback_takes_one_spelling_of_it(name: str) -> None:
+    with serving(saying(204)) as server, watching() as seen:
+        url = SPELLINGS[name].rstrip("/").replace("https:", "http:") + f":{server.port}/"
+        said = outcome(LOOPBACK, url)
+
+    assert said == ("204" if name == "loopback" else "refused")
+    assert seen.connected == [("127.0.0.1", server.port)] * (name == "loopback")
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+@pytest.mark.parametrize("beside", [(), (PUBLIC,)])
+def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
+    names: Callable[..., list[str]], address: str, beside: tuple[str, ...]
+) -> None:
+    """Also by a CNAME or a DNAME: what a name leads to in the end is all that is looked at."""
+    asked = names(HOST, (*beside, address))
+
+    with watching() as seen:
+        assert outcome(WebhookClient(), f"https://{HOST}/done") == "refused"
+
+    assert (seen.connected, asked) == ([], [HOST])
+
+
+def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_answer_called(
+    names: Callable[..., list[str]],
+) -> None:
+    """DNS rebinding: the operator's own network stands for the public one, 127.0.0.2 for the inside."""
+    with serving(saying(204)) as server, watching() as seen:
+        asked = names(HOST, ["127.0.0.1"], ["127.0.0.2"])
+        said = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
+
+    assert (said, asked) == ("204", [HOST])
+    assert seen.connected == [("127.0.0.1", server.port)]
+    assert f"Host: {HOST}:{server.port}".encode() in server.heard[0]
+
+
+def test_a_name_in_punycode_is_asked_for_as_it_is_written(names: Callable[..., list[str]]) -> None:
+    """Python's own codec reads `straße.de` as `strasse.de`, which is somebody else's (RFC 5895)."""
+    asked = names("xn--strae-oqa.de", ["127.0.0.1"])
+
+    with serving(saying(204)) as server:
+        outcome(LOOPBACK, f"http://xn--strae-oqa.de:{server.port}/")
+        outcome(LOOPBACK, f"http://straße.de:{server.port}/")
+
+    assert asked == ["xn--strae-oqa.de"] * 2
+    assert [b"Host: xn--strae-oqa.de:" in heard for heard in server.heard] == [True, True]
+
+
+def test_a_name_server_that_thinks_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+    monkeypatch.setattr(webhook_client, "RESOLVE_SECONDS", 0.1)
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked, **_options: [over.wait(30)][:0])
+
+    said = outcome(WebhookClient(), f"https://{HOST}/")
+    over.set()
+
+    assert said == "timeout"
+
+
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 305, 307, 308])
+@pytest.mark.parametrize(
+    "where", [METADATA, "itself", "another port", "//169.254.169.254/", "file:///etc/passwd"]
+)
+def test_no_redirect_is_followed(status: int, where: str) -> None:
+    with serving(saying(200)) as other:
+        places = {"itself": "/", "another port": other.url}
+        with (
+            serving(saying(status, f"Location: {places.get(where, where)}", "Refresh: 0; url=/")) as server,
+            watching() as seen,
+        ):
+            said = outcome(LOOPBACK, server.url)
+
+    assert said == str(status)
+    assert (seen.connected, len(server.heard)) == ([("127.0.0.1", server.port)], 1)
+
+
+BOMB = gzip.compress(b"\0" * 10_000_000)
+ANSWERS = {
+    "huge": (saying(200, body=b"x" * 5_000_000), "200"),
+    "gzip bomb": (saying(200, "Content-Encoding: gzip", body=BOMB), "200"),
+    "bomb in a bomb": (saying(200, "Content-Encoding: gzip, gzip", body=gzip.compress(BOMB)), "200"),
+    "two lengths": (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "connection"),
+    "length and chunks": (
+        b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "200",
+    ),
+    "length below 0": (b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "connection"),
+    "no such status": (b"HTTP/1.1 99999 No\r\n\r\n", "connection"),
+    "HTTP/0.9": (b"<html>hello</html>", "connection"),
+    "HTTP/2": (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "connection"),
+    "endless headers": (b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 200_000 + b"\r\n\r\n", "connection"),
+    "NUL in a header": (b"HTTP/1.1 200 OK\r\nX: \0\r\n\r\n", "connection"),
+    "another protocol": (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: redis\r\n\r\n", "connection"),
+    "wait for ever": (saying(503, "Retry-After: " + "9" * 400), "503"),
+    "wait since ever": (saying(503, "Retry-After: Thu, 01 Jan 0000 00:00:00 GMT"), "503"),
+}
+
+
+@pytest.mark.parametrize(("says", "said"), ANSWERS.values(), ids=ANSWERS)
+def test_a_hostile_answer_is_an_answer_or_none_and_leads_nowhere(says: bytes, said: str) -> None:
+    with serving(says) as server, watching() as seen:
+        assert outcome(LOOPBACK, server.url) == said
+
+    assert seen.connected == [("127.0.0.1", server.port)]
+
+
+@pytest.mark.parametrize(
+    ("says", "drops", "said"),
+    [
+        (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536, "200"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", "200"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n", "connection"),
+        (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1000, "connection"),
+    ],
+)
+def test_an_endless_answer_comes_to_an_end(
+    monkeypatch: pytest.MonkeyPatch, says: bytes, drops: bytes, said: str
+) -> None:
+    monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 1.0)
+
+    with serving(says, then=drops) as server:
+        assert outcome(LOOPBACK, server.url) == said
+
+
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
+def test_no_proxy_of_the_environment_changes_the_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy would ask for the name once more, and itself stands inside."""
+    with serving(saying(200)) as proxy, serving(saying(204)) as server:
+        monkeypatch.setenv(name, proxy.url)
+        with watching() as seen:
+            assert outcome(LOOPBACK, server.url) == "204"
+            assert outcome(LOOPBACK, f"https://127.0.0.1:{free_port()}/") == "connection"
+
+    assert ("127.0.0.1", proxy.port) not in seen.connected
+
+
+@dataclass(frozen=True)
+class Certificates:
+    """Certificates for `HOST` made on the spot, by one authority and by nobody, and one for somebody else."""
+
+    folder: Path
+
+    def make(self) -> None:
+        self._openssl("req -x509 -days 2 -keyout ca.key -out ca.pem -subj /CN=authority", new=True)
+        self._openssl(f"req -x509 -days 2 -keyout self.key -out self.pem -subj /CN={HOST}", new=True)
+        for name, host, days in (("good", HOST, 2), ("expired", HOST, -1), ("other", "evil.com", 2)):
+            (self.folder / "names").write_text(f"subjectAltName=DNS:{host}\n")
+            self._openssl(f"req -keyout {name}.key -out request.pem -subj /CN={host}", new=True)
+            self._openssl(
+                f"x509 -req -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -days {days}"
+                f" -extfile names -out {name}.pem"
+            )
+
+    def server(self, name: str) -> ssl.SSLContext:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.folder / f"{name}.pem", self.folder / f"{name}.key")
+        return context
+
+    def trusting(self) -> ssl.SSLContext:
+        """What is trusted, with this authority in the place of the world's."""
+        return ssl.create_default_context(cafile=str(self.folder / "ca.pem"))
+
+    def _openssl(self, command: str, *, new: bool = False) -> None:
+        key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes" if new else ""
+        words = ["openssl", *command.split(), *key.split()]
+        subprocess.run(words, cwd=self.folder, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make certificates with")
+    made = Certificates(tmp_path_factory.mktemp("certificates"))
+    made.make()
+    return made
+
+
+@pytest.mark.parametrize(
+    ("certificate", "said"),
+    [("good", "204"), ("other", "connection"), ("expired", "connection"), ("self", "connection")],
+)
+def test_only_who_proves_to_be_the_host_of_the_url_is_told_anything(
+    certificates: Certificates,
+    names: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    certificate: str,
+    said: str,
+) -> None:
+    """The address is called, but the certificate must be in the name."""
+    monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
+    names(HOST, ["127.0.0.1"])
+
+    with serving(saying(204), certificates.server(certificate)) as server:
+        assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == said
+
+    assert len(server.heard) == (said == "204")
+
+
+@pytest.mark.parametrize(
+    ("repeats", "pause", "said"), [(1000, 0.0, "connection"), (1, 0.05, "timeout")], ids=["long", "slow"]
+)
+def test_an_endless_answer_comes_to_an_end_over_tls_as_well(
+    certificates: Certificates,
+    names: Callable[..., list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    repeats: int,
+    pause: float,
+    said: str,
+) -> None:
+    monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
+    monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 1.0)
+    names(HOST, ["127.0.0.1"])
+    drops = b"HTTP/1.1 100 Continue\r\n\r\n" * repeats
+
+    with serving(b"", certificates.server("good"), then=drops, pause=pause) as server:
+        url = f"https://{HOST}:{server.port}/"
+        found = webhook_client.run_with_timeout(20, lambda: outcome(LOOPBACK, url))
+
+    assert found == said
+
+
+def test_a_certificate_of_an_unknown_authority_is_refused(
+    certificates: Certificates, names: Callable[..., list[str]]
+) -> None:
+    names(HOST, ["127.0.0.1"])
+
+    with serving(saying(204), certificates.server("good")) as server:
+        assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == "connection"
+
+    assert server.heard == []
+
+
+def test_many_at_once_are_kept_apart() -> None:
+    answers: list[WebhookResponse] = []
+    with ExitStack() as stack:
+        servers = [stack.enter_context(serving(saying(200 + number))) for number in range(8)]
+        threads = [
+            threading.Thread(target=lambda url=one.url: answers.append(LOOPBACK.post(url, BODY, {})))
+            for one in servers
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    assert sorted(answer.status for answer in answers) == list(range(200, 208))

@@ -1,0 +1,141 @@
+"""The kinds of values in the file of one's own providers: expressions, templates, rates, addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import jmespath
+from jmespath.exceptions import JMESPathError
+from jmespath.functions import Functions
+from jmespath.parser import ParsedResult
+from marshmallow import ValidationError, fields, validate
+
+from app.domain.errors import InvalidValue
+from app.domain.providers.rates import Rate, parse_rates
+from workers.providers.configured import templates
+from workers.providers.configured.templates import PLACEHOLDERS
+
+AMOUNT = validate.Range(min=0, max=1_000_000_000)
+HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VISIBLE = re.compile(r"[\x20-\x7e]+")
+
+
+class Expression(fields.Field[ParsedResult]):
+    """A JMESPath expression (https://jmespath.org/specification.html)."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> ParsedResult:  # noqa: ANN401, ARG002 -- marshmallow's
+        if not isinstance(value, str):
+            raise ValidationError("It must be a JMESPath expression, in quotes.")
+        try:
+            compiled: ParsedResult = jmespath.compile(value)
+        except JMESPathError as error:
+            raise ValidationError(f"{value!r} is no JMESPath expression.") from error
+        unknown = set(_functions(compiled.parsed)) - Functions.FUNCTION_TABLE.keys()
+        if unknown:
+            raise ValidationError(f"JMESPath has no function {', '.join(sorted(unknown))}().")
+        return compiled
+
+
+class Templates(fields.Field[Any]):
+    """A template, or a tree of JSON with templates in it, of one kind of Python's."""
+
+    def __init__(self, kind: type, called: str, **options: Any) -> None:
+        self.kind, self.called = kind, called
+        super().__init__(**options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401, ARG002 -- marshmallow's
+        if not isinstance(value, self.kind):
+            raise ValidationError(f"It must be {self.called}.")
+        return _parsed(value)
+
+
+class Rates(fields.Field[tuple[Rate, ...]]):
+    """Rates as in 15/second;500/minute."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> tuple[Rate, ...]:  # noqa: ANN401, ARG002 -- marshmallow's
+        try:
+            return parse_rates(str(value))
+        except InvalidValue as error:
+            raise ValidationError(str(error)) from error
+
+
+class RequiredPlaceholders(fields.List[Any]):
+    """Placeholders that must have a value; of `email|linkedin_url` one of them."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+        said = super()._deserialize(value, attr, data, **options)
+        needs = tuple(frozenset(one.strip() for one in str(text).split("|")) for text in said)
+        unknown = frozenset().union(*needs) - PLACEHOLDERS
+        if unknown or not needs:
+            raise ValidationError(f"It must name some of {', '.join(sorted(PLACEHOLDERS))}.")
+        return needs
+
+
+class ValueMap(fields.Dict):
+    """What the provider's words mean, whatever their case; without it, what they say."""
+
+    def __init__(self, allowed: list[str]) -> None:
+        super().__init__(
+            keys=fields.String(),
+            values=fields.String(validate=validate.OneOf(allowed)),
+            load_default={one: one for one in allowed},
+        )
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
+        said: dict[str, str] = super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
+        return {word.strip().lower(): meaning for word, meaning in said.items()}
+
+
+def is_path(text: str) -> None:
+    """Refuse what is no path."""
+    if not text.startswith("/") or "?" in text or "#" in text:
+        raise ValidationError("It must begin with /, and have no ? or # in it; parameters go into query.")
+
+
+def is_url(text: str) -> None:
+    """Refuse what is no address of a service."""
+    try:
+        url = urlsplit(text)
+        plain = url.scheme in {"http", "https"} and url.hostname and not url.username
+    except ValueError:
+        plain = False
+    if not plain or any(sign in text for sign in "?#{}$ "):
+        raise ValidationError("It must be as https://crm.acme.com/api, without a key, query or placeholder.")
+
+
+def are_headers(headers: Mapping[str, str]) -> None:
+    """Refuse what cannot be sent as headers."""
+    for name, text in headers.items():
+        if not (HEADER.fullmatch(name) and _VISIBLE.fullmatch(text)):
+            raise ValidationError(f"{name} is no header, or its value is none.")
+        try:
+            templates.variables(text)
+        except InvalidValue as error:
+            raise ValidationError(f"{name}: {error}") from error
+
+
+def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
+    """Give the functions that a parsed expression calls."""
+    if node["type"] == "function_expression":
+        yield node["value"]
+    for child in node["children"]:
+        if isinstance(child, dict):
+            yield from _functions(child)
+
+
+def _parsed(node: Any) -> Any:  # noqa: ANN401 -- TOML
+    if isinstance(node, dict):
+        return {key: _parsed(one) for key, one in node.items()}
+    if isinstance(node, list):
+        return [_parsed(one) for one in node]
+    if isinstance(node, bool | int | float):
+        return node
+    if not isinstance(node, str):
+        raise ValidationError("Values are text, numbers, true or false.")
+    try:
+        return templates.parse(node)
+    except InvalidValue as error:
+        raise ValidationError(str(error)) from error

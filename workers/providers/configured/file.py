@@ -1,0 +1,57 @@
+"""Reads the file that describes providers of one's own (`docs/providers.example.toml`)."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from marshmallow import ValidationError
+
+from app.settings import SettingsError
+from workers.providers.configured.schemas import ProviderSchema, ProviderSpec
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+_OF_THE_TABLE = "_schema"
+
+
+def descriptions(path: str) -> tuple[ProviderSpec, ...]:
+    """Read the file: a description for each of its tables.
+
+    Raises:
+        SettingsError: it cannot be read, or something in it makes no sense; the message names table and key.
+
+    """
+    try:
+        tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"PROVIDERS_FILE is {path!r}, which cannot be read: {error}") from error
+    return tuple(_described(path, name, table) for name, table in tables.items())
+
+
+def _described(path: str, name: str, table: Any) -> ProviderSpec:  # noqa: ANN401 -- TOML
+    if not (_NAME.fullmatch(name) and isinstance(table, dict)):
+        raise SettingsError(
+            f"{path}: {name!r} must be a table such as [crm], of small letters, digits and _."
+        )
+    try:
+        return ProviderSpec(name=name, **ProviderSchema().load(table))
+    except ValidationError as error:
+        faults = "; ".join(_faults(_tree(error), name))
+        raise SettingsError(f"{path}: {faults}") from error
+
+
+def _tree(error: ValidationError) -> dict[Any, Any]:
+    return error.messages if isinstance(error.messages, dict) else {_OF_THE_TABLE: error.messages}
+
+
+def _faults(messages: Mapping[Any, Any], table: str) -> Iterator[str]:
+    """Flatten marshmallow's tree of messages: where, and what is wrong there."""
+    for key, said in messages.items():
+        if isinstance(said, Mapping):
+            yield from _faults(said, f"{table}.{key}")
+        else:
+            place = f"[{table}]" if key == _OF_THE_TABLE else f"[{table}] {key}"
+            yield f"{place}: {' '.join(map(str, said))}"

@@ -1,0 +1,181 @@
+"""What a provider of one's own is described by, and the schemas that read it out of the file's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jmespath.parser import ParsedResult
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+
+from app.domain.findings import EmailStatus
+from app.domain.providers.rates import Rate
+from workers.providers.base import ProviderField
+from workers.providers.configured import templates
+from workers.providers.configured.fields import (
+    AMOUNT,
+    HEADER,
+    Expression,
+    Rates,
+    RequiredPlaceholders,
+    Templates,
+    ValueMap,
+    are_headers,
+    is_path,
+    is_url,
+)
+from workers.providers.configured.templates import Template
+from workers.providers.parsing import PHONE_TYPES
+
+READ = {
+    ProviderField.EMAIL: ("email", "status", "type", "confidence", "verified_at"),
+    ProviderField.PHONE: ("phone", "type", "country", "extension", "confidence", "do_not_call"),
+    ProviderField.PERSON: (
+        *("full_name", "first_name", "last_name", "title", "seniority", "department", "linkedin_url"),
+        *("city", "country", "company_name", "company_domain", "company_linkedin_url"),
+    ),
+    ProviderField.COMPANY: ("name", "domain", "linkedin_url", "industry", "employees", "city", "country"),
+    ProviderField.VERIFICATION: ("status", "confidence", "verified_at"),
+}
+"""What can be read out of a reply to each field."""
+_ESSENTIAL = {
+    ProviderField.EMAIL: "email",
+    ProviderField.PHONE: "phone",
+    ProviderField.VERIFICATION: "status",
+}
+_TYPES = {ProviderField.EMAIL: frozenset({"work", "personal"}), ProviderField.PHONE: PHONE_TYPES}
+_FIELDS_WITH_STATUS = frozenset({ProviderField.EMAIL, ProviderField.VERIFICATION})
+_STATUSES = [status.value for status in EmailStatus]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointSpec:
+    """How one field is asked for, and where in the reply its values are.
+
+    Of each set in `needs` one placeholder must have a value. `read` are expressions over one of the `items`,
+    or over the whole reply. A confidence is divided by `scale`.
+    """
+
+    method: str
+    path: Template
+    query: Mapping[str, Any]
+    body: Mapping[str, Any] | None
+    needs: tuple[frozenset[str], ...]
+    items: ParsedResult | None
+    miss: ParsedResult | None
+    suppressed: ParsedResult | None
+    cost: ParsedResult | None
+    price: float
+    read: Mapping[str, ParsedResult]
+    statuses: Mapping[str, str]
+    types: Mapping[str, str]
+    scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderSpec:
+    """One provider of the file; `check` is a path that answers only to those who are let in."""
+
+    name: str
+    url: str
+    headers: Mapping[str, str]
+    key_header: str | None
+    rates: tuple[Rate, ...]
+    miss_days: float
+    credit_price: float
+    daily_budget: float | None
+    check: str | None
+    questions: Mapping[ProviderField, EndpointSpec]
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Give the environment variables that its headers are made of."""
+        return frozenset(name for text in self.headers.values() for name in templates.variables(text))
+
+
+class _QuestionSchema(Schema):
+    """One section of a provider, such as `[crm.email]`; what can be read depends on its field."""
+
+    method = fields.String(validate=validate.OneOf(["GET", "POST"]))
+    path = Templates(str, "text such as /people/{email}", required=True)
+    query = Templates(dict, "a table", load_default=dict)
+    body = Templates(dict, "a table", load_default=None)
+    needs = RequiredPlaceholders(fields.String())
+    items = Expression(data_key="list", load_default=None)
+    miss = Expression(load_default=None)
+    suppressed = Expression(load_default=None)
+    cost = Expression(load_default=None)
+    price = fields.Float(load_default=0, validate=AMOUNT)
+    scale = fields.Float(
+        data_key="confidence_scale", load_default=1, validate=validate.Range(min=0, min_inclusive=False)
+    )
+
+    @validates_schema
+    def _asks_for_somebody(self, said: Mapping[str, Any], **_options: Any) -> None:
+        is_path("".join(literal for literal, _name in said["path"].pieces) or "")
+        if not _placeholders([said["path"], said["query"], said["body"]]):
+            raise ValidationError("It asks the same for everybody: there is no placeholder in it.")
+        if any(isinstance(one, dict | list) for one in said["query"].values()):
+            raise ValidationError("A parameter of the query is text, a number, true or false.")
+        if said["body"] is not None and said.get("method") == "GET":
+            raise ValidationError("A GET has no body.")
+
+    @post_load
+    def _question(self, said: dict[str, Any], **_options: Any) -> EndpointSpec:
+        named = _placeholders([said["path"], said["query"], said["body"]])
+        usual: dict[str, Any] = {
+            "method": "GET" if said["body"] is None else "POST",
+            "needs": tuple(frozenset({name}) for name in sorted(named)),
+            "statuses": {},
+            "types": {},
+        }
+        read = {name: expression for name, expression in said["read"].items() if expression is not None}
+        return EndpointSpec(**usual | said | {"read": read})
+
+
+def _question_schema(field: ProviderField) -> type[Schema]:
+    """Make the schema of one field's section."""
+    read: dict[str, fields.Field[Any]] = {
+        name: Expression(required=name == _ESSENTIAL.get(field)) for name in READ[field]
+    }
+    own: dict[str, fields.Field[Any]] = {"read": fields.Nested(Schema.from_dict(read), required=True)}
+    if field in _FIELDS_WITH_STATUS:
+        own["statuses"] = ValueMap(_STATUSES)
+    if field in _TYPES:
+        own["types"] = ValueMap(sorted(_TYPES[field]))
+    return _QuestionSchema.from_dict(own)
+
+
+def _placeholders(node: Any) -> frozenset[str]:  # noqa: ANN401 -- JSON
+    if isinstance(node, Template):
+        return node.names
+    children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return frozenset(name for child in children for name in _placeholders(child))
+
+
+class ProviderSchema(Schema):
+    """A table of the file, such as `[crm]`."""
+
+    url = fields.String(required=True, validate=is_url)
+    headers = fields.Dict(
+        keys=fields.String(), values=fields.String(), load_default=dict, validate=are_headers
+    )
+    key_header = fields.String(load_default=None, validate=validate.Regexp(HEADER.pattern + r"\Z"))
+    rates = Rates(load_default=())
+    miss_days = fields.Float(load_default=7.0, validate=AMOUNT)
+    credit_price = fields.Float(load_default=1.0, validate=AMOUNT)
+    daily_budget = fields.Float(load_default=None, validate=AMOUNT)
+    check = fields.String(load_default=None, validate=is_path)
+    email = fields.Nested(_question_schema(ProviderField.EMAIL))
+    phone = fields.Nested(_question_schema(ProviderField.PHONE))
+    person = fields.Nested(_question_schema(ProviderField.PERSON))
+    company = fields.Nested(_question_schema(ProviderField.COMPANY))
+    verification = fields.Nested(_question_schema(ProviderField.VERIFICATION))
+
+    @post_load
+    def _questions(self, said: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        questions = {field: said.pop(field.value) for field in ProviderField if field.value in said}
+        if not questions:
+            raise ValidationError(f"It is asked for nothing: it needs one of {', '.join(ProviderField)}.")
+        return said | {"questions": questions}

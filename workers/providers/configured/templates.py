@@ -1,0 +1,114 @@
+"""Templates of requests: texts with placeholders such as `{company_domain}`, filled with a subject's values.
+
+A placeholder is one of `PLACEHOLDERS` and nothing else: no attribute, index, format or expression. A brace
+that is meant is doubled, as in `{{`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from string import Formatter
+from typing import Any
+from urllib.parse import quote
+
+from app.domain.errors import InvalidValue
+from app.domain.normal.names import parse_name
+from app.domain.records.subjects import Subject
+
+PLACEHOLDERS = frozenset(
+    (
+        "first_name", "last_name", "full_name", "company_domain", "company_name", "linkedin_url", "email",
+        "phone",
+    )
+)  # fmt: skip
+_DOTS = re.compile(r"\.*")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A text in pieces: each a literal, and the placeholder that follows it or None."""
+
+    pieces: tuple[tuple[str, str | None], ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Give the placeholders in it."""
+        return frozenset(name for _literal, name in self.pieces if name)
+
+    def fill(self, values: Mapping[str, str], written: Callable[[str], str] = str) -> str | None:
+        """Put the values in, each as `written`; None if one is missing."""
+        if not self.names <= values.keys():
+            return None
+        return "".join(literal + (written(values[name]) if name else "") for literal, name in self.pieces)
+
+
+def parse(text: str) -> Template:
+    """Read a template.
+
+    Raises:
+        InvalidValue: a brace stands alone, or what is between two is no placeholder.
+
+    """
+    try:
+        parsed = list(Formatter().parse(text))
+    except ValueError as error:
+        raise InvalidValue(f"{error}; a brace that is meant is doubled.") from error
+    for _literal, name, format_spec, conversion in parsed:
+        if name is not None and (name not in PLACEHOLDERS or format_spec or conversion):
+            raise InvalidValue(f"{{{name}}} is no placeholder; there are {', '.join(sorted(PLACEHOLDERS))}.")
+    return Template(tuple((literal, name) for literal, name, _format_spec, _conversion in parsed))
+
+
+def values_of(subject: Subject) -> dict[str, str]:
+    """Give what is known for each placeholder; a name is put together or taken apart if need be."""
+    values = {name: value for name, value in subject.as_dict().items() if name in PLACEHOLDERS}
+    if subject.name:
+        values.setdefault("full_name", subject.name)
+        try:
+            name = parse_name(subject.name)
+        except InvalidValue:  # a name somebody stored, without a letter
+            return values
+        parts = {"first_name": name.first, "last_name": name.last}
+        values = {key: part for key, part in parts.items() if part} | values
+    return values
+
+
+def filled_path(template: Template, values: Mapping[str, str]) -> str | None:
+    """Fill a path; a value stays within its segment, whatever is in it. None if one cannot be put in."""
+    if any(_DOTS.fullmatch(values.get(name, "")) for name in template.names):
+        return None  # missing, or it would climb: /people/..
+    return template.fill(values, lambda value: quote(value, safe=""))
+
+
+def filled(node: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- JSON
+    """Fill the templates in a tree of JSON; what lacks a value is left out, and what that leaves empty."""
+    if isinstance(node, Template):
+        return node.fill(values)
+    if isinstance(node, Mapping):
+        made = {key: filled(one, values) for key, one in node.items()}
+        kept = {key: one for key, one in made.items() if one is not None}
+        return kept if kept or not node else None
+    if isinstance(node, list):
+        items = [one for one in (filled(one, values) for one in node) if one is not None]
+        return items if items or not node else None
+    return node
+
+
+def variables(text: str) -> frozenset[str]:
+    """Give the environment variables that a header's value names, as in `Bearer ${CRM_TOKEN}`.
+
+    Raises:
+        InvalidValue: a `${` names none.
+
+    """
+    if "${" in _VARIABLE.sub("", text):
+        raise InvalidValue("Write ${NAME} for an environment variable.")
+    return frozenset(_VARIABLE.findall(text))
+
+
+def with_variables(text: str, known: Mapping[str, str]) -> str:
+    """Put the environment variables in; one that is not known leaves nothing."""
+    return _VARIABLE.sub(lambda match: known.get(match[1], ""), text)
