@@ -81,14 +81,14 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
-    machines = AppServices(
+    services = AppServices(
         settings,
         storage,
         JobPublisher(settings.redis_url),
         JobListener(settings.redis_url),
         Bulkhead(),
     )
-    app.extensions.update(machines=machines, settings=settings, database=machines.database)
+    app.extensions.update(services=services, settings=settings, database=services.database)
     openapi.configure(app)
     spec_cache.cache_spec(app)
     app.url_map.merge_slashes = False  # or its redirects would be pages, and name the host they were sent

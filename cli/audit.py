@@ -29,7 +29,7 @@ def ledger(workspace: str | None, *, as_json: bool) -> None:
     """Look at every rule of credits, jobs and reveals, while they are at work; exit 1 if one is broken."""
     started = time.monotonic()
     stuck_after = audits.stuck_after(current_app.extensions["settings"])
-    with database().reading(at_leisure=True) as session:
+    with database().reading(no_deadline=True) as session:
         audits.use_repeatable_read(session)
         now = database_clock.value(session)
         workspace_id = None if workspace is None else find(session, workspace).id

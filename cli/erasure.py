@@ -51,7 +51,7 @@ def run(database: Database, whom: ErasureTarget, *, dry_run: bool, yes: bool, as
         click.echo(_page(trail, erased=False), err=True)
         click.confirm("Erase all of this for good?", abort=True, err=True)
     with database.transaction() as session:
-        suppressions.suppress(session, trail.listed, reason=erasure.REASON, now=database_clock.now())
+        suppressions.suppress(session, trail.to_suppress, reason=erasure.REASON, now=database_clock.now())
     with database.reading() as session:  # once more: from now on nothing new comes in
         trail = _follow(session, whom)
     with database.transaction() as session:
@@ -84,7 +84,7 @@ def _show(trail: ErasurePlan, *, erased: bool, as_json: bool) -> None:
         "erased": erased,
         "contact_ids": list(trail.contact_ids),
         "counts": trail.counts,
-        "suppressed_values": len(trail.listed),
+        "suppressed_values": len(trail.to_suppress),
         "shared_values": trail.shared,
         "recipients": [asdict(one) | {"at": clock.rfc3339(one.at)} for one in trail.recipients],
         "providers": list(trail.providers),
@@ -98,7 +98,7 @@ def _page(trail: ErasurePlan, *, erased: bool) -> str:
     parts = [
         "Erased:" if erased else "This would be erased:",
         table(("what", "how many"), trail.counts.items()),
-        f"Values on the suppression list: {len(trail.listed)}",
+        f"Values on the suppression list: {len(trail.to_suppress)}",
     ]
     if trail.shared:
         parts.append(f"Values that others have, too, and that stay theirs: {trail.shared}")

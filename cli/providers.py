@@ -126,7 +126,7 @@ def _checked(provider: Checkable) -> CredentialCheck:
 def _is_configured(provider: Provider) -> bool:
     """Tell whether it may be asked, by a question about nobody: its settings are what it looks at first."""
     nobody = ProviderRequest(field=ProviderField.EMAIL, subject=Subject())
-    return provider.refusal(nobody) is not TraceOutcome.UNCONFIGURED
+    return provider.unavailability(nobody) is not TraceOutcome.UNCONFIGURED
 
 
 def _setting(provider: Provider) -> str:

@@ -57,11 +57,11 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
     def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
         """Start all of it."""
-        machines, activity = job_runner.configure(settings), Activity(worker)
-        end = Shutdown(machines, activity)
+        services, activity = job_runner.configure(settings), Activity(worker)
+        end = Shutdown(services, activity)
         _ends.append(end)
-        sweeper.start(machines)
-        Watchdog(machines, activity, partial(end.begin, code=1)).start()
+        sweeper.start(services)
+        Watchdog(services, activity, partial(end.begin, code=1)).start()
 
 
 app.steps["worker"].add(BackgroundStep)

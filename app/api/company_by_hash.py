@@ -112,7 +112,7 @@ def company_by_hash(body: dict[str, Any]) -> Response:
         account_id=None if private else who.account_id,
         request=body,
         # Whoever asks for a prefix must not see that it was asked before, nor by whom.
-        identity=body | ({"once": secrets.token_hex()} if private else {}),
+        dedup_key=body | ({"once": secrets.token_hex()} if private else {}),
     )
     return submit_and_wait(lambda _session: question, private=private)
 

@@ -73,7 +73,7 @@ def _check_webhook_url(url: str) -> None:
 
     Which address a name leads to is looked at when it is called, as it may lead elsewhere by then.
     """
-    settings: Settings = current_app.extensions["machines"].settings
+    settings: Settings = current_app.extensions["services"].settings
     try:
         parse_target(url, tuple(map(ip_network, settings.webhook_networks)))
     except InvalidValue as error:
@@ -193,8 +193,8 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     Items are filled in as they finish; one bad item never fails the others. With `dry_run` the answer is
     an estimate and nothing is queued.
     """
-    settings: Settings = current_app.extensions["machines"].settings
-    database: Database = current_app.extensions["machines"].database
+    settings: Settings = current_app.extensions["services"].settings
+    database: Database = current_app.extensions["services"].database
     who = caller()
     with database.reading() as session:
         estimate = enrichment_estimates.estimate(
@@ -219,9 +219,9 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
         workspace_id=who.workspace_id,
         account_id=who.account_id,
         request=options,
-        identity={**options, "items": body.items},
+        dedup_key={**options, "items": body.items},
         price=min(estimate.credits_max, ceiling),
-        hold_what_there_is=True,
+        allow_partial_hold=True,
         items=body.items,
         webhook_url=body.webhook_url,
     )

@@ -54,9 +54,9 @@ def list_jobs(query: dict[str, Any]) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not ids.is_id(cursor, "job"):
         raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the page before."),))
-    machines: AppServices = current_app.extensions["machines"]
+    services: AppServices = current_app.extensions["services"]
     limit = query["limit"]
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         page = jobs.latest(
             session,
             caller().workspace_id,

@@ -141,6 +141,6 @@ def leads_by_website_hash(body: dict[str, Any]) -> Response:
         workspace_id=who.workspace_id,
         account_id=who.account_id,
         request=body,
-        identity=body,
+        dedup_key=body,
     )
     return submit_and_wait(lambda _session: question)

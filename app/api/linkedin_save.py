@@ -91,8 +91,8 @@ class LinkedinSaveSchema(StrictSchema):
         return ProfileSnapshot(
             linkedin_url=profile.pop("linkedin_url"),
             captured_at=data.get("captured_at"),
-            read=profile | {f"company_{name}": value for name, value in company.items()},
-            marks=marks,
+            fields=profile | {f"company_{name}": value for name, value in company.items()},
+            annotations=marks,
         )
 
 
@@ -176,9 +176,9 @@ def _answer(session: Session, saved: SaveResult) -> dict[str, Any]:
         "created": saved.created,
         "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in saved.changes],
         "job_change": {
-            "detected": saved.was is not None,
-            "from": None if saved.was is None else _position(saved.was),
-            "to": None if saved.was is None else _position(saved.position),
+            "detected": saved.previous_position is not None,
+            "from": None if saved.previous_position is None else _position(saved.previous_position),
+            "to": None if saved.previous_position is None else _position(saved.position),
         },
         "contact_id": None if contact is None else contact["id"],
         "available": known["available"],

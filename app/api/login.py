@@ -63,11 +63,11 @@ def login(body: dict[str, Any]) -> Response:
     """Sign in; the answer is the same, in the same time, for a wrong password and an unknown e-mail."""
     attempt = LoginAttempt(body["email"])
     with record_outcome():
-        attempt.require_turn()
+        attempt.check_limits()
         account = attempt.account()  # no transaction stays open while the password is checked
-        right = attempt.is_right(account.password_hash if account else None, body["password"])
+        right = attempt.verify(account.password_hash if account else None, body["password"])
         if account is None or not right:
-            attempt.failed()
+            attempt.record_failure()
             raise InvalidCredentials
         return json_response(_start(account, body, attempt))
 

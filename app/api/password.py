@@ -56,10 +56,10 @@ def change(body: dict[str, Any]) -> Response:
         email, stored = _known(session.get_one(Account, who.account_id))
     attempt = LoginAttempt(email)
     with record_outcome():
-        attempt.require_turn()
+        attempt.check_limits()
         attempt.account()
-        if not attempt.is_right(stored, body["current_password"]):
-            attempt.failed()
+        if not attempt.verify(stored, body["current_password"]):
+            attempt.record_failure()
             _refuse()
     new_hash = passwords.hash_password(body["new_password"])
     with database.transaction() as session:

@@ -134,7 +134,7 @@ def phone(body: RevealRequest) -> Response:
 
 def _job_request(session: Session, field: ContactField, body: RevealRequest) -> JobRequest:
     """Write the question; what is owned or suppressed needs no credits set aside."""
-    settings: Settings = current_app.extensions["machines"].settings
+    settings: Settings = current_app.extensions["services"].settings
     who = caller()
     wish = FieldRequest.of(field, body.options)
     known = disclosure.assess(
@@ -151,6 +151,6 @@ def _job_request(session: Session, field: ContactField, body: RevealRequest) -> 
         workspace_id=who.workspace_id,
         account_id=who.account_id,
         request={"subject": body.subject.as_dict(), **body.options, **reference},
-        identity={"subject": body.subject.question(), **body.options},
+        dedup_key={"subject": body.subject.question(), **body.options},
         price=0 if known.owned or known.suppressed else settings.prices[KINDS[field]],
     )

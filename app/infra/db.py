@@ -121,7 +121,7 @@ class Database:
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
-    def transaction(self, *, at_leisure: bool = False) -> Iterator[Session]:
+    def transaction(self, *, no_deadline: bool = False) -> Iterator[Session]:
         """Open a session, commit at the end, roll back on any error; `at_leisure` it may take its time.
 
         Raises:
@@ -132,14 +132,14 @@ class Database:
         with (
             self._writer,
             _as_unavailable(),
-            limited_to(None if at_leisure else self.seconds),
+            limited_to(None if no_deadline else self.seconds),
             Session(self.engine, expire_on_commit=False) as session,
             session.begin(),
         ):
             yield session
 
     @contextmanager
-    def reading(self, *, at_leisure: bool = False) -> Iterator[Session]:
+    def reading(self, *, no_deadline: bool = False) -> Iterator[Session]:
         """Open a session that takes no write lock; `at_leisure` it may take its time.
 
         Raises:
@@ -148,7 +148,7 @@ class Database:
         """
         with (
             _as_unavailable(),
-            limited_to(None if at_leisure else self.seconds),
+            limited_to(None if no_deadline else self.seconds),
             Session(self._reader, expire_on_commit=False) as session,
         ):
             yield session

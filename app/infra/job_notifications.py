@@ -29,7 +29,7 @@ class JobNotifier:
     def __init__(self, url: str) -> None:
         self._line = redis_client.guarded(url)
 
-    def ring(self, job_id: str) -> None:
+    def notify(self, job_id: str) -> None:
         """Ring once; if Redis is away, nobody hears it and the row has to do."""
         try:
             with self._line.fuse:
@@ -54,7 +54,7 @@ class JobListener:
         return self._over.is_set()
 
     @contextmanager
-    def waiting(self, job_id: str) -> Iterator[threading.Event]:
+    def subscribe(self, job_id: str) -> Iterator[threading.Event]:
         """Register for the job's bell; look at its row after entering, before the first sleep."""
         event = threading.Event()
         with self._lock:
@@ -87,7 +87,7 @@ class JobListener:
                 ):
                     subscription.subscribe(CHANNEL)
                     deaf = False
-                    self._hear(subscription)
+                    self._pump(subscription)
             except Exception as error:  # noqa: BLE001 -- whatever it was, the next connection may hear
                 if not deaf:  # once per outage, not twice a second
                     known = isinstance(error, RedisError | OSError)
@@ -99,7 +99,7 @@ class JobListener:
                 deaf = True
             self._over.wait(RECONNECT_SECONDS)
 
-    def _hear(self, subscription: PubSub) -> None:
+    def _pump(self, subscription: PubSub) -> None:
         """Pass rings on until the connection fails; a silent one is pinged, and then must answer."""
         pinged = False
         while not self.is_closed:

@@ -84,7 +84,7 @@ class JobPublisher:
     def __init__(self, url: str) -> None:
         self._line = redis_client.guarded(url)
 
-    def send(self, kind: Kind, job_ids: Iterable[str]) -> bool:
+    def publish(self, kind: Kind, job_ids: Iterable[str]) -> bool:
         """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
         return self.push(kind.value, QUEUES[kind], job_ids)
 
@@ -102,7 +102,7 @@ class JobPublisher:
         metrics.SENDS.labels(outcome="sent").inc(len(messages))
         return True
 
-    def waiting(self, queue: Queue) -> int:
+    def depth(self, queue: Queue) -> int:
         """Give how many messages lie in the queue.
 
         Raises:

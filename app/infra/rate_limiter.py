@@ -48,7 +48,7 @@ class Limiter:
         """Count one request, unless there were too many; `rate` is written like `600/minute`."""
         return self._ask(_parsed(rate), key, count=True)
 
-    def look(self, rate: str, *key: str) -> LimitStatus:
+    def peek(self, rate: str, *key: str) -> LimitStatus:
         """Tell where the caller stands without counting."""
         return self._ask(_parsed(rate), key, count=False)
 

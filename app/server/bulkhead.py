@@ -32,7 +32,7 @@ class Bulkhead:
         self._writing = threading.BoundedSemaphore(MAX_WRITES)
 
     @contextmanager
-    def seat(self, workspace_id: str) -> Iterator[bool]:
+    def wait_slot(self, workspace_id: str) -> Iterator[bool]:
         """Give a seat until the block ends, or say that there is none."""
         if self._taken[workspace_id] >= self.seats - self._all:
             yield False
@@ -48,7 +48,7 @@ class Bulkhead:
                 del self._taken[workspace_id]
 
     @contextmanager
-    def turn(self, *, to_write: bool = False) -> Iterator[None]:
+    def db_slot(self, *, to_write: bool = False) -> Iterator[None]:
         """Stand in line for the database: a thousand whose wait ends at once must not be in everybody's way.
 
         Raises:

@@ -44,7 +44,7 @@ class ReadPhase(Enum):
     BODY = ("body", 20.0, 4.0)
     ANSWER = ("answer", 20.0, 4.0)
     """Until it has read the answer; a long one has more time."""
-    REST = ("rest", 5.0, 1.0)
+    DRAIN = ("rest", 5.0, 1.0)
     """Until it notices that it was answered without all of its request having been read."""
 
     def __init__(self, label: str, seconds: float, grace: float) -> None:
@@ -116,7 +116,7 @@ class Connection:
         """Write an interim answer, such as 100 Continue, while the body is waited for."""
         self._wait(self._socket.sendall, text)
 
-    def hang_up(self, why: str) -> None:
+    def disconnect(self, why: str) -> None:
         """End a wait for the client: it is as if it had gone; what it has already sent is still read."""
         self._cut(why)
         self.shutdown(socket.SHUT_RDWR if self.phase is ReadPhase.ANSWER else socket.SHUT_RD)
@@ -139,7 +139,7 @@ class Connection:
 
     def _cut(self, why: str) -> None:
         self.is_cut = True
-        if self.phase not in {ReadPhase.NEW, ReadPhase.IDLE, ReadPhase.REST}:
+        if self.phase not in {ReadPhase.NEW, ReadPhase.IDLE, ReadPhase.DRAIN}:
             metrics.CONNECTIONS_CUT.labels(reason=why).inc()
 
     def _wait(self, work: Callable[[Any], R], argument: object) -> R:
@@ -168,7 +168,7 @@ class ConnectionRegistry:
         self._going: set[Connection] = set()
         """Hung up on to make room, and not gone yet: their greenlets have not had their turn."""
 
-    def enter(self, client: socket.socket, peer: object) -> Connection | None:
+    def register(self, client: socket.socket, peer: object) -> Connection | None:
         """Take a client in, and make room for the next; None if its address has too many already."""
         home = client_network(peer)
         limited = self.by_address and home not in LOOPBACK_ADDRESSES
@@ -178,10 +178,10 @@ class ConnectionRegistry:
         self._at_home[home] += 1
         self._count += 1
         if self._count - len(self._going) > self._most - self._spare:
-            self._make_room()
+            self._evict()
         return Connection(client, self, home)
 
-    def leave(self, connection: Connection) -> None:
+    def unregister(self, connection: Connection) -> None:
         """Forget a connection that has ended."""
         self._count -= 1
         self._going.discard(connection)
@@ -194,14 +194,14 @@ class ConnectionRegistry:
         self.are_closing = True
         for connection in tuple(self.waited_for):
             if seconds >= connection.phase.grace and not connection.is_cut:
-                connection.hang_up("closing")
+                connection.disconnect("closing")
 
-    def _make_room(self) -> None:
+    def _evict(self) -> None:
         """Hang up on some of those who have been waited for the longest; looking for them costs a moment."""
         waited_for = (one for one in self.waited_for if not one.is_cut)
         for connection in nsmallest(max(1, self._spare // 2), waited_for, key=lambda one: one.since):
             self._going.add(connection)
-            connection.hang_up("crowded")
+            connection.disconnect("crowded")
 
 
 def client_network(peer: object) -> str:

@@ -64,7 +64,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
 
     def handle(self, listener: object, client: socket.socket, addr: object) -> None:
         """Serve one connection; `listener` is its address: a closing worker has no listener left."""
-        connection = self.connections.enter(client, addr)
+        connection = self.connections.register(client, addr)
         if connection is None:
             with suppress(OSError):  # it need not hear it
                 client.setblocking(False)  # noqa: FBT003 -- the socket's signature
@@ -77,7 +77,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         except Exception as error:  # noqa: BLE001 -- nothing a client sends may end the worker
             self.handle_error(None, connection, addr, error)
         finally:
-            self.connections.leave(connection)
+            self.connections.unregister(connection)
             connection.close()
 
     def handle_error(self, req: object, client: Connection, addr: object, exc: Exception) -> None:  # noqa: ARG002 -- gunicorn's signature
@@ -158,7 +158,7 @@ def _is_read(connection: Connection, request: _Request) -> bool:
     """Tell whether the request was read to its end; the rest of a small one is read now."""
     if connection.is_cut or request.body.failed:
         return False
-    connection.begin(ReadPhase.REST)
+    connection.begin(ReadPhase.DRAIN)
     left = MAX_UNREAD_BYTES
     try:
         while left > 0 and (piece := request.body.read(READ_BYTES)):
@@ -171,7 +171,7 @@ def _is_read(connection: Connection, request: _Request) -> bool:
 def _drain(connection: Connection) -> None:
     """Let a client that is still sending get to its answer: a socket closed early would take it back."""
     connection.end_sending()
-    connection.begin(ReadPhase.REST)
+    connection.begin(ReadPhase.DRAIN)
     left = MAX_DRAINED_BYTES
     try:
         while left > 0 and (piece := connection.recv(READ_BYTES)):

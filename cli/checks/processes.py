@@ -23,7 +23,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
             found = [
                 row
                 for row in worker_heartbeats.known(session)
-                if worker_heartbeats.state(row, now=now) is not WorkerState.SILENT
+                if worker_heartbeats.state(row, now=now) is not WorkerState.OFFLINE
             ]
     except Unavailable:
         return

@@ -93,7 +93,7 @@ class Office:
     app: APIFlask
     member: Member
     other: Member
-    machines: WorkerServices
+    services: WorkerServices
     folder: Path
     asked: list[ProviderRequest]
 
@@ -104,11 +104,11 @@ class Office:
 
     def work(self) -> None:
         """Let the worker have every job that waits, one that may ask providers."""
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             session.execute(update(Job).values(queue=Queue.PROVIDERS.value))
             waiting = session.execute(select(Job.id, Job.kind).where(Job.status == "queued")).all()
         for job_id, kind in waiting:
-            job_runner.run(job_id, WORK[Kind(kind)], self.machines)
+            job_runner.run(job_id, WORK[Kind(kind)], self.services)
 
     def outcome(self, answer: Any) -> str | None:
         return self.job(answer)["job"]["outcome"]
@@ -151,7 +151,7 @@ class Office:
         return imported, revealed, enriched, saved, looked_up
 
     def faults(self) -> list[Any]:
-        with self.machines.database.reading() as session:
+        with self.services.database.reading() as session:
             checked = audits.check(session, stuck_after=timedelta(hours=2), now=clock.now())
             return [fault for one in checked for fault in one.faults]
 
@@ -196,9 +196,9 @@ def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytes
     one = Knowing()
     for module in (registry, call_gateway):
         monkeypatch.setattr(module, "load", lambda _settings: {"one": one})
-    machines = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
+    services = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
     other = join(app, email="eve@other.example")
-    return Office(app, join(app), other, machines, tmp_path, one.asked)
+    return Office(app, join(app), other, services, tmp_path, one.asked)
 
 
 def rows(database: Database) -> str:
@@ -268,7 +268,7 @@ def fill(office: Office) -> dict[str, Any]:
 
 def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
     fill(office)
-    database, asked = office.machines.database, len(office.asked)
+    database, asked = office.services.database, len(office.asked)
     before = remains(database)
 
     office.flask("erase", "--email", EMAIL, "--yes")

@@ -21,9 +21,9 @@ def member(app: APIFlask) -> Member:
 @pytest.fixture
 def opened(app: APIFlask) -> Member:
     """A member where the operator has receivers in a network of their own."""
-    machines = app.extensions["machines"]
-    settings = dataclasses.replace(machines.settings, webhook_networks=("10.20.0.0/16",))
-    app.extensions["machines"] = dataclasses.replace(machines, settings=settings)
+    services = app.extensions["services"]
+    settings = dataclasses.replace(services.settings, webhook_networks=("10.20.0.0/16",))
+    app.extensions["services"] = dataclasses.replace(services, settings=settings)
     return join(app)
 
 

@@ -27,12 +27,9 @@ from app.core.queues import worker_heartbeats
 from app.domain.kinds import Kind
 from app.infra import database_clock
 from app.infra.db import Database
-from app.infra.queue import Sender
 from tools.services.processes import Reaper
 from tools.services.supervisor import Supervisor
 from app.infra.queue import JobPublisher
-from tools.processes import Keeper
-from tools.supervisor import Supervisor
 
 _HOUR = timedelta(hours=1)
 QUEUES = "interactive,providers,enrichment,upkeep"
@@ -100,7 +97,7 @@ class Crew:
             question = a_question(self.workspace_id, **(values | changes))
             job = submission.submit(session, question, fresh=FRESH, deadline=_HOUR, now=now).job
         if send:
-            JobPublisher(self.environment["REDIS_URL"]).send(kind, [job.id])
+            JobPublisher(self.environment["REDIS_URL"]).publish(kind, [job.id])
         return job.id
 
     def enrichment(self, count: int) -> str:

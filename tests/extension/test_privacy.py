@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from chromium_support import EXTENSION, PROFILE, Person, until
+from e2e_stack import PASSWORD, Stack
 from people_support import Company, company_of_three
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 from proxy_support import Reply, Sent

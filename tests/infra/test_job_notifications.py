@@ -78,34 +78,34 @@ def subscribers(url: str) -> int:
 
 
 def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier) -> None:
-    with ear.waiting("job_1") as event:
+    with ear.subscribe("job_1") as event:
         until(event.is_set)
         event.clear()
 
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert event.wait(5)
 
 
 def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNotifier) -> None:
-    with ear.waiting("job_1") as mine, ear.waiting("job_2") as other:
+    with ear.subscribe("job_1") as mine, ear.subscribe("job_2") as other:
         until(mine.is_set)
         mine.clear()
 
-        bell.ring("job_nobody_waits_for")
-        bell.ring("job_2")
+        bell.notify("job_nobody_waits_for")
+        bell.notify("job_2")
 
         assert other.wait(5)
         assert not mine.is_set()
 
 
 def test_everybody_who_waits_for_a_job_is_woken(ear: JobListener, bell: JobNotifier) -> None:
-    with ear.waiting("job_1") as one, ear.waiting("job_1") as two:
+    with ear.subscribe("job_1") as one, ear.subscribe("job_1") as two:
         until(one.is_set)
         one.clear()
         two.clear()
 
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert one.wait(5)
         assert two.wait(5)
@@ -115,7 +115,7 @@ def ring_all(bell: JobNotifier, events: list[threading.Event]) -> bool:
     """Ring for those who sleep still; on a busy machine a ring may be lost, as its docstring says."""
     for number, event in enumerate(events):
         if not event.is_set():
-            bell.ring(f"job_{number}")
+            bell.notify(f"job_{number}")
     return all(event.wait(0.5) for event in events)
 
 
@@ -123,7 +123,7 @@ def test_three_hundred_waiters_use_one_connection(
     ear: JobListener, bell: JobNotifier, server: Server
 ) -> None:
     with ExitStack() as waiting, redis_client.connect(server.url) as client:
-        events = [waiting.enter_context(ear.waiting(f"job_{number}")) for number in range(300)]
+        events = [waiting.enter_context(ear.subscribe(f"job_{number}")) for number in range(300)]
         until(events[0].is_set)
         for event in events:
             event.clear()
@@ -136,19 +136,19 @@ def test_three_hundred_waiters_use_one_connection(
 
 
 def test_nothing_is_left_of_a_waiter_that_is_done(ear: JobListener) -> None:
-    with ear.waiting("job_1"), ear.waiting("job_1"):
+    with ear.subscribe("job_1"), ear.subscribe("job_1"):
         pass
 
     assert dict(ear._waiters) == {}  # noqa: SLF001 -- that is the point
 
 
 def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:
-    with ear.waiting("job_1") as patient:
-        with ear.waiting("job_1"):
+    with ear.subscribe("job_1") as patient:
+        with ear.subscribe("job_1"):
             until(patient.is_set)
         patient.clear()
 
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert patient.wait(5)
 
@@ -165,13 +165,13 @@ def test_no_connection_is_made_before_somebody_waits(server: Server) -> None:
 def test_a_silent_line_is_asked_whether_it_still_stands(
     ear: JobListener, bell: JobNotifier, server: Server
 ) -> None:
-    with ear.waiting("job_1") as event, redis_client.connect(server.url) as client:
+    with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
         asked = pings(client)
         until(lambda: pings(client) > asked + 2)
         until(event.is_set)
         event.clear()
 
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert event.wait(5)
         assert subscribers(server.url) == 1
@@ -182,7 +182,7 @@ def pings(client: Redis) -> int:
 
 
 def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server: Server) -> None:
-    with ear.waiting("job_1") as event:
+    with ear.subscribe("job_1") as event:
         until(event.is_set)
         event.clear()
 
@@ -193,7 +193,7 @@ def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server:
 
 
 def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, server: Server) -> None:
-    with ear.waiting("job_1") as event:
+    with ear.subscribe("job_1") as event:
         until(event.is_set)
         event.clear()
 
@@ -204,12 +204,12 @@ def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, serve
 
 
 def test_a_ring_that_is_no_text_harms_nobody(ear: JobListener, bell: JobNotifier, server: Server) -> None:
-    with ear.waiting("job_1") as event, redis_client.connect(server.url) as client:
+    with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
         until(event.is_set)
         event.clear()
 
         client.publish(job_notifications.CHANNEL, b"\xff")
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert event.wait(5)
 
@@ -219,7 +219,7 @@ def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
     started = time.monotonic()
 
     for _ in range(100):
-        bell.ring("job_1")
+        bell.notify("job_1")
 
     assert time.monotonic() - started < 10
 
@@ -239,7 +239,7 @@ def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch:
         job_notifications.log, "warning", lambda *_event, **_fields: told.append(threading.get_ident())
     )
 
-    with ears(nowhere).waiting("job_1"):
+    with ears(nowhere).subscribe("job_1"):
         mine = until(lambda: [thread for url, thread in tries if url == nowhere][5:])
 
     assert told.count(mine[0]) == 1
@@ -258,18 +258,18 @@ def test_an_error_that_nobody_thought_of_does_not_deafen(
 
     monkeypatch.setattr(job_notifications.redis, "connect", unlucky)
 
-    with capture_logs() as events, ear.waiting("job_1") as event:
+    with capture_logs() as events, ear.subscribe("job_1") as event:
         until(event.is_set)
         event.clear()
 
-        bell.ring("job_1")
+        bell.notify("job_1")
 
         assert event.wait(5)
     assert [(one["error"], type(one["exc_info"])) for one in events] == [("LookupError", LookupError)]
 
 
 def test_an_ear_that_is_closed_listens_no_longer(ear: JobListener, server: Server) -> None:
-    with ear.waiting("job_1") as event:
+    with ear.subscribe("job_1") as event:
         until(event.is_set)
 
     ear.close()
@@ -282,7 +282,7 @@ def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: JobListener)
 
     with ExitStack() as waiting:
         for number in range(20):
-            waiting.enter_context(ear.waiting(f"job_{number}"))
+            waiting.enter_context(ear.subscribe(f"job_{number}"))
         new = [thread for thread in threading.enumerate() if thread.ident not in before]
 
     assert [thread.name for thread in new] == ["ear"]

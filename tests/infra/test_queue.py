@@ -75,7 +75,7 @@ def sends(outcome: str) -> float:
 def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:
     sender = JobPublisher(redis_url)
 
-    sent = [sender.send(kind, [f"job_{kind}"]) for kind in Kind]
+    sent = [sender.publish(kind, [f"job_{kind}"]) for kind in Kind]
 
     lengths = {name: client.llen(name.value) for name in Queue}
     assert all(sent)
@@ -101,8 +101,8 @@ def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
 ) -> None:
     sender = JobPublisher(redis_url)
 
-    sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
-    sender.send(Kind.REVEAL_EMAIL, ["job_3"])
+    sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    sender.publish(Kind.REVEAL_EMAIL, ["job_3"])
 
     until(lambda: client.llen("ran") == 3, seconds=30)
     assert client.lrange("ran", 0, -1) == [b"job_1", b"job_2", b"job_3"]
@@ -112,22 +112,22 @@ def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
 def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
     sender = JobPublisher(redis_url)
 
-    sender.send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
 
-    assert (sender.waiting(Queue.INTERACTIVE), sender.waiting(Queue.ENRICHMENT)) == (2, 0)
+    assert (sender.depth(Queue.INTERACTIVE), sender.depth(Queue.ENRICHMENT)) == (2, 0)
 
 
 def test_to_send_nothing_is_done_already(client: Redis, redis_url: str) -> None:
-    assert JobPublisher(redis_url).send(Kind.REVEAL_EMAIL, [])
+    assert JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, [])
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
 def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
     sender = JobPublisher(closed())
     started = time.monotonic()
-    first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
+    first = sender.publish(Kind.REVEAL_EMAIL, ["job_1"])
     then = time.monotonic()
-    others = [sender.send(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
+    others = [sender.publish(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
     over = time.monotonic()
 
     assert (first, set(others)) == (False, {False})
@@ -139,9 +139,9 @@ def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> N
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
         sender = JobPublisher(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
         started = time.monotonic()
-        first = sender.send(Kind.REVEAL_EMAIL, ["job_1"])
+        first = sender.publish(Kind.REVEAL_EMAIL, ["job_1"])
         then = time.monotonic()
-        others = [sender.send(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
+        others = [sender.publish(Kind.REVEAL_EMAIL, ["job_1"]) for _ in range(100)]
         over = time.monotonic()
 
     assert (first, set(others)) == (False, {False})
@@ -153,17 +153,17 @@ def test_without_redis_nobody_can_count() -> None:
     sender = JobPublisher(closed())
 
     with pytest.raises(RedisError):
-        sender.waiting(Queue.INTERACTIVE)
+        sender.depth(Queue.INTERACTIVE)
 
     with pytest.raises(CircuitOpen):
-        sender.waiting(Queue.INTERACTIVE)
+        sender.depth(Queue.INTERACTIVE)
 
 
 def test_messages_are_counted_by_what_became_of_them(client: Redis, redis_url: str) -> None:
     sent, lost = sends("sent"), sends("unreachable")
 
-    JobPublisher(redis_url).send(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
-    JobPublisher(closed()).send(Kind.REVEAL_EMAIL, ["job_3"])
+    JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
+    JobPublisher(closed()).publish(Kind.REVEAL_EMAIL, ["job_3"])
 
     assert (sends("sent") - sent, sends("unreachable") - lost) == (2, 1)
 

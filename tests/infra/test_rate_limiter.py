@@ -82,11 +82,11 @@ def test_processes_count_together(redis_url: str, key: str) -> None:
 def test_looking_counts_nothing(redis_url: str, key: str) -> None:
     limiter = Limiter(redis_url)
 
-    before = [limiter.look("1/hour", key).allowed for _ in range(3)]
+    before = [limiter.peek("1/hour", key).allowed for _ in range(3)]
     limiter.hit("1/hour", key)
 
     assert before == [True] * 3
-    assert not limiter.look("1/hour", key).allowed
+    assert not limiter.peek("1/hour", key).allowed
 
 
 def test_keys_are_counted_apart(redis_url: str, key: str) -> None:
@@ -126,7 +126,7 @@ def test_without_redis_many_processes_let_no_more_pass_than_together(key: str) -
 def test_without_redis_the_strictest_limit_still_lets_one_pass(key: str) -> None:
     limiter = Limiter("redis://127.0.0.1:1/0")
 
-    assert limiter.look("1/hour", key).allowed
+    assert limiter.peek("1/hour", key).allowed
     assert [limiter.hit("1/hour", key).allowed for _ in range(2)] == [True, False]
 
 

@@ -58,7 +58,7 @@ def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) ->
 
 def test_what_one_caller_finds_out_all_others_know() -> None:
     url = f"redis://127.0.0.1:{free_port()}/0"
-    JobPublisher(url).send(Kind.REVEAL_EMAIL, ["job_1"])
+    JobPublisher(url).publish(Kind.REVEAL_EMAIL, ["job_1"])
 
     with pytest.raises(CircuitOpen), redis_client.guarded(url).fuse:
         pass

@@ -69,8 +69,8 @@ def behind(database_url: str, network: Network) -> Iterator[Database]:
     database.engine.dispose()
 
 
-def ask(database: Database, what: str = "SELECT 1", *, at_leisure: bool = False) -> object:
-    with database.reading(at_leisure=at_leisure) as session:
+def ask(database: Database, what: str = "SELECT 1", *, no_deadline: bool = False) -> object:
+    with database.reading(no_deadline=no_deadline) as session:
         return session.scalar(text(what))
 
 
@@ -111,13 +111,13 @@ def test_a_statement_that_is_too_slow_is_given_up(behind: Database) -> None:
 
 
 def test_one_that_may_take_its_time_is_not(behind: Database) -> None:
-    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", at_leisure=True) == 1
+    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", no_deadline=True) == 1
 
 
 def test_a_transaction_in_time_is_left_alone_later(behind: Database) -> None:
     ask(behind)
 
-    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", at_leisure=True) == 1
+    assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", no_deadline=True) == 1
 
 
 def test_a_kept_connection_that_was_cut_is_replaced(behind: Database) -> None:

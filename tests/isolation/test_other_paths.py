@@ -26,7 +26,7 @@ PRICES = {"reveal.email": 1, "reveal.phone": 1}
 
 
 def keep_ada(desk: Desk) -> None:
-    with desk.bench.machines.database.transaction() as session:
+    with desk.bench.services.database.transaction() as session:
         source = said_by("one", NOW)
         contacts.upsert(session, person(source, linkedin_url=ADA, company=firm(source)), now=NOW)
 
@@ -40,12 +40,12 @@ def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
         "company_name": "Evil",
         "company_domain": "evil.com",
     }
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         profile_snapshots.save(
             session,
             workspace_id=mallory.bench.workspace_id,
             account_id="acc_1",
-            capture=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, read=read),
+            capture=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, fields=read),
             now=NOW,
         )
 
@@ -61,7 +61,7 @@ def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(mallor
     mallory.with_providers("one", one=tells(email("mallory.evil@acme.com")))
     mallory.reveal({"full_name": "Mallory Evil", "company_domain": "acme.com"})
 
-    with mallory.bench.machines.database.reading() as session:
+    with mallory.bench.services.database.reading() as session:
         workspace_id = mallory.of_another_workspace().bench.workspace_id
         listed = leads.by_website_hash(session, workspace_id, LISTED, prices=PRICES)
         company = company_hashes.find(session, workspace_id, {"kind": "website", "hashes": LISTED["hashes"]})
@@ -75,7 +75,7 @@ def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(mallor
 
 def test_an_equal_question_of_another_workspace_is_another_job(mallory: Desk) -> None:
     other = mallory.of_another_workspace()
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         jobs = [
             submission.submit(
                 session,
@@ -94,7 +94,7 @@ def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(mallory:
     mallory.with_providers("one", one=tells(email()))
     mallory.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
 
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         kept = session.execute(select(CallerIdentifier.__table__)).all()
         session.delete(session.scalars(select(Contact)).one())
         session.flush()

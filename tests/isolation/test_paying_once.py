@@ -37,19 +37,19 @@ TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
 
 
 def keep(desk: Desk, **values: Any) -> str:
-    with desk.bench.machines.database.transaction() as session:
+    with desk.bench.services.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
         return contacts.upsert(session, found, now=NOW).id
 
 
 def rules_hold(desk: Desk) -> None:
-    with desk.bench.machines.database.reading() as session:
-        checked = audits.check(session, stuck_after=desk.bench.machines.settings.usual_age, now=clock.now())
+    with desk.bench.services.database.reading() as session:
+        checked = audits.check(session, stuck_after=desk.bench.services.settings.usual_age, now=clock.now())
         assert [one for one in checked if one.faults] == []
 
 
 def spent(desk: Desk) -> int:
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         available, held, spent = figures(session, desk.bench.workspace_id)
     assert (held, available + spent) == (0, 10)
     return spent
@@ -93,7 +93,7 @@ def test_nor_twice_where_the_jobs_run_at_once(
     ids = [queued(mallory, subject, kind) for subject in order]
     run_together(mallory, ids, kind, monkeypatch)
 
-    with mallory.bench.machines.database.reading() as session:
+    with mallory.bench.services.database.reading() as session:
         jobs = [session.get_one(Job, job_id) for job_id in ids]
     assert [job.outcome for job in jobs] == [Outcome.FOUND] * 3
     assert sorted(job.charged for job in jobs) == [0, 0, 1]
@@ -145,7 +145,7 @@ def test_an_address_that_was_refunded_is_owned_under_no_contact(mallory: Desk, r
         kind=FeedbackKind.BOUNCE,
     )
 
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         refund = feedback.record(session, bounced, allowance=Allowance(1.0), now=NOW).refund
 
     shown = [mallory.look_up(contact_id=contact_id) for contact_id in people]
@@ -188,7 +188,7 @@ def test_a_value_that_comes_to_an_owned_contact_later_is_owned_under_any(mallory
     bob = keep(mallory, linkedin_url=BOB, emails=(email("new@acme.com"),))
     mallory.with_providers("one")
     mallory.reveal(PROFILE)
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         emails.upsert(session, ada, email("new@acme.com"), now=NOW)
 
     job = mallory.reveal({"contact_id": bob})
@@ -255,7 +255,7 @@ def test_a_value_is_written_down_with_the_job_that_paid(mallory: Desk) -> None:
 
     job = mallory.reveal(PROFILE)
 
-    with mallory.bench.machines.database.reading() as session:
+    with mallory.bench.services.database.reading() as session:
         [value], [owned] = session.scalars(select(RevealedValue)), session.scalars(select(Reveal))
     assert (value.field, value.value, value.job_id, owned.job_id) == (
         "email",
@@ -267,7 +267,7 @@ def test_a_value_is_written_down_with_the_job_that_paid(mallory: Desk) -> None:
 
 def queued(desk: Desk, subject: dict[str, str], kind: Kind, *, price: int = 1) -> str:
     request = {"subject": subject, "types": TYPES[kind], "min_status": "valid"}
-    with desk.bench.machines.database.transaction() as session:
+    with desk.bench.services.database.transaction() as session:
         about = new_id("job")
         job_id = a_job(session, desk.bench.workspace_id, about, kind=kind, request=request, price=price)
         session.get_one(Job, job_id).queue = Queue.PROVIDERS.value
@@ -285,4 +285,4 @@ def run_together(desk: Desk, ids: list[str], kind: Kind, monkeypatch: pytest.Mon
         return found
 
     monkeypatch.setattr(field_resolver, "resolve_field", wait)
-    at_once(len(ids), lambda number: job_runner.run(ids[number], work, desk.bench.machines))
+    at_once(len(ids), lambda number: job_runner.run(ids[number], work, desk.bench.services))

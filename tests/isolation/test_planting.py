@@ -35,19 +35,19 @@ WORDS = ("mallory", "evil", "4155550166", "ada-lovelace")
 
 def everything(desk: Desk) -> str:
     """Return all that the shared tables hold, as one text."""
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         tables = (Contact, Company, Email, Phone)
         rows = [session.execute(select(table.__table__)).all() for table in tables]
     return str(rows).lower()
 
 
 def contacts_of(desk: Desk) -> list[Contact]:
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         return list(session.scalars(select(Contact).order_by(Contact.id)))
 
 
 def keep(desk: Desk, **values: Any) -> str:
-    with desk.bench.machines.database.transaction() as session:
+    with desk.bench.services.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
         return contacts.upsert(session, found, now=NOW).id
 
@@ -242,7 +242,7 @@ def test_a_name_that_only_a_caller_said_teaches_no_pattern(mallory: Desk) -> Non
 
     mallory.reveal({"first_name": "Lovelace", "last_name": "Ada", "company_domain": "acme.com"})
 
-    with mallory.bench.machines.database.reading() as session:
+    with mallory.bench.services.database.reading() as session:
         assert emails.pattern_counts(session, "acme.com") == []
 
 
@@ -252,7 +252,7 @@ def test_a_callers_company_does_not_come_to_be(mallory: Desk) -> None:
     mallory.reveal(MIXED | {"company_name": "Evil Inc"})
     mallory.reveal({"full_name": "Ada Lovelace", "company_domain": "evil.example"})
 
-    with mallory.bench.machines.database.reading() as session:
+    with mallory.bench.services.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Company)) == 0
 
 
@@ -338,7 +338,7 @@ def test_an_enriched_company_does_not_get_the_callers_page_or_domain(
 
 
 def test_a_stored_company_is_asked_about_by_what_is_stored_only(mallory: Desk) -> None:
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         companies.upsert(session, firm(said_by("one", NOW)), now=NOW)
     known = mallory.with_providers("one", one=MISS)
     evil = "https://www.linkedin.com/company/evil"

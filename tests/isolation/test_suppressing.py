@@ -27,17 +27,17 @@ VICTIM, PHONE = "ada@acme.com", "+16175550101"
 
 
 def listed(desk: Desk) -> set[bytes]:
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         return set(session.scalars(select(Suppression.digest)))
 
 
 def opt_outs(desk: Desk) -> list[ProviderOptOut]:
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         return list(session.scalars(select(ProviderOptOut).order_by(ProviderOptOut.id)))
 
 
 def keep(desk: Desk, **values: Any) -> str:
-    with desk.bench.machines.database.transaction() as session:
+    with desk.bench.services.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), **values)
         return contacts.upsert(session, found, now=NOW).id
 
@@ -104,9 +104,9 @@ def test_a_verifier_that_is_asked_again_by_the_operator_lists_the_address(mallor
     keep(mallory, linkedin_url=ADA, emails=(email(),))
     known = mallory.with_providers("one", one=MISS, check=OPTED_OUT)
     mallory.reveal({"linkedin_url": ADA})
-    mallory.time[0] += mallory.bench.machines.settings.usual_age * 2
+    mallory.time[0] += mallory.bench.services.settings.usual_age * 2
 
-    reverification.verify_due(mallory.bench.machines, [known["check"]])  # type: ignore[list-item]  # a fake
+    reverification.verify_due(mallory.bench.services, [known["check"]])  # type: ignore[list-item]  # a fake
 
     assert listed(mallory) == {Identifier("email", VICTIM).digest}
 
@@ -162,7 +162,7 @@ def test_the_operator_sees_what_was_said_without_the_person(mallory: Desk) -> No
 def test_what_the_operator_dismissed_may_be_asked_again_and_stays_off_the_list(mallory: Desk) -> None:
     known = mallory.with_providers("one", one=OPTED_OUT)
     mallory.reveal({"email": VICTIM})
-    with mallory.bench.machines.database.transaction() as session:
+    with mallory.bench.services.database.transaction() as session:
         [row] = session.scalars(select(ProviderOptOut))
         assert provider_opt_outs.dismiss(session, row, now=NOW)
 
@@ -222,5 +222,5 @@ def test_nor_in_an_enrichment(mallory: Desk, fields: tuple[str, ...]) -> None:
 
 
 def stored(desk: Desk) -> int:
-    with desk.bench.machines.database.reading() as session:
+    with desk.bench.services.database.reading() as session:
         return session.scalar(select(func.count()).select_from(Contact)) or 0

@@ -15,7 +15,7 @@ def test_a_greedy_workspace_gets_half_of_the_seats() -> None:
     room = Bulkhead(10)
 
     with ExitStack() as waiting:
-        seated = [waiting.enter_context(room.seat("wks_greedy")) for _ in range(7)]
+        seated = [waiting.enter_context(room.wait_slot("wks_greedy")) for _ in range(7)]
 
     assert seated == [True] * 5 + [False] * 2
 
@@ -25,9 +25,9 @@ def test_others_find_seats_beside_a_greedy_workspace() -> None:
 
     with ExitStack() as waiting:
         for _ in range(7):
-            waiting.enter_context(room.seat("wks_greedy"))
-        second = [waiting.enter_context(room.seat("wks_second")) for _ in range(4)]
-        third = waiting.enter_context(room.seat("wks_third"))
+            waiting.enter_context(room.wait_slot("wks_greedy"))
+        second = [waiting.enter_context(room.wait_slot("wks_second")) for _ in range(4)]
+        third = waiting.enter_context(room.wait_slot("wks_third"))
 
     assert second == [True, True, True, False]
     assert third
@@ -36,9 +36,9 @@ def test_others_find_seats_beside_a_greedy_workspace() -> None:
 def test_who_leaves_makes_room() -> None:
     room = Bulkhead(2)
 
-    with room.seat("wks_one"):
+    with room.wait_slot("wks_one"):
         pass
-    with room.seat("wks_one") as seated:
+    with room.wait_slot("wks_one") as seated:
         assert seated
 
     assert dict(room._taken) == {}  # noqa: SLF001 -- nothing is kept of who is gone
@@ -49,7 +49,7 @@ def test_only_some_are_attended_to_at_once() -> None:
     gate, inside = threading.Event(), []
 
     def visit() -> None:
-        with room.turn():
+        with room.db_slot():
             inside.append(1)
             gate.wait(10)
 
@@ -72,7 +72,7 @@ def test_a_line_that_does_not_move_is_left(monkeypatch: pytest.MonkeyPatch) -> N
 
     with ExitStack() as attended:
         for _ in range(MAX_READS):
-            attended.enter_context(room.turn())
+            attended.enter_context(room.db_slot())
 
-        with pytest.raises(Unavailable), room.turn():
+        with pytest.raises(Unavailable), room.db_slot():
             pass

@@ -21,7 +21,7 @@ class Line:
 
     def __init__(self, everyone: ConnectionRegistry, peer: object = FAR) -> None:
         self.client, self._server = socket.socketpair()
-        entered = everyone.enter(self._server, peer)
+        entered = everyone.register(self._server, peer)
         assert entered is not None
         self.connection: Connection = entered
 
@@ -218,7 +218,7 @@ def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> N
     everyone.waited_for.update(line.connection for line in lines)
     lines.append(Line(everyone, ("198.51.100.1", 1)))
     [gone] = [line for line in lines if line.connection.is_cut]
-    everyone.leave(gone.connection)
+    everyone.unregister(gone.connection)
     everyone.waited_for.discard(gone.connection)
 
     lines.append(Line(everyone, ("198.51.100.2", 1)))
@@ -240,16 +240,16 @@ def test_who_waits_for_the_service_is_never_hung_up_on() -> None:
 def test_one_address_gets_its_part_of_the_connections_and_no_more(everyone: ConnectionRegistry) -> None:
     server, client = socket.socketpair()
 
-    entered = [everyone.enter(server, FAR) is not None for _ in range(251)]
+    entered = [everyone.register(server, FAR) is not None for _ in range(251)]
 
     assert entered == [True] * 250 + [False]
-    assert everyone.enter(server, ("203.0.113.8", 50000)) is not None
+    assert everyone.register(server, ("203.0.113.8", 50000)) is not None
     server.close()
     client.close()
 
 
 def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: Line) -> None:
-    everyone.leave(line.connection)
+    everyone.unregister(line.connection)
 
     assert count(everyone, "203.0.113.7") == 0
     assert dict(everyone._at_home) == {}  # noqa: SLF001 -- nothing is kept of who is gone
@@ -260,7 +260,7 @@ def test_this_machine_is_not_limited(peer: object) -> None:
     everyone = ConnectionRegistry(4)
     server, client = socket.socketpair()
 
-    assert all(everyone.enter(server, peer) for _ in range(4))
+    assert all(everyone.register(server, peer) for _ in range(4))
     server.close()
     client.close()
 
@@ -270,7 +270,7 @@ def test_proxies_are_not_limited() -> None:
     everyone.by_address = False
     server, client = socket.socketpair()
 
-    assert all(everyone.enter(server, FAR) for _ in range(4))
+    assert all(everyone.register(server, FAR) for _ in range(4))
     server.close()
     client.close()
 

@@ -48,7 +48,7 @@ class Scripted:
         {ProviderField.PERSON, ProviderField.COMPANY, ProviderField.EMAIL}
     )
 
-    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
@@ -61,7 +61,7 @@ class Scripted:
 class Bench:
     """The machines of a worker, and the workspace that asks."""
 
-    machines: WorkerServices
+    services: WorkerServices
     workspace_id: str
     monkeypatch: pytest.MonkeyPatch
 
@@ -79,20 +79,20 @@ class Bench:
     def ordered(self, *names: str) -> Bench:
         """Let the settings ask these, in this order, about people and companies alike."""
         settings = dataclasses.replace(
-            self.machines.settings,
+            self.services.settings,
             providers_person=names,
             providers_company=names,
             providers_email=names,
             providers_verification=(),
         )
-        return dataclasses.replace(self, machines=dataclasses.replace(self.machines, settings=settings))
+        return dataclasses.replace(self, services=dataclasses.replace(self.services, settings=settings))
 
     def submit(
         self, *items: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile"), price: int = 1
     ) -> str:
         """Ask for the items; give the job's id."""
         request = {"entity": "person", "fields": list(fields), "max_credits": None}
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             return a_job(
                 session,
                 self.workspace_id,
@@ -105,19 +105,19 @@ class Bench:
 
     def run(self, job_id: str) -> dict[str, Any]:
         """Let a worker have the job, now; give what polling shows then."""
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
-        job_runner.run(job_id, enrichment_request, self.machines)
+        job_runner.run(job_id, enrichment_request, self.services)
         return self.poll(job_id)
 
     def poll(self, job_id: str) -> dict[str, Any]:
-        with self.machines.database.reading() as session:
+        with self.services.database.reading() as session:
             job = jobs.get(session, self.workspace_id, job_id)
             sight = JobSnapshot(job, jobs.items(session, job_id), Balance(0, 0), None, job.trace)
             return job_body(sight, repeated=False)
 
     def attempts(self, job_id: str) -> int:
-        with self.machines.database.reading() as session:
+        with self.services.database.reading() as session:
             return jobs.get(session, self.workspace_id, job_id).attempts
 
     def enrich(
@@ -128,9 +128,9 @@ class Bench:
         return dict(filled)
 
 
-def a_bench(machines: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    with machines.database.transaction() as session:
-        return Bench(machines, a_workspace(session), monkeypatch)
+def a_bench(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    with services.database.transaction() as session:
+        return Bench(services, a_workspace(session), monkeypatch)
 
 
 def said_by(provider: str, at: datetime) -> Source:

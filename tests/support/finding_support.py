@@ -70,48 +70,48 @@ class Desk:
             ("providers_email", "providers_phone", "providers_person", "providers_company"), names
         )
         settings = dataclasses.replace(
-            self.bench.machines.settings, providers_verification=verifiers, **asked
+            self.bench.services.settings, providers_verification=verifiers, **asked
         )
-        machines = dataclasses.replace(self.bench.machines, settings=settings)
-        self.bench = dataclasses.replace(self.bench, machines=machines)
+        services = dataclasses.replace(self.bench.services, settings=settings)
+        self.bench = dataclasses.replace(self.bench, services=services)
         return known
 
     def reveal(self, subject: dict[str, str], kind: Kind = Kind.REVEAL_EMAIL, **more: Any) -> Job:
         """Ask anew, and let a worker have it."""
         types = ["work"] if kind is Kind.REVEAL_EMAIL else ["mobile"]
         request = {"subject": subject, "types": types, "min_status": "valid", **more}
-        with self.bench.machines.database.transaction() as session:
+        with self.bench.services.database.transaction() as session:
             job_id = a_job(session, self.bench.workspace_id, new_id("job"), kind=kind, request=request)
         return self.run(job_id, kind)
 
     def run(self, job_id: str, kind: Kind = Kind.REVEAL_EMAIL) -> Job:
-        with self.bench.machines.database.transaction() as session:
+        with self.bench.services.database.transaction() as session:
             session.execute(
                 update(Job).where(Job.id == job_id).values(queue=Queue.PROVIDERS.value, run_after=clock.now())
             )
         work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
-        job_runner.run(job_id, work, self.bench.machines)
-        with self.bench.machines.database.reading() as session:
+        job_runner.run(job_id, work, self.bench.services)
+        with self.bench.services.database.reading() as session:
             return jobs.get(session, self.bench.workspace_id, job_id)
 
     def calls(self) -> list[tuple[str, str]]:
-        with self.bench.machines.database.reading() as session:
+        with self.bench.services.database.reading() as session:
             rows = session.scalars(select(ProviderCall).order_by(ProviderCall.id))
             return [(row.provider, row.outcome) for row in rows]
 
     def suppress(self, kind: str, value: str) -> None:
-        with self.bench.machines.database.transaction() as session:
+        with self.bench.services.database.transaction() as session:
             suppressions.suppress(session, [Identifier(kind, value)], reason="asked", now=clock.now())
 
     def look_up(self, **subject: str) -> dict[str, Any]:
-        with self.bench.machines.database.reading() as session:
-            prices = self.bench.machines.settings.prices
+        with self.bench.services.database.reading() as session:
+            prices = self.bench.services.settings.prices
             [found] = lookups.look_up(session, self.bench.workspace_id, [Subject(**subject)], prices=prices)
             return found
 
     def of_another_workspace(self) -> Desk:
         """Return the desk of a workspace that shares nothing with this one but the database."""
-        with self.bench.machines.database.transaction() as session:
+        with self.bench.services.database.transaction() as session:
             bench = dataclasses.replace(self.bench, workspace_id=a_workspace(session))
         return Desk(bench, self.time)
 
@@ -119,8 +119,8 @@ class Desk:
 def a_desk(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
     time = [NOW]
     set_clock(monkeypatch, lambda: time[0])
-    machines = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
-    return Desk(a_bench(machines, monkeypatch), time)
+    services = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
+    return Desk(a_bench(services, monkeypatch), time)
 
 
 def email(address: str = "ada@acme.com", status: EmailStatus = VALID) -> FoundEmail:

@@ -44,7 +44,7 @@ class CheckerFixture:
             workspace_id=self.workspace,
             account_id=None,
             request={"subject": {}},
-            identity={"name": name},
+            dedup_key={"name": name},
             price=1,
         )
         job = submission.submit(

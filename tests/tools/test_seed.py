@@ -41,7 +41,7 @@ def run(*arguments: str, url: str, env: dict[str, str], folder: Path | None = No
 def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str, Any]]:
     app = create_app(dataclasses.replace(settings, database_url=url))
     response = app.test_client().post("/api/ext/login", json={"email": DEMO_EMAIL, "password": password})
-    app.extensions["machines"].ear.close()
+    app.extensions["services"].listener.close()
     app.extensions["database"].engine.dispose()
     return response.status_code, response.get_json()
 

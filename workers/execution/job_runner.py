@@ -44,7 +44,7 @@ Resolution: TypeAlias = Callable[[Session, datetime], JobResult]
 class RetryLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
     """The job cannot be answered now; `after` says in how many seconds it may be worth another try.
 
-    `waiting` says that nothing went wrong, somebody needs time: that spends none of the job's tries.
+    `snooze` says that nothing went wrong, somebody needs time: that spends none of the job's tries.
     `problem` is what the job ends with when they are spent.
     """
 
@@ -53,12 +53,12 @@ class RetryLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
         trace: tuple[dict[str, Any], ...] = (),
         *,
         after: float | None = None,
-        waiting: bool = False,
+        snooze: bool = False,
         problem: Problem | None = None,
     ) -> None:
         self.trace = trace
         self.after = after
-        self.waiting = waiting
+        self.snooze = snooze
         self.problem = problem or ProviderFailed()
         super().__init__()
 
@@ -78,8 +78,8 @@ class WorkerServices:
 
     settings: Settings
     database: Database
-    sender: JobPublisher
-    bell: JobNotifier
+    publisher: JobPublisher
+    notifier: JobNotifier
     refused: Counter[str] = field(default_factory=Counter)
 
 
@@ -160,72 +160,72 @@ def persist(write: Callable[[], Written]) -> Written:
     return write()
 
 
-def run_next(source: Queue, job_id: str, task_id: str, machines: WorkerServices) -> None:
+def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices) -> None:
     """Run the job whose turn it is in the queue that a message came from; `job_id` is the one it names."""
     served = _last_served.get(source, "")
     claim = _claim(
-        machines, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, served=served)
+        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, served=served)
     )
     if claim is None:
         return
     _last_served[source] = claim.workspace_id
     JOB_BY_TASK[task_id] = claim.job_id
-    _work_on(claim, JOBS[claim.kind], machines)
+    _work_on(claim, JOBS[claim.kind], services)
 
 
-def run(job_id: str, work: JobFunction, machines: WorkerServices) -> None:
+def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
     """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
-    claim = _claim(machines, job_id, partial(leases.claim, job_id=job_id))
+    claim = _claim(services, job_id, partial(leases.claim, job_id=job_id))
     if claim is not None:
-        _work_on(claim, work, machines)
+        _work_on(claim, work, services)
 
 
-def _work_on(claim: Claim, work: JobFunction, machines: WorkerServices) -> None:
+def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
         try:
-            ended = _resolve_and_settle(claim, work, machines)
+            ended = _resolve_and_settle(claim, work, services)
         except HandOver as over:
-            _hand_over(claim, over, machines)
+            _hand_over(claim, over, services)
             return
         except LeaseLost:
             log.warning("lease lost, work thrown away")
             return
         log.info("job handed in", outcome=ended, ms=round((time.monotonic() - started) * 1000))
-    machines.bell.ring(claim.job_id)
+    services.notifier.notify(claim.job_id)
 
 
-def _claim(machines: WorkerServices, job_id: str, claim_one: Callable[..., Claim | None]) -> Claim | None:
+def _claim(services: WorkerServices, job_id: str, claim_one: Callable[..., Claim | None]) -> Claim | None:
     """Claim a job; where that fails, count why the job that the message names could not be had."""
-    settings, now = machines.settings, database_clock.now()
+    settings, now = services.settings, database_clock.now()
     lease = timedelta(seconds=settings.lease_seconds)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         claim = claim_one(session, lease=lease, max_crashes=settings.max_crashes, now=now)
         refusal = None if claim else leases.refusal(session, job_id, now=now)
     if refusal is not None:
-        machines.refused[refusal.value] += 1
+        services.refused[refusal.value] += 1
         log.info("message refused", job=job_id, reason=refusal.value)
     return claim
 
 
-def _resolve_and_settle(claim: Claim, work: JobFunction, machines: WorkerServices) -> str:
+def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerServices) -> str:
     try:
-        resolution = work(claim, machines)
-        answer = persist(partial(_settle, claim, resolution, machines))
+        resolution = work(claim, services)
+        answer = persist(partial(_settle, claim, resolution, services))
     except RetryLater as later:
-        return persist(partial(_reschedule, claim, later, machines))
+        return persist(partial(_reschedule, claim, later, services))
     except (HandOver, LeaseLost, Unavailable):
         raise
     except Problem as problem:
-        return persist(partial(_fail, claim, problem, machines))
+        return persist(partial(_fail, claim, problem, services))
     except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
         log.error("job raised", exc_info=error)
-        return persist(partial(_reschedule, claim, RetryLater(problem=InternalError()), machines))
+        return persist(partial(_reschedule, claim, RetryLater(problem=InternalError()), services))
     return answer.outcome.value
 
 
-def _settle(claim: Claim, resolution: Resolution, machines: WorkerServices) -> JobResult:
-    with machines.database.transaction() as session:
+def _settle(claim: Claim, resolution: Resolution, services: WorkerServices) -> JobResult:
+    with services.database.transaction() as session:
         now = database_clock.value(session)
         answer = resolution(session, now)
         leases.settle(session, claim, answer, now=database_clock.now())
@@ -233,25 +233,27 @@ def _settle(claim: Claim, resolution: Resolution, machines: WorkerServices) -> J
     return answer
 
 
-def _reschedule(claim: Claim, later: RetryLater, machines: WorkerServices) -> str:
+def _reschedule(claim: Claim, later: RetryLater, services: WorkerServices) -> str:
     """Put the job back with a full-jitter backoff, or fail it when its attempts are spent."""
-    if claim.attempts >= machines.settings.max_attempts and not later.waiting:
-        return _fail(claim, later.problem, machines, trace=later.trace)
+    if claim.attempts >= services.settings.max_attempts and not later.snooze:
+        return _fail(claim, later.problem, services, trace=later.trace)
     ceiling = min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
     if later.after is not None:
-        seconds = min(later.after, MAX_SNOOZE_SECONDS if later.waiting else MAX_BACKOFF_SECONDS)
-    with machines.database.transaction() as session:
+        seconds = min(later.after, MAX_SNOOZE_SECONDS if later.snooze else MAX_BACKOFF_SECONDS)
+    with services.database.transaction() as session:
         run_after = database_clock.now() + timedelta(seconds=seconds)
-        leases.requeue(session, claim, trace=later.trace, run_after=run_after, spends=not later.waiting)
+        leases.requeue(
+            session, claim, trace=later.trace, run_after=run_after, counts_as_attempt=not later.snooze
+        )
     return "later"
 
 
-def _hand_over(claim: Claim, over: HandOver, machines: WorkerServices) -> None:
+def _hand_over(claim: Claim, over: HandOver, services: WorkerServices) -> None:
     """Queue the job anew and send its message; without Redis the sweeper sends it as soon as it can."""
 
     def queue_it() -> None:
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             leases.hand_over(session, claim, over.queue, trace=over.trace, now=database_clock.now())
 
     try:
@@ -260,15 +262,15 @@ def _hand_over(claim: Claim, over: HandOver, machines: WorkerServices) -> None:
         log.warning("lease lost, work thrown away")
         return
     log.debug("job handed over", queue=over.queue.value)
-    if not machines.sender.push(claim.kind.value, over.queue, [claim.job_id]):
-        with machines.database.transaction() as session:
+    if not services.publisher.push(claim.kind.value, over.queue, [claim.job_id]):
+        with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])
 
 
 def _fail(
-    claim: Claim, problem: Problem, machines: WorkerServices, *, trace: tuple[dict[str, Any], ...] = ()
+    claim: Claim, problem: Problem, services: WorkerServices, *, trace: tuple[dict[str, Any], ...] = ()
 ) -> str:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         leases.fail(session, claim, problem.as_dict(), trace=trace, now=database_clock.now())
         provider_calls.purge_replies(session, claim.job_id)
     return problem.code

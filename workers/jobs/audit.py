@@ -23,34 +23,34 @@ WITHOUT_BEAT = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
 @queue.celery.task(name=AUDIT)
 def audit() -> None:
     """Look at the ledger, because beat said so."""
-    machines = job_runner.services()
+    services = job_runner.services()
     try:
-        audit_id = _begin(machines, BY_BEAT)
+        audit_id = _begin(services, BY_BEAT)
         if audit_id is not None:
-            audit_once(machines, audit_id)
+            audit_once(services, audit_id)
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         log.error("the audit failed", exc_info=error)
 
 
-def audit_if_due(machines: WorkerServices) -> bool:
+def audit_if_due(services: WorkerServices) -> bool:
     """Look at the ledger in a thread of its own if nobody has for too long: beat is only one process.
 
     Raises:
         Unavailable: the database cannot be reached.
 
     """
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         if not audits.is_due(session, every=WITHOUT_BEAT, now=database_clock.now()):
             return False
-    audit_id = _begin(machines, WITHOUT_BEAT)
+    audit_id = _begin(services, WITHOUT_BEAT)
     if audit_id is not None:
         threading.Thread(
-            target=_audit_with_lock, args=(machines, audit_id), name="audit", daemon=True
+            target=_audit_with_lock, args=(services, audit_id), name="audit", daemon=True
         ).start()
     return audit_id is not None
 
 
-def audit_once(machines: WorkerServices, audit_id: str) -> None:
+def audit_once(services: WorkerServices, audit_id: str) -> None:
     """Look at every rule in one snapshot, write down what came of it, and tell the log of each fault.
 
     Raises:
@@ -58,13 +58,13 @@ def audit_once(machines: WorkerServices, audit_id: str) -> None:
 
     """
     started = time.monotonic()
-    with machines.database.reading(at_leisure=True) as session:
+    with services.database.reading(no_deadline=True) as session:
         audits.use_repeatable_read(session)
         now = database_clock.value(session)
         extent = audits.scope(session)
-        checked = list(audits.check(session, stuck_after=audits.stuck_after(machines.settings), now=now))
+        checked = list(audits.check(session, stuck_after=audits.stuck_after(services.settings), now=now))
     milliseconds = round((time.monotonic() - started) * 1000)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         audits.finish(session, audit_id, extent, checked, milliseconds=milliseconds, now=now)
     faults = [fault for one in checked for fault in one.faults]
     for fault in faults:
@@ -72,14 +72,14 @@ def audit_once(machines: WorkerServices, audit_id: str) -> None:
     log.info("ledger audited", jobs=extent.jobs, entries=extent.entries, faults=len(faults), ms=milliseconds)
 
 
-def _begin(machines: WorkerServices, every: timedelta) -> str | None:
-    with machines.database.transaction() as session:
+def _begin(services: WorkerServices, every: timedelta) -> str | None:
+    with services.database.transaction() as session:
         return audits.begin(session, every=every, now=database_clock.now())
 
 
-def _audit_with_lock(machines: WorkerServices, audit_id: str) -> None:
+def _audit_with_lock(services: WorkerServices, audit_id: str) -> None:
     try:
-        audit_once(machines, audit_id)
+        audit_once(services, audit_id)
     except Unavailable:
         log.warning("the database cannot be reached, will audit later")
     except Exception as error:  # noqa: BLE001 -- the last net of the thread

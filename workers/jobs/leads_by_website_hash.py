@@ -13,9 +13,9 @@ from workers.execution.job_runner import Resolution, WorkerServices, job
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH)
-def leads_by_website_hash(claim: Claim, machines: WorkerServices) -> Resolution:
+def leads_by_website_hash(claim: Claim, services: WorkerServices) -> Resolution:
     """Resolve `leads_by_website_hash`."""
-    prices = machines.settings.prices
+    prices = services.settings.prices
 
     def settle(session: Session, _now: datetime) -> JobResult:
         result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=prices)

@@ -17,38 +17,38 @@ from workers.resolve.field_resolver import FieldResolution
 
 
 @job(Kind.REVEAL_EMAIL)
-def email(claim: Claim, machines: WorkerServices) -> Resolution:
+def email(claim: Claim, services: WorkerServices) -> Resolution:
     """Resolve `reveal.email`."""
-    return _reveal(claim, machines, ContactField.EMAIL)
+    return _reveal(claim, services, ContactField.EMAIL)
 
 
 @job(Kind.REVEAL_PHONE)
-def phone(claim: Claim, machines: WorkerServices) -> Resolution:
+def phone(claim: Claim, services: WorkerServices) -> Resolution:
     """Resolve `reveal.phone`."""
-    return _reveal(claim, machines, ContactField.PHONE)
+    return _reveal(claim, services, ContactField.PHONE)
 
 
-def _reveal(claim: Claim, machines: WorkerServices, field: ContactField) -> Resolution:
+def _reveal(claim: Claim, services: WorkerServices, field: ContactField) -> Resolution:
     subject = Subject(**claim.request["subject"])
-    price = machines.settings.prices[claim.kind]
+    price = services.settings.prices[claim.kind]
     found = field_resolver.resolve_field(
-        claim, machines, subject, FieldRequest.of(field, claim.request), price=price
+        claim, services, subject, FieldRequest.of(field, claim.request), price=price
     )
     return lambda session, now: _settle(session, claim, found, price, now)
 
 
 def _settle(session: Session, claim: Claim, found: FieldResolution, price: int, now: datetime) -> JobResult:
     kept = field_resolver.store(session, claim, found, price=price, now=now)
-    handed = kept.handed
+    handed = kept.disclosure
     if kept.suppressed:
         redaction.forget_subject(session, claim.job_id, claim.request)
-        return JobResult(outcome=Outcome.SUPPRESSED, trace=found.catch.trace)
+        return JobResult(outcome=Outcome.SUPPRESSED, trace=found.result.trace)
     if handed is None:
-        return JobResult(outcome=Outcome.NOT_FOUND, trace=found.catch.trace)
+        return JobResult(outcome=Outcome.NOT_FOUND, trace=found.result.trace)
     return JobResult(
         outcome=Outcome.FOUND,
-        result={"contact_id": handed.contact_id, f"{found.wish.field.value}s": handed.values},
+        result={"contact_id": handed.contact_id, f"{found.request.field.value}s": handed.values},
         charge=handed.charge,
         already_owned=handed.already_owned,
-        trace=found.catch.trace,
+        trace=found.result.trace,
     )

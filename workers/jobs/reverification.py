@@ -39,10 +39,10 @@ TOTAL_SECONDS = 300.0
 @queue.celery.task(name=REVERIFY)
 def reverify() -> None:
     """Verify again what is due, because beat said so."""
-    machines = job_runner.services()
+    services = job_runner.services()
     try:
-        verify_due(machines, free(in_order(machines.settings, ProviderField.VERIFICATION)))
-        decide_bounces(machines)
+        verify_due(services, free(in_order(services.settings, ProviderField.VERIFICATION)))
+        decide_bounces(services)
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         # Celery would print the text of an exception, and texts quote values.
         log.error("verifying again failed", exc_info=error)
@@ -53,78 +53,80 @@ def free(verifiers: Sequence[Provider]) -> list[Provider]:
     return [one for one in verifiers if not one.terms.prices.get(ProviderField.VERIFICATION)]
 
 
-def verify_due(machines: WorkerServices, verifiers: Sequence[Provider]) -> None:
+def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
     """Verify the addresses that are due, one after the other, with no transaction open meanwhile.
 
     What there is no time for, or what could not be asked, is due again when its lease has run out.
     """
     if not verifiers:
         return
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         due = verifications.claim_due(
-            session, usual_age=machines.settings.usual_age, now=database_clock.now(), limit=MAX_ADDRESSES
+            session, usual_age=services.settings.usual_age, now=database_clock.now(), limit=MAX_ADDRESSES
         )
     until = time.monotonic() + TOTAL_SECONDS
     verified = 0
     for one in due:
         if time.monotonic() > until:
             break
-        verified += _verify(machines, one, verifiers)
+        verified += _verify(services, one, verifiers)
     if due:
         log.info("verified again", due=len(due), verified=verified)
 
 
-def decide_bounces(machines: WorkerServices) -> None:
+def decide_bounces(services: WorkerServices) -> None:
     """Confirm or refute bounces whose address was verified since, whoever verified it, and pay refunds."""
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         contact_ids = feedback.verified_since(session, limit=MAX_ADDRESSES)
-    decided = sum(_decide(machines, contact_id) for contact_id in contact_ids)
+    decided = sum(_decide(services, contact_id) for contact_id in contact_ids)
     if decided:
         log.info("bounces decided", bounces=decided)
 
 
-def _decide(machines: WorkerServices, contact_id: str) -> int:
+def _decide(services: WorkerServices, contact_id: str) -> int:
     try:
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             return feedback.decide(session, contact_id, now=database_clock.value(session))
     except ContactNotFound:  # erased meanwhile
         return 0
 
 
-def _verify(machines: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:
+def _verify(services: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:
     """Ask one verifier after the other until one can tell, or needs time."""
     missed = False
     for verifier in verifiers:
-        reply = _ask(machines, verifier, due)
+        reply = _ask(services, verifier, due)
         if isinstance(reply, Pending):
-            _wait(machines, due, verifier, reply)
+            _wait(services, due, verifier, reply)
             return False
         if reply.emails and reply.emails[0].status is not EmailStatus.UNKNOWN:
-            with machines.database.transaction() as session:
+            with services.database.transaction() as session:
                 return verifications.record(session, due.email_id, reply.emails[0])
         missed = missed or reply.outcome in {TraceOutcome.HIT, TraceOutcome.MISS}
     if missed:
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             verifications.give_up(session, due.email_id, now=database_clock.now())
     return False
 
 
-def _ask(machines: WorkerServices, verifier: Provider, due: DueVerification) -> ProviderResponse | Pending:
+def _ask(services: WorkerServices, verifier: Provider, due: DueVerification) -> ProviderResponse | Pending:
     """Ask the verifier in its turn, as every worker does."""
     ticket = due.ticket if due.provider == verifier.name else None
-    ask = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email=due.email), ticket=ticket)
-    if refused := verifier.refusal(ask):
+    ask = ProviderRequest(
+        field=ProviderField.VERIFICATION, subject=Subject(email=due.email), poll_token=ticket
+    )
+    if refused := verifier.unavailability(ask):
         return ProviderResponse(outcome=refused)
     if verifier.terms.is_free:
         return _answer(verifier, ask)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         terms, now = verifier.terms, database_clock.now()
         turn = provider_throttles.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
     if turn.refused is not None:
         return ProviderResponse(outcome=turn.refused)
     time.sleep(turn.wait)  # less than a second
     reply = _answer(verifier, ask)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         if reply.outcome is TraceOutcome.SUPPRESSED:
             call_gateway.record_opt_out(session, verifier, ask, now=database_clock.value(session))
         after = reply.after if isinstance(reply, Pending) else reply.retry_after
@@ -144,14 +146,14 @@ def _answer(verifier: Provider, ask: ProviderRequest) -> ProviderResponse | Pend
         return ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
-def _wait(machines: WorkerServices, due: DueVerification, verifier: Provider, pending: Pending) -> None:
+def _wait(services: WorkerServices, due: DueVerification, verifier: Provider, pending: Pending) -> None:
     now = database_clock.now()
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         verifications.schedule_poll(
             session,
             due.email_id,
             provider=verifier.name,
-            ticket=pending.ticket,
+            ticket=pending.poll_token,
             until=now + timedelta(seconds=pending.after),
             now=now,
         )

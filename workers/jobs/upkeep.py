@@ -44,8 +44,8 @@ def purge() -> None:
 
     Each in a transaction of its own, so that nobody waits for all of it.
     """
-    machines = job_runner.services()
-    now, settings = database_clock.now(), machines.settings
+    services = job_runner.services()
+    now, settings = database_clock.now(), services.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     for part in (
@@ -56,33 +56,33 @@ def purge() -> None:
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, values_before=values),
     ):
-        with machines.database.transaction(at_leisure=True) as session:
+        with services.database.transaction(no_deadline=True) as session:
             part(session)
-    while _redact_results(machines, now - timedelta(days=settings.job_retention_days)):
+    while _redact_results(services, now - timedelta(days=settings.job_retention_days)):
         pass
 
 
-def _redact_results(machines: WorkerServices, before: Moment) -> int:
-    with machines.database.transaction() as session:
+def _redact_results(services: WorkerServices, before: Moment) -> int:
+    with services.database.transaction() as session:
         return redaction.redact_expired(session, before=before)
 
 
-def sweep_once(machines: WorkerServices) -> None:
+def sweep_once(services: WorkerServices) -> None:
     """End jobs past saving and send again those whose message was lost."""
-    while _sweep_batch(machines) >= sweeper.BATCH:
+    while _sweep_batch(services) >= sweeper.BATCH:
         pass
 
 
-def _sweep_batch(machines: WorkerServices) -> int:
+def _sweep_batch(services: WorkerServices) -> int:
     """Sweep as much as goes into one transaction; give how many jobs were ended."""
-    settings = machines.settings
+    settings = services.settings
     now = database_clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         if not sweeper.needs_sweeping(session, stale=stale, now=now):
             return 0
-    queues = _sendable(machines)
-    with machines.database.transaction() as session:
+    queues = _sendable(services)
+    with services.database.transaction() as session:
         if not sweeper.try_lock(session):
             return 0
         ended = sweeper.finish_orphaned(
@@ -94,28 +94,28 @@ def _sweep_batch(machines: WorkerServices) -> int:
         )
         waiting = sweeper.republish(session, stale=stale, now=now, queues=queues)
     for job_id in ended:
-        machines.bell.ring(job_id)
-    _send(machines, waiting)
+        services.notifier.notify(job_id)
+    _send(services, waiting)
     if ended or waiting:
         log.info("swept", ended=len(ended), sent_again=len(waiting))
     return len(ended)
 
 
-def _sendable(machines: WorkerServices) -> list[Queue]:
+def _sendable(services: WorkerServices) -> list[Queue]:
     """Return the queues to which sending helps: Redis answers, and not too many messages wait there."""
     try:
-        return [one for one in Queue if machines.sender.waiting(one) <= FULL_QUEUE]
+        return [one for one in Queue if services.publisher.depth(one) <= FULL_QUEUE]
     except (RedisError, OSError, CircuitOpen):
         return []
 
 
-def _send(machines: WorkerServices, waiting: list[StaleJob]) -> None:
+def _send(services: WorkerServices, waiting: list[StaleJob]) -> None:
     groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
     for job in waiting:
         groups[job.kind, job.queue].append(job.job_id)
     for (kind, target), job_ids in groups.items():
-        if not machines.sender.push(kind.value, target, job_ids):
-            with machines.database.transaction() as session:
+        if not services.publisher.push(kind.value, target, job_ids):
+            with services.database.transaction() as session:
                 sweeper.mark_unpublished(session, job_ids)
 
 
@@ -128,26 +128,26 @@ class Sweeper:
         self._parts = parts
         self._over = threading.Event()
 
-    def start(self, machines: WorkerServices) -> None:
+    def start(self, services: WorkerServices) -> None:
         """Begin sweeping."""
-        threading.Thread(target=self._run, args=(machines,), name="sweeper", daemon=True).start()
+        threading.Thread(target=self._run, args=(services,), name="sweeper", daemon=True).start()
 
     def stop(self) -> None:
         """Sweep no more; the process is about to end."""
         self._over.set()
 
-    def _run(self, machines: WorkerServices) -> None:
-        pause = machines.settings.sweep_seconds
+    def _run(self, services: WorkerServices) -> None:
+        pause = services.settings.sweep_seconds
         while not self._over.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
             for part in self._parts:
-                _try(part, machines)
+                _try(part, services)
 
 
-def _try(part: Callable[[WorkerServices], object], machines: WorkerServices) -> None:
+def _try(part: Callable[[WorkerServices], object], services: WorkerServices) -> None:
     """Do one part of the upkeep; one that fails must not keep the others from being done."""
     name = getattr(part, "__name__", "")
     try:
-        part(machines)
+        part(services)
     except Unavailable:
         log.warning("the database cannot be reached, will sweep later", part=name)
     except Exception as error:  # noqa: BLE001 -- the sweeper must outlive everything

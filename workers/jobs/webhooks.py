@@ -26,23 +26,23 @@ FULL_QUEUE = 100
 @queue.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
     """Try to deliver once; if that fails, the row says when to try again."""
-    machines = job_runner.services()
+    services = job_runner.services()
     try:
-        post(webhook_id, machines, WebhookClient(tuple(map(ip_network, machines.settings.webhook_networks))))
+        post(webhook_id, services, WebhookClient(tuple(map(ip_network, services.settings.webhook_networks))))
     except Exception as error:  # noqa: BLE001 -- the last net of the thread
         # Celery would print the text of an exception, and texts quote values. When the attempt's lease has
         # run out, the webhook is due again.
         log.error("webhook left behind", webhook=webhook_id, exc_info=error)
 
 
-def post(webhook_id: str, machines: WorkerServices, door: WebhookClient) -> None:
+def post(webhook_id: str, services: WorkerServices, door: WebhookClient) -> None:
     """Post what the webhook is about, with no transaction open; write it down before and after."""
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
     if delivery is None:
         return
     ending = _attempt(delivery, door)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         webhooks.finish(session, delivery, ending, now=database_clock.now())
     log.info(
         "webhook posted",
@@ -53,16 +53,16 @@ def post(webhook_id: str, machines: WorkerServices, door: WebhookClient) -> None
     )
 
 
-def send_due(machines: WorkerServices) -> None:
+def send_due(services: WorkerServices) -> None:
     """Hand the webhooks that are due to the workers."""
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         if not webhooks.any_due(session, now=database_clock.now()):
             return
-    if _is_full(machines):
+    if _is_full(services):
         return
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         taken = webhooks.claim_due(session, now=database_clock.now())
-    machines.sender.push(DELIVER, Queue.UPKEEP, taken)
+    services.publisher.push(DELIVER, Queue.UPKEEP, taken)
 
 
 def _attempt(delivery: Delivery, door: WebhookClient) -> AttemptResult:
@@ -86,9 +86,9 @@ def _since(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
 
 
-def _is_full(machines: WorkerServices) -> bool:
+def _is_full(services: WorkerServices) -> bool:
     """Tell whether sending would not help: too much waits already, or Redis is away."""
     try:
-        return machines.sender.waiting(Queue.UPKEEP) > FULL_QUEUE
+        return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
     except (RedisError, OSError, CircuitOpen):
         return True

@@ -89,7 +89,7 @@ class Apollo(Vendor):
                 ProviderField.COMPANY: 1.0,
             },
         ),
-        patience=600.0,
+        poll_timeout=600.0,
     )
 
     def __init__(self, access: ProviderSettings) -> None:
@@ -100,7 +100,7 @@ class Apollo(Vendor):
         """Give the key."""
         return {"x-api-key": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is one of the ways to name the person or the company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
@@ -113,9 +113,9 @@ class Apollo(Vendor):
         if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
-        if ask.ticket is not None:
-            path = f"/webhook_result/{quote(ask.ticket, safe='')}"
-            return self._result(ask.ticket, self.send("GET", path, seconds=seconds))
+        if ask.poll_token is not None:
+            path = f"/webhook_result/{quote(ask.poll_token, safe='')}"
+            return self._result(ask.poll_token, self.send("GET", path, seconds=seconds))
         params = {**_named_person(ask), **_revealed(ask, self._webhook_url)}
         return self._match(ask, self.send("POST", "/people/match", seconds=seconds, params=params))
 
@@ -164,7 +164,7 @@ class Apollo(Vendor):
 
     def _result(self, ticket: str, answer: VendorResponse) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return self.later(ticket, answer, POLL_SECONDS)
+            return self.retry_poll(ticket, answer, POLL_SECONDS)
         body = answer.body or {}
         if "result_pending" in (parsing.text(body, "error_code"), _code(body)):
             return Pending(ticket, parsing.figure(body, "retry_after_seconds") or POLL_SECONDS)
@@ -201,7 +201,7 @@ class Apollo(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error by its code first; 403 is a key or a plan without the right."""
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         if answer.body is None:
             return reply
         code = _code(answer.body)

@@ -56,7 +56,7 @@ class ProviderRequest:
     country: str | None = None
     attempt: int = 1
     max_age: timedelta | None = None
-    ticket: str | None = None
+    poll_token: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +79,7 @@ class Pending:
     `outcome` is how this asking went, which the provider's gate wants to know: a hit, if nothing went wrong.
     """
 
-    ticket: str
+    poll_token: str
     after: float
     outcome: TraceOutcome = TraceOutcome.HIT
 
@@ -100,7 +100,7 @@ class Terms:
     credit_price: float = 1.0
     daily_budget: float | None = None
     miss_days: float = 30.0
-    patience: float = 600.0
+    poll_timeout: float = 600.0
     breaker: bool = True
 
     @property
@@ -125,7 +125,7 @@ class Provider(Protocol):
     def __init__(self, access: ProviderSettings, /) -> None:
         """Make the provider of what the settings say of it."""
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: ineligible or unconfigured; None if it can. Nothing is sent."""
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:

@@ -66,14 +66,14 @@ class Dropcontact(Vendor):
         prices=MappingProxyType(
             {ProviderField.EMAIL: 1.0, ProviderField.PHONE: 1.0, ProviderField.PERSON: 1.0}
         ),
-        patience=300.0,
+        poll_timeout=300.0,
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         """Give the access token."""
         return {"X-Access-Token": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether it finds this: work addresses; by profile, name and company, or (others) by e-mail."""
         if ask.field is ProviderField.EMAIL and ask.types and "work" not in ask.types:
             return False
@@ -81,11 +81,11 @@ class Dropcontact(Vendor):
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Hand the record in, or fetch what became of it."""
-        if ask.ticket is None:
+        if ask.poll_token is None:
             body = {"data": [_record(ask)], "language": "en"}
             return self._handed_in(self.send("POST", "/enrich/all", seconds=seconds, body=body))
-        path = f"/enrich/all/{quote(ask.ticket, safe='')}"
-        return self._fetched(ask, ask.ticket, self.send("GET", path, seconds=seconds))
+        path = f"/enrich/all/{quote(ask.poll_token, safe='')}"
+        return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Ask how many credits are left."""
@@ -109,7 +109,7 @@ class Dropcontact(Vendor):
         self, ask: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is ordered is not given up for that
-            return self.later(ticket, answer, POLL_SECONDS)
+            return self.retry_poll(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             return self._refused(answer)
         body = answer.object
@@ -124,7 +124,7 @@ class Dropcontact(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error: 403 is too few credits unless it speaks of the key; nothing found is never 404."""
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
             reason = fold(parsing.text(answer.body, "reason") or parsing.text(answer.body, "detail") or "")
             speaks_of_key = "credit" not in reason and not {"key", "token"}.isdisjoint(reason.split())

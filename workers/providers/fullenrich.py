@@ -78,25 +78,25 @@ class FullEnrich(Vendor):
         prices=MappingProxyType(
             {ProviderField.EMAIL: PRICES[WORK] + PRICES[PERSONAL], ProviderField.PHONE: PRICES[PHONES]}
         ),
-        patience=900.0,
+        poll_timeout=900.0,
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         """Give the bearer token."""
         return {"Authorization": f"Bearer {key}"}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether it sells this (of phones mobiles only), by profile or by names and company."""
         return bool(_wanted(ask)) and _contact_of(ask) is not None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Order the enrichment, or fetch what became of it."""
-        if ask.ticket is None:
+        if ask.poll_token is None:
             contact = {**(_contact_of(ask) or {}), "enrich_fields": list(_wanted(ask))}
             body = {"name": LABEL, "data": [contact]}
             return self._ordered(self.send("POST", "/contact/enrich/bulk", seconds=seconds, body=body))
-        path = f"/contact/enrich/bulk/{quote(ask.ticket, safe='')}"
-        return self._fetched(ask, ask.ticket, self.send("GET", path, seconds=seconds))
+        path = f"/contact/enrich/bulk/{quote(ask.poll_token, safe='')}"
+        return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Ask how many credits are left."""
@@ -118,7 +118,7 @@ class FullEnrich(Vendor):
         body = answer.body or {}
         if answer.status in _PASSING:  # what is ordered is not given up for that
             is_calm = answer.status != 429  # noqa: PLR2004 -- the status
-            return self.later(ticket, answer, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
+            return self.retry_poll(ticket, answer, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
         if parsing.text(body, "code") == _IN_PROGRESS:
             return Pending(ticket, POLL_SECONDS)
         if not answer.is_ok and not (answer.status == _PAYMENT_REQUIRED and "data" in body):
@@ -132,7 +132,7 @@ class FullEnrich(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an error by its code first; nothing found is never 404."""
-        standard = self.standard(answer)
+        standard = self.default_response(answer)
         outcome = _BY_CODE.get(parsing.text(answer.body or {}, "code") or "", standard.outcome)
         if outcome is TraceOutcome.MISS:
             return ProviderResponse(outcome=TraceOutcome.ERROR)

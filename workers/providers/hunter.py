@@ -85,14 +85,14 @@ class Hunter(Vendor):
                 ProviderField.VERIFICATION: 1,
             }
         ),
-        patience=120,
+        poll_timeout=120,
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         """Give the header; the API would take the key as a query parameter, too."""
         return {"X-API-KEY": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is a name and a company, or a profile, an address, a domain."""
         subject = ask.subject
         match ask.field:
@@ -113,7 +113,7 @@ class Hunter(Vendor):
         """Ask for one thing; a verification that is not done yet is asked for again in the same words."""
         answer = self.send("GET", _PATHS[ask.field], params=_parameters(ask, seconds), seconds=seconds)
         if answer.status == _IN_PROGRESS:
-            return _pending(ask.ticket)
+            return _pending(ask.poll_token)
         if not answer.is_ok or answer.status == _RETRY_LATER:
             return self._refused(answer)
         return _READERS[ask.field](ask, _data(answer))
@@ -162,7 +162,7 @@ class Hunter(Vendor):
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none: Hunter says 403 for too fast and 429 for all used up."""
         code, details = _error(answer)
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         outcome = reply.outcome
         if answer.body is None:
             return reply

@@ -71,7 +71,7 @@ class LeadMagic(Vendor):
         """Give the header of the key."""
         return {"X-API-Key": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is a name and a company for a work e-mail, a profile or address for a mobile."""
         subject = ask.subject
         match ask.field:
@@ -107,7 +107,7 @@ class LeadMagic(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none, a list of RFC 9457 problems."""
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         problem = _problem(answer.body or {})
         code = (parsing.text(problem, "code") or "").lower()
         outcome, wait = reply.outcome, reply.retry_after

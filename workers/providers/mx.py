@@ -45,11 +45,11 @@ class Mx:
         allowed: Callable[[str], bool] = is_public,
     ) -> None:
         self._mail = mail or mail_settings.load()
-        self.terms = replace(FREE, patience=POLL_TIMEOUT) if self._mail.smtp else FREE
+        self.terms = replace(FREE, poll_timeout=POLL_TIMEOUT) if self._mail.smtp else FREE
         self._names = MailResolver(self._mail)
         self._postmasters = MailboxProber(self._mail, self._names, allowed=allowed)
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell whether there is an address to verify."""
         is_about_one = ask.field is ProviderField.VERIFICATION and ask.subject.email
         return None if is_about_one else TraceOutcome.INELIGIBLE
@@ -69,7 +69,7 @@ class Mx:
             return _hit(email, EmailStatus.INVALID, ("no_mx", *email_reasons(email)))
         if not self._mail.smtp:
             return _reply(email, ProbeResult(SmtpReply.UNCLEAR))
-        return self._ask_postmasters(hosts, email, ask.ticket, until)
+        return self._ask_postmasters(hosts, email, ask.poll_token, until)
 
     def _ask_postmasters(
         self, hosts: tuple[str, ...], email: str, ticket: str | None, until: float

@@ -30,7 +30,7 @@ class Pattern:
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell whether a name and a domain with a known pattern are there."""
         subject = ask.subject
         enough = "work" in ask.types and subject.name and subject.company_domain

@@ -61,7 +61,7 @@ class PeopleDataLabs(Vendor):
         """Give the header; the API would take the key as a query parameter, too."""
         return {"X-Api-Key": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is a profile, an address, a number, or a name and a company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
@@ -104,7 +104,7 @@ class PeopleDataLabs(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none; when to come again is also in a header of its own."""
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         wait = reply.retry_after
         if wait is None and reply.outcome is TraceOutcome.RATE_LIMITED:
             wait = _until_reset(answer)

@@ -60,7 +60,7 @@ class Prospeo(Vendor):
         """Give the header of the key."""
         return {"X-KEY": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether it sells that type, and there is a profile, a work e-mail, or a name and a company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
@@ -97,7 +97,7 @@ class Prospeo(Vendor):
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Read an answer that is none: nearly all of them are a 400 and differ by their code alone."""
-        reply = self.standard(answer)
+        reply = self.default_response(answer)
         code = parsing.text(answer.body or {}, "error_code")
         outcome = _OUTCOMES.get(code, TraceOutcome.ERROR) if code else reply.outcome
         wait = _until_reset(answer) if outcome is TraceOutcome.RATE_LIMITED else None

@@ -50,11 +50,11 @@ class Reacher(Vendor):
         """Give the header of the secret, which an instance may go without."""
         return {"x-reacher-secret": key} if key else {}
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: nobody said where it is, or there is no address."""
-        return super().refusal(ask) if self._is_there else TraceOutcome.UNCONFIGURED
+        return super().unavailability(ask) if self._is_there else TraceOutcome.UNCONFIGURED
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is an address."""
         return ask.field is ProviderField.VERIFICATION and bool(ask.subject.email)
 
@@ -75,7 +75,7 @@ class Reacher(Vendor):
         """Read an answer that is none: a wrong secret is a 400 in plain text, all other errors are JSON."""
         if answer.status == _FORBIDDEN or (answer.status == _BAD_REQUEST and answer.body is None):
             return ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)
-        return self.standard(answer)
+        return self.default_response(answer)
 
 
 def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:

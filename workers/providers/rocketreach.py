@@ -70,14 +70,14 @@ class RocketReach(Vendor):
                 ProviderField.COMPANY: 1.0,
             },
         ),
-        patience=180.0,
+        poll_timeout=180.0,
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         """Give the key."""
         return {"Api-Key": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether there is one of the ways to name the person or the company."""
         return bool(_named_company(ask) if ask.field is ProviderField.COMPANY else _named_person(ask))
 
@@ -86,7 +86,7 @@ class RocketReach(Vendor):
         if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
-        if ask.ticket is None:
+        if ask.poll_token is None:
             params = {
                 **_named_person(ask),
                 "lookup_type": LOOKUP_TYPES[ask.field],
@@ -94,8 +94,8 @@ class RocketReach(Vendor):
             }
             answer = self.send("GET", "/person/lookup", seconds=seconds, params=params)
             return _read(ask, answer.object) if answer.is_ok else self._refused(answer)
-        answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": ask.ticket})
-        return self._status(ask, ask.ticket, answer)
+        answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": ask.poll_token})
+        return self._status(ask, ask.poll_token, answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Ask what is left of each credit; the text `inf` is one without end."""
@@ -110,7 +110,7 @@ class RocketReach(Vendor):
         self, ask: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # what is paid for is not given up for that
-            return self.later(ticket, answer, POLL_SECONDS)
+            return self.retry_poll(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             reply = self._refused(answer)
             return (
@@ -139,7 +139,7 @@ class RocketReach(Vendor):
             lacks_permission = "permission" in detail or "api key" in detail
             outcome = TraceOutcome.UNCONFIGURED if lacks_permission else TraceOutcome.NO_CREDITS
             return ProviderResponse(outcome=outcome)
-        return self.standard(answer)
+        return self.default_response(answer)
 
 
 def _named_person(ask: ProviderRequest) -> dict[str, str]:

@@ -45,7 +45,7 @@ class Sandbox:
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell whether it is one of the sandbox's people; one of them finds no key."""
         scenario = scenario_of(ask.subject)
         if scenario not in SCENARIOS:

@@ -100,13 +100,13 @@ class Vendor:
         self._client = httpx2.Client(follow_redirects=False, verify=ssl_context(), mounts=_NO_PROXY)
         weakref.finalize(self, self._client.close)
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: no key, or too little to go by."""
         if self.needs_key and not self._key:
             return TraceOutcome.UNCONFIGURED
-        return None if self.takes(ask) else TraceOutcome.INELIGIBLE
+        return None if self.supports(ask) else TraceOutcome.INELIGIBLE
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether the question has enough for this vendor to go by."""
         raise NotImplementedError
 
@@ -159,7 +159,7 @@ class Vendor:
 
         return _within(seconds, exchange)
 
-    def standard(self, answer: VendorResponse) -> ProviderResponse:
+    def default_response(self, answer: VendorResponse) -> ProviderResponse:
         """Read what most statuses mean; a page instead of JSON is an error, but for 401 and 429."""
         if answer.body is None and answer.status not in _CREDENTIAL_STATUSES:
             return ProviderResponse(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
@@ -168,7 +168,7 @@ class Vendor:
         outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
         return ProviderResponse(outcome=outcome, retry_after=answer.retry_after)
 
-    def later(self, ticket: str, answer: VendorResponse, seconds: float) -> Pending:
+    def retry_poll(self, ticket: str, answer: VendorResponse, seconds: float) -> Pending:
         """Ask again with the ticket, after a poll that was refused or failed; its gate gets to know."""
         too_often = answer.status == _TOO_MANY
         outcome = TraceOutcome.RATE_LIMITED if too_often else TraceOutcome.ERROR
@@ -178,7 +178,7 @@ class Vendor:
         """Say what the answer of a free call tells about the key."""
         if answer.is_ok and answer.body is not None:
             return CredentialCheck(outcome=TraceOutcome.HIT, left=left)
-        outcome = self.standard(answer).outcome
+        outcome = self.default_response(answer).outcome
         return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
     def _terms(self, access: ProviderSettings) -> Terms:

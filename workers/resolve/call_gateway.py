@@ -37,7 +37,7 @@ _MAX_DELAY = timedelta(seconds=sum(DATABASE_RETRY_DELAYS) + 1)
 class DatabaseCallGateway:
     """The desk of one job, or of one item of it."""
 
-    machines: WorkerServices
+    services: WorkerServices
     claim: Claim
     item: int | None = None
 
@@ -54,16 +54,16 @@ class DatabaseCallGateway:
         if provider.terms.is_free:
             call, now = self._free_call(question, takes_time=ask.field is ProviderField.VERIFICATION)
             return StartedCall(ask, now) if call is None else _resumed(call, ask)
-        with self.machines.database.transaction() as session:
-            begun, wait = self._let_out(session, provider, ask, question)
+        with self.services.database.transaction() as session:
+            begun, wait = self._authorize(session, provider, ask, question)
         time.sleep(wait)  # its turn comes within a second
         return begun
 
     def wait(self, provider: Provider, started: StartedCall, pending: Pending) -> CallResult | None:
         """Keep the ticket; a provider that was waited for long enough has timed out."""
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             waited = database_clock.value(session) - started.asked_at
-            if waited <= timedelta(seconds=provider.terms.patience):
+            if waited <= timedelta(seconds=provider.terms.poll_timeout):
                 self._keep_ticket(session, provider, started, pending)
                 return None
         return self.end(
@@ -85,7 +85,7 @@ class DatabaseCallGateway:
         self, session: Session, provider: Provider, started: StartedCall, pending: Pending
     ) -> None:
         call_id = started.call_id or self._start(session, provider, started)
-        provider_calls.mark_pending(session, call_id, ticket=pending.ticket)
+        provider_calls.mark_pending(session, call_id, ticket=pending.poll_token)
         if provider.terms.breaker:
             after, now = pending.after, database_clock.now()
             provider_throttles.report(session, provider.name, pending.outcome, retry_after=after, now=now)
@@ -93,19 +93,19 @@ class DatabaseCallGateway:
     def _free_call(self, question: CallKey, *, takes_time: bool) -> tuple[ProviderCall | None, datetime]:
         """Return the call that this job has made already, and the time; renew the lease if it may last."""
         if not takes_time:
-            with self.machines.database.reading() as session:
+            with self.services.database.reading() as session:
                 return provider_calls.find_reusable(session, question), database_clock.value(session)
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             self._renew(session)
             return provider_calls.find_reusable(session, question), database_clock.value(session)
 
     def _end(
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
-        with self.machines.database.transaction() as session:
+        with self.services.database.transaction() as session:
             now = database_clock.value(session)
             reply = _in_database_time(reply, now, milliseconds)
-            if started.ask.ticket is not None:  # it was asked by an earlier run of the job
+            if started.ask.poll_token is not None:  # it was asked by an earlier run of the job
                 milliseconds = _milliseconds(now - started.asked_at)
             call_id = started.call_id or self._start(session, provider, started)
             is_ours = leases.is_held(session, self.claim)  # otherwise nobody would drop the values again
@@ -131,14 +131,14 @@ class DatabaseCallGateway:
                 record_opt_out(session, provider, started.ask, now=now)
         return CallResult(reply, started.asked_at, milliseconds, call_id)
 
-    def judge(self, heard: CallResult, reply: ProviderResponse) -> None:
+    def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
         """Keep what became of an answer once its addresses were verified."""
         if heard.call_id is not None:
-            with self.machines.database.transaction() as session:
+            with self.services.database.transaction() as session:
                 status = _status(reply)
                 provider_calls.record_verdict(session, heard.call_id, outcome=reply.outcome, status=status)
 
-    def _let_out(
+    def _authorize(
         self, session: Session, provider: Provider, ask: ProviderRequest, question: CallKey
     ) -> tuple[CallRefused | StartedCall | CallResult | Pending, float]:
         """Decide on the call; give the decision, and for how many seconds to wait for its turn."""
@@ -151,7 +151,7 @@ class DatabaseCallGateway:
             session, provider.name, now=database_clock.now()
         )  # nobody else asks or spends
         now = database_clock.value(session)
-        if call is None and (refused := self._not_worth(session, question, terms, ask, now)):
+        if call is None and (refused := self._refusal(session, question, terms, ask, now)):
             return refused, 0.0
         turn = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
         if turn.refused is not None:
@@ -164,10 +164,10 @@ class DatabaseCallGateway:
         return StartedCall(ask, now, call_id), turn.wait
 
     def _renew(self, session: Session) -> None:
-        lease = timedelta(seconds=self.machines.settings.lease_seconds)
+        lease = timedelta(seconds=self.services.settings.lease_seconds)
         leases.renew(session, self.claim, lease_until=database_clock.now() + lease)
 
-    def _not_worth(
+    def _refusal(
         self, session: Session, question: CallKey, terms: Terms, ask: ProviderRequest, now: datetime
     ) -> CallRefused | Pending | CallResult | None:
         """Return why not to pay for this: it is known or on its way, or it would cost too much."""
@@ -179,7 +179,7 @@ class DatabaseCallGateway:
             session, question, since=since
         ):
             return CallRefused(TraceOutcome.KNOWN_MISS)
-        patience = timedelta(seconds=terms.patience)
+        patience = timedelta(seconds=terms.poll_timeout)
         if provider_calls.is_in_flight(session, question, since=now - patience, now=now):
             return Pending("", POLL_SECONDS)  # its answer will be stored
         price = terms.prices.get(ask.field, 0.0)
@@ -198,7 +198,7 @@ class DatabaseCallGateway:
 
     def _ceiling(self, field: ProviderField) -> tuple[float | None, tuple[str, ...]]:
         """Give what a field may cost, and which fields count: to an e-mail belongs its verification."""
-        settings = self.machines.settings
+        settings = self.services.settings
         if field is ProviderField.PHONE:
             return settings.cost_ceiling_phone, (ProviderField.PHONE.value,)
         if field in {ProviderField.EMAIL, ProviderField.VERIFICATION}:
@@ -207,7 +207,7 @@ class DatabaseCallGateway:
 
     def _money(self, spent: Mapping[str, float]) -> float:
         """Give what the providers' credits cost the operator."""
-        known = load(self.machines.settings)
+        known = load(self.services.settings)
         return sum(
             amount * (known[name].terms.credit_price if name in known else 1.0)
             for name, amount in spent.items()
@@ -245,7 +245,7 @@ def record_opt_out(session: Session, provider: Provider, ask: ProviderRequest, *
 def _resumed(call: ProviderCall, ask: ProviderRequest) -> StartedCall | CallResult:
     """Go on with a call from when the job ran before: wait for it, or read back what the provider said."""
     if call.outcome == PENDING:
-        return StartedCall(replace(ask, ticket=call.ticket), call.asked_at, call.id)
+        return StartedCall(replace(ask, poll_token=call.ticket), call.asked_at, call.id)
     reply = _json.structure(call.reply, ProviderResponse)
     return CallResult(reply, call.asked_at, call.latency_ms or 0, call.id)
 

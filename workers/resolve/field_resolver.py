@@ -35,32 +35,32 @@ MAX_RATE_WAIT_SECONDS = 60.0
 class FieldResolution:
     """What was found out about a field, before anything is written or paid."""
 
-    wish: FieldRequest
+    request: FieldRequest
     known: KnownPerson
-    catch: WaterfallResult
+    result: WaterfallResult
 
     @property
     def suppressed(self) -> bool:
         """Tell whether the person must be left alone."""
-        return self.known.suppressed or self.catch.suppressed
+        return self.known.suppressed or self.result.suppressed
 
     @property
     def is_empty(self) -> bool:
         """Tell whether there is nothing to hand over, and so nothing to pay."""
-        return not (self.known.stored or _fulfils(self.wish, self.catch.emails, self.catch.phones))
+        return not (self.known.stored or _fulfils(self.request, self.result.emails, self.result.phones))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredField:
     """What came of a finding once it was written: what is handed over, or that the person is suppressed."""
 
-    handed: Disclosure | None = None
+    disclosure: Disclosure | None = None
     suppressed: bool = False
 
 
 def resolve_field(
     claim: Claim,
-    machines: WorkerServices,
+    services: WorkerServices,
     subject: Subject,
     wish: FieldRequest,
     *,
@@ -71,23 +71,23 @@ def resolve_field(
 
     Raises:
         HandOver: somebody must be asked, which is not done in the queue of the claim.
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         InsufficientCredits: the job does not hold what this would cost; nobody was asked.
 
     """
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         known = disclosure.assess(
             session,
             claim.workspace_id,
             subject,
             wish,
-            usual_age=machines.settings.usual_age,
+            usual_age=services.settings.usual_age,
             now=database_clock.value(session),
         )
     if not known.suppressed and not known.owned and price > claim.budget:
         raise InsufficientCredits(required=price, balance=claim.budget)
     if known.suppressed or known.good:
-        return FieldResolution(wish=wish, known=known, catch=WaterfallResult())
+        return FieldResolution(request=wish, known=known, result=WaterfallResult())
     ask = ProviderRequest(
         field=ProviderField(wish.field.value),
         subject=known.subject,
@@ -97,25 +97,27 @@ def resolve_field(
         attempt=claim.attempts,
         max_age=wish.max_age,
     )
-    if claim.queue is Queue.INTERACTIVE and _needs_provider(machines.settings, ask, known):
+    if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, ask, known):
         raise HandOver(Queue.PROVIDERS)
-    catch = _with_what_is_stored(claim, machines, ask, known, wish, item)
-    with machines.database.reading() as session:
+    catch = _with_what_is_stored(claim, services, ask, known, wish, item)
+    with services.database.reading() as session:
         if suppressions.suppressed(session, identified_by(catch)):
             catch = replace(catch, suppressed=True)
-    return FieldResolution(wish=wish, known=known, catch=catch)
+    return FieldResolution(request=wish, known=known, result=catch)
 
 
 def _needs_provider(settings: Settings, ask: ProviderRequest, known: KnownPerson) -> bool:
     """Return whether anybody would be asked: a provider that takes the question, or a verifier."""
     if known.unverified and in_order(settings, ProviderField.VERIFICATION, ask.country):
         return True
-    return any(provider.refusal(ask) is None for provider in in_order(settings, ask.field, ask.country))
+    return any(
+        provider.unavailability(ask) is None for provider in in_order(settings, ask.field, ask.country)
+    )
 
 
 def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
     claim: Claim,
-    machines: WorkerServices,
+    services: WorkerServices,
     ask: ProviderRequest,
     known: KnownPerson,
     wish: FieldRequest,
@@ -124,25 +126,25 @@ def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
     """Have stored addresses verified before others are bought; ask the providers if that does not do.
 
     Raises:
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         LeaseLost: the job is no longer this worker's.
 
     """
     stored = waterfall.verify_stored(
         ask,
         known.unverified,
-        desk=DatabaseCallGateway(machines, claim, item),
-        verifiers=in_order(machines.settings, ProviderField.VERIFICATION, ask.country),
+        desk=DatabaseCallGateway(services, claim, item),
+        verifiers=in_order(services.settings, ProviderField.VERIFICATION, ask.country),
     )
     if stored.suppressed or _fulfils(wish, stored.emails, ()):
         return stored
     try:
-        told = run_waterfall(claim, machines, ask, _wanted(wish), item=item)
+        told = run_waterfall(claim, services, ask, _wanted(wish), item=item)
     except RetryLater as later:
         later.trace = stored.trace + later.trace
         raise
     if stored.waiting is not None and not _fulfils(wish, told.emails, ()):
-        raise RetryLater(stored.trace + told.trace, after=stored.waiting, waiting=True)
+        raise RetryLater(stored.trace + told.trace, after=stored.waiting, snooze=True)
     return replace(
         told,
         emails=stored.emails + told.emails,
@@ -153,7 +155,7 @@ def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
 
 def run_waterfall(
     claim: Claim,
-    machines: WorkerServices,
+    services: WorkerServices,
     ask: ProviderRequest,
     good_enough: GoodEnough,
     *,
@@ -162,22 +164,22 @@ def run_waterfall(
     """Send the question down the waterfall that the settings lay for its field and country.
 
     Raises:
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         LeaseLost: the job is no longer this worker's.
 
     """
     catch = waterfall.run(
         ask,
-        provider_order.providers_for(machines.database, machines.settings, ask.field, ask.country),
+        provider_order.providers_for(services.database, services.settings, ask.field, ask.country),
         good_enough,
-        desk=DatabaseCallGateway(machines, claim, item),
-        verifiers=in_order(machines.settings, ProviderField.VERIFICATION, ask.country),
+        desk=DatabaseCallGateway(services, claim, item),
+        verifiers=in_order(services.settings, ProviderField.VERIFICATION, ask.country),
     )
     if catch.waiting is not None:
-        raise RetryLater(catch.trace, after=catch.waiting, waiting=True)
+        raise RetryLater(catch.trace, after=catch.waiting, snooze=True)
     if catch.failed:
-        in_line = catch.unasked and (catch.retry_after or 0.0) <= MAX_RATE_WAIT_SECONDS
-        raise RetryLater(catch.trace, after=catch.retry_after, waiting=in_line)
+        in_line = catch.only_rate_limited and (catch.retry_after or 0.0) <= MAX_RATE_WAIT_SECONDS
+        raise RetryLater(catch.trace, after=catch.retry_after, snooze=in_line)
     return catch
 
 
@@ -187,27 +189,27 @@ def store(
     """Store what was found and hand over what fulfils the wish.
 
     Raises:
-        RunLater: what the workspace owned was refunded meanwhile, and the job holds no credits for it.
+        RetryLater: what the workspace owned was refunded meanwhile, and the job holds no credits for it.
 
     """
     if finding.suppressed:
         return StoredField(suppressed=True)
     workspace_id, known = claim.workspace_id, finding.known
-    if told := identified_by(finding.catch):
+    if told := identified_by(finding.result):
         bulk.lock_resolution(session)  # from here on nobody else suppresses or erases whom this is about
         named = disclosure.identifiers(session, workspace_id, known)
         if suppressions.suppressed(session, [*named, *told]):  # since the providers were asked
             return StoredField(suppressed=True)
-    found = contact_storage.store(session, known, finding.catch, now=now)
-    if finding.catch.answers and found and known.subject.contact_id is None:
-        caller_identifiers.remember(session, workspace_id, known.said, found[0].id, now=now)
+    found = contact_storage.store(session, known, finding.result, now=now)
+    if finding.result.answers and found and known.subject.contact_id is None:
+        caller_identifiers.remember(session, workspace_id, known.provided, found[0].id, now=now)
     for contact in () if finding.is_empty else found:
         handed = disclosure.disclose(
             session,
             workspace_id=workspace_id,
             job_id=claim.job_id,
             contact=contact,
-            wish=finding.wish,
+            wish=finding.request,
             price=price,
             now=now,
             budget=claim.budget,
@@ -216,7 +218,7 @@ def store(
             return StoredField(handed)
     is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in found)
     if known.owned and price > claim.budget and not is_hidden:
-        raise RetryLater(after=0.0, waiting=True)  # refunded meanwhile; it is no longer owned, nor paid for
+        raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile; it is no longer owned, nor paid for
     return StoredField(suppressed=is_hidden)
 
 

@@ -41,39 +41,39 @@ OUT_OF_CREDITS = (
 class ItemResolution:
     """What was found out about an item: who it is, and its paid fields with their prices."""
 
-    told: ProfileResolution
-    findings: tuple[tuple[FieldResolution, int], ...] = ()
+    profile: ProfileResolution
+    fields: tuple[tuple[FieldResolution, int], ...] = ()
     unaffordable: InsufficientCredits | None = None
     failed: tuple[RetryLater, ...] = ()
 
     @property
     def suppressed(self) -> bool:
         """Tell whether the person must be left alone."""
-        return self.told.suppressed or any(one.suppressed for one, _price in self.findings)
+        return self.profile.suppressed or any(one.suppressed for one, _price in self.fields)
 
     @property
     def trace(self) -> list[dict[str, Any]]:
         """Give who was asked about the item."""
         return [
-            *self.told.catch.trace,
-            *(line for one, _price in self.findings for line in one.catch.trace),
+            *self.profile.result.trace,
+            *(line for one, _price in self.fields for line in one.result.trace),
             *(line for later in self.failed for line in later.trace),
         ]
 
 
-def resolve_item(claim: Claim, machines: WorkerServices, item: JobItem) -> ItemResolution:
+def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemResolution:
     """Ask about one item, without writing anything but a longer lease.
 
     Raises:
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         ContactNotFound: the item gives a contact id that does not exist.
         LeaseLost: the job is no longer this worker's.
 
     """
     if "company" in item.request:
-        return ItemResolution(told=profile_resolver.company(claim, machines, item))
-    found = ItemResolution(told=profile_resolver.person(claim, machines, item))
-    return found if found.suppressed else _paid_fields(claim, machines, item, found)
+        return ItemResolution(profile=profile_resolver.company(claim, services, item))
+    found = ItemResolution(profile=profile_resolver.person(claim, services, item))
+    return found if found.suppressed else _paid_fields(claim, services, item, found)
 
 
 def store_item(
@@ -84,8 +84,8 @@ def store_item(
         item.outcome = Outcome.SUPPRESSED.value
     elif "company" in item.request:
         named = profile_resolver.named_company(item.request)
-        told = found.told
-        said = survivorship.keep_company(session, named, told.catch.companies, ranking=told.ranking, now=now)
+        told = found.profile
+        said = survivorship.keep_company(session, named, told.result.companies, ranking=told.ranking, now=now)
         company = companies.find(session, named) or survivorship.first_company(session, said)
         _fill_in(session, item, ["company"], said, contact=None, company=company, handed={})
     else:
@@ -95,7 +95,7 @@ def store_item(
 
 
 def _paid_fields(
-    claim: Claim, machines: WorkerServices, item: JobItem, found: ItemResolution
+    claim: Claim, services: WorkerServices, item: JobItem, found: ItemResolution
 ) -> ItemResolution:
     """Find out each paid field that the job can still afford."""
     findings: list[tuple[FieldResolution, int]] = []
@@ -105,35 +105,35 @@ def _paid_fields(
     for name, wish in DEFAULT_FIELD_REQUESTS.items():
         if name.value not in claim.request["fields"]:
             continue
-        _renew(claim, machines)
-        price = machines.settings.prices[JOB_KIND_BY_FIELD[name]]
+        _renew(claim, services)
+        price = services.settings.prices[JOB_KIND_BY_FIELD[name]]
         try:
-            one = field_resolver.resolve_field(claim, machines, subject, wish, price=price, item=item.index)
+            one = field_resolver.resolve_field(claim, services, subject, wish, price=price, item=item.index)
         except InsufficientCredits as problem:
             unaffordable = problem
             continue
         except RetryLater as later:
-            if later.waiting or claim.attempts < machines.settings.max_attempts:
+            if later.snooze or claim.attempts < services.settings.max_attempts:
                 raise
             failed.append(later)  # what the other fields brought is kept
             continue
         findings.append((one, price))
         if not (one.known.owned or one.is_empty):
             claim = replace(claim, charged=claim.charged + price)
-    return replace(found, findings=tuple(findings), unaffordable=unaffordable, failed=tuple(failed))
+    return replace(found, fields=tuple(findings), unaffordable=unaffordable, failed=tuple(failed))
 
 
 def _write_person(
     session: Session, claim: Claim, item: JobItem, found: ItemResolution, *, now: datetime
 ) -> None:
     subject = Subject(**item.request["subject"])
-    told = found.told
+    told = found.profile
     bulk.lock_resolution(session)  # from here on nobody else suppresses or erases whom this is about
     if _is_suppressed_by_now(session, claim, subject, found):
         item.outcome = Outcome.SUPPRESSED.value
         return
     said = survivorship.keep_person(
-        session, told.asked or subject, told.catch.contacts, ranking=told.ranking, now=now
+        session, told.asked or subject, told.result.contacts, ranking=told.ranking, now=now
     )
     known = _known(session, claim, subject) or _same_person(session, told.asked or subject, said)
     handed = _hand_over(session, claim, found, known, now=now)
@@ -160,11 +160,11 @@ def _write_person(
 
 def _is_suppressed_by_now(session: Session, claim: Claim, subject: Subject, found: ItemResolution) -> bool:
     """Return whether anything that names the person went on the list while the providers were asked."""
-    names = [*given_identifiers(subject), *field_resolver.identifying_values(found.told.catch.contacts)]
-    for one, _price in found.findings:
+    names = [*given_identifiers(subject), *field_resolver.identifying_values(found.profile.result.contacts)]
+    for one, _price in found.fields:
         names += [
             *disclosure.identifiers(session, claim.workspace_id, one.known),
-            *field_resolver.identified_by(one.catch),
+            *field_resolver.identified_by(one.result),
         ]
     return bool(suppressions.suppressed(session, names))
 
@@ -174,13 +174,13 @@ def _hand_over(
 ) -> dict[str, Disclosure] | None:
     """Store and hand over the paid fields, by name; None if the person has been suppressed meanwhile."""
     handed: dict[str, Disclosure] = {}
-    for one, price in found.findings:
+    for one, price in found.fields:
         kept = field_resolver.store(session, claim, _about(one, known), price=price, now=now)
         if kept.suppressed and not handed:
             return None
-        if kept.handed is not None:
-            handed[one.wish.field.value] = kept.handed
-            claim = replace(claim, charged=claim.charged + kept.handed.charge)
+        if kept.disclosure is not None:
+            handed[one.request.field.value] = kept.disclosure
+            claim = replace(claim, charged=claim.charged + kept.disclosure.charge)
     return handed
 
 
@@ -203,9 +203,9 @@ def _about(one: FieldResolution, person: Contact | None) -> FieldResolution:
     return replace(one, known=replace(known, contact=person, subject=subject))
 
 
-def _renew(claim: Claim, machines: WorkerServices) -> None:
-    with machines.database.transaction() as session:
-        lease = timedelta(seconds=machines.settings.lease_seconds)
+def _renew(claim: Claim, services: WorkerServices) -> None:
+    with services.database.transaction() as session:
+        lease = timedelta(seconds=services.settings.lease_seconds)
         leases.renew(session, claim, lease_until=database_clock.now() + lease)
 
 

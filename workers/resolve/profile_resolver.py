@@ -40,15 +40,15 @@ class ProfileResolution:
     `asked` is what they were asked by; None if nobody was.
     """
 
-    catch: WaterfallResult = field(default_factory=WaterfallResult)
+    result: WaterfallResult = field(default_factory=WaterfallResult)
     ranking: tuple[str, ...] = ()
-    hidden: bool = False
+    is_suppressed: bool = False
     asked: Subject | None = None
 
     @property
     def suppressed(self) -> bool:
         """Tell whether the person must be left alone."""
-        return self.hidden or self.catch.suppressed
+        return self.is_suppressed or self.result.suppressed
 
 
 @dataclass(slots=True)
@@ -69,18 +69,18 @@ def named_company(request: dict[str, Any]) -> FoundCompany:
     return FoundCompany(source=_CALLER, **request["company"])
 
 
-def person(claim: Claim, machines: WorkerServices, item: JobItem) -> ProfileResolution:
+def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
     """Ask who the person is, unless what is stored is fresh and has what is wanted.
 
     Raises:
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         ContactNotFound: the item gives a contact id that does not exist.
         LeaseLost: the job is no longer this worker's.
 
     """
-    settings = machines.settings
+    settings = services.settings
     wanted = {name for part in claim.request["fields"] for name in _WANTED.get(part, ())}
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         now = database_clock.value(session)
         known = disclosure.assess(
             session,
@@ -91,7 +91,7 @@ def person(claim: Claim, machines: WorkerServices, item: JobItem) -> ProfileReso
             now=now,
         )
     if known.suppressed:
-        return ProfileResolution(hidden=True)
+        return ProfileResolution(is_suppressed=True)
     gaps = _MissingFields(wanted - _known_of(known.contact, wanted, since=now - settings.usual_age))
     if not gaps.names:
         return ProfileResolution()
@@ -100,28 +100,28 @@ def person(claim: Claim, machines: WorkerServices, item: JobItem) -> ProfileReso
     )
     catch = _ask_around(
         claim,
-        machines,
+        services,
         ask,
         lambda reply: gaps.filled_by(reply.contact),
         item=item,
         stored=known.contact is not None,
     )
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         if suppressions.suppressed(session, field_resolver.identifying_values(catch.contacts)):
             catch = replace(catch, suppressed=True)
-    return ProfileResolution(catch=catch, ranking=_ranking(settings, ask), asked=known.subject)
+    return ProfileResolution(result=catch, ranking=_ranking(settings, ask), asked=known.subject)
 
 
-def company(claim: Claim, machines: WorkerServices, item: JobItem) -> ProfileResolution:
+def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
     """Ask about the company, unless what is stored is fresh and complete.
 
     Raises:
-        RunLater: nobody could answer now, or somebody needs time.
+        RetryLater: nobody could answer now, or somebody needs time.
         LeaseLost: the job is no longer this worker's.
 
     """
-    settings, named = machines.settings, named_company(item.request)
-    with machines.database.reading() as session:
+    settings, named = services.settings, named_company(item.request)
+    with services.database.reading() as session:
         stored = companies.find(session, named)
         now = database_clock.value(session)
     known = _known_of(stored, _WANTED_OF_COMPANY, since=now - settings.usual_age)
@@ -140,18 +140,18 @@ def company(claim: Claim, machines: WorkerServices, item: JobItem) -> ProfileRes
     )
     catch = _ask_around(
         claim,
-        machines,
+        services,
         ask,
         lambda reply: gaps.filled_by(reply.company),
         item=item,
         stored=stored is not None,
     )
-    return ProfileResolution(catch=catch, ranking=_ranking(settings, ask), asked=subject)
+    return ProfileResolution(result=catch, ranking=_ranking(settings, ask), asked=subject)
 
 
 def _ask_around(
     claim: Claim,
-    machines: WorkerServices,
+    services: WorkerServices,
     ask: ProviderRequest,
     good_enough: GoodEnough,
     *,
@@ -160,9 +160,9 @@ def _ask_around(
 ) -> WaterfallResult:
     """Ask the providers; if in the end none could answer, what is stored has to do."""
     try:
-        return field_resolver.run_waterfall(claim, machines, ask, good_enough, item=item.index)
+        return field_resolver.run_waterfall(claim, services, ask, good_enough, item=item.index)
     except RetryLater as later:
-        if later.waiting or not stored or claim.attempts < machines.settings.max_attempts:
+        if later.snooze or not stored or claim.attempts < services.settings.max_attempts:
             raise
         return WaterfallResult(trace=later.trace)
 

@@ -94,7 +94,7 @@ class CallGateway(Protocol):
     ) -> CallResult:
         """Keep what the provider said."""
 
-    def judge(self, heard: CallResult, reply: ProviderResponse) -> None:
+    def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
         """Keep what became of an answer once its addresses were verified."""
 
 
@@ -118,7 +118,7 @@ class WaterfallResult:
     trace: tuple[dict[str, Any], ...] = ()
     suppressed: bool = False
     failed: bool = False
-    unasked: bool = False
+    only_rate_limited: bool = False
     waiting: float | None = None
     retry_after: float | None = None
 
@@ -159,7 +159,7 @@ def run(
         if provider.guesses and reply.outcome is TraceOutcome.HIT and not enough:
             reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
         if reply != heard.reply:
-            desk.judge(heard, reply)
+            desk.record_verdict(heard, reply)
         _add(down, provider, replace(heard, reply=reply), checks)
         if opted_out:
             return replace(down.catch, suppressed=True)
@@ -170,7 +170,10 @@ def run(
     if not _all_failed(down.heard):
         return down.catch
     return replace(
-        down.catch, failed=True, unasked=_only_rate_limited(down.heard), retry_after=_soonest(down.heard)
+        down.catch,
+        failed=True,
+        only_rate_limited=_only_rate_limited(down.heard),
+        retry_after=_soonest(down.heard),
     )
 
 
@@ -224,7 +227,7 @@ def verify(
 
 def _call(provider: Provider, ask: ProviderRequest, desk: CallGateway) -> CallResult | Pending:
     """Ask one provider, if it can be asked and may be."""
-    refusal = provider.refusal(ask)
+    refusal = provider.unavailability(ask)
     if refusal is not None:
         return CallResult(ProviderResponse(outcome=refusal), clock.now(), is_refusal=True)
     begun = desk.begin(provider, ask)
@@ -254,8 +257,8 @@ def _invoke(provider: Provider, ask: ProviderRequest) -> ProviderResponse | Pend
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
         log.warning("provider failed", provider=provider.name, exc_info=error)
         outcome = TraceOutcome.TIMEOUT if isinstance(error, ProviderTimeout) else TraceOutcome.ERROR
-        if ask.ticket is not None:  # what is on order is not given up because of one bad moment
-            return Pending(ask.ticket, POLL_SECONDS, outcome)
+        if ask.poll_token is not None:  # what is on order is not given up because of one bad moment
+            return Pending(ask.poll_token, POLL_SECONDS, outcome)
         return ProviderResponse(outcome=outcome)
 
 

@@ -38,7 +38,7 @@ POLL_SECONDS = 0.05
 class Shutdown:
     """The end of this worker's process; it comes once."""
 
-    machines: WorkerServices
+    services: WorkerServices
     activity: Activity
     exit: Callable[[int], None] = os._exit
     _thread: threading.Thread | None = None
@@ -64,7 +64,7 @@ class Shutdown:
             taken = {request.id: request for request in self.activity.waiting()}
             cut = self._drain(grace, taken)
             tidy = threading.Thread(
-                target=self._hand_back, args=(taken.values(),), name="hand back", daemon=True
+                target=self._republish_unstarted, args=(taken.values(),), name="hand back", daemon=True
             )
             tidy.start()
             tidy.join(REPUBLISH_SECONDS)
@@ -86,22 +86,22 @@ class Shutdown:
             time.sleep(POLL_SECONDS)
         return len(self.activity.running())
 
-    def _hand_back(self, taken: Iterable[Any]) -> None:
+    def _republish_unstarted(self, taken: Iterable[Any]) -> None:
         """Send again what was taken and not begun, and what was put back; say good-bye."""
         for request in taken:
             if request.time_start is None:
-                _send_again(self.machines, request)
+                _send_again(self.services, request)
         try:
-            upkeep.sweep_once(self.machines)
-            with self.machines.database.transaction() as session:
+            upkeep.sweep_once(self.services)
+            with self.services.database.transaction() as session:
                 presence.remove(session, self.activity.name)
         except Unavailable:
             log.warning("the database cannot be reached, another worker will sweep")
 
 
-def _send_again(machines: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
+def _send_again(services: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
     """Put a message back into its queue; what comes by itself again, as sweeping does, is left."""
     job_id = job_of(request)
     if job_id and request.name in set(Kind):
         source = Queue(request.delivery_info["routing_key"])
-        machines.sender.push(request.name, source, [job_id])
+        services.publisher.push(request.name, source, [job_id])

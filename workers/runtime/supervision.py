@@ -109,7 +109,7 @@ def _is_stalled(before: HealthSample | None, look: HealthSample) -> bool:
 class Watchdog:
     """Watches one worker, tells the database how it stands, and calls `end` if it must end."""
 
-    machines: WorkerServices
+    services: WorkerServices
     activity: Activity
     end: Callable[[], None]
     judge: HealthEvaluator = field(default_factory=HealthEvaluator)
@@ -120,10 +120,10 @@ class Watchdog:
 
     def start(self) -> None:
         """Begin to watch and to tell, each in a thread of its own: telling may hang, watching must not."""
-        for work in (self._watch, self._tell):
+        for work in (self._watch, self._report_once):
             threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True).start()
 
-    def look(self, client: Redis) -> None:
+    def sample(self, client: Redis) -> None:
         """Look once, and end the worker if that shows that it must end."""
         before = self.judge.state
         reason = self.judge.verdict(
@@ -142,7 +142,7 @@ class Watchdog:
             log.error("worker ends itself, to be started again", reason=reason)
             self.end()
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Tell the database how the worker stands; see there whether its jobs' leases are renewed.
 
         Raises:
@@ -150,8 +150,8 @@ class Watchdog:
 
         """
         running = self.activity.running()
-        lease = self.machines.settings.lease_seconds
-        with self.machines.database.transaction() as session:
+        lease = self.services.settings.lease_seconds
+        with self.services.database.transaction() as session:
             offset = database_clock.offset(session)
             presence.record_heartbeat(session, self._presence(len(running), offset), now=database_clock.now())
             self._is_stuck = is_stuck(
@@ -162,19 +162,19 @@ class Watchdog:
             )
 
     def _watch(self) -> None:
-        client = redis_client.connect(self.machines.settings.redis_url)
+        client = redis_client.connect(self.services.settings.redis_url)
         while True:
             time.sleep(SAMPLE_SECONDS)
             try:
-                self.look(client)
+                self.sample(client)
             except Exception as error:  # noqa: BLE001 -- the watch goes on
                 log.error("could not look at this worker", exc_info=error)
 
-    def _tell(self) -> None:
+    def _report_once(self) -> None:
         while True:
             self._news.clear()
             try:
-                self.tell()
+                self.report()
             except Unavailable:
                 log.warning("the database cannot be reached")
             except Exception as error:  # noqa: BLE001 -- the watch goes on
@@ -196,7 +196,7 @@ class Watchdog:
             taken_seconds_ago=_ago(now, self.activity.taken_at),
             ended_seconds_ago=_ago(now, self._ended_at),
             clock_offset=clock_offset,
-            refused=dict(self.machines.refused),
+            refused=dict(self.services.refused),
         )
 
 

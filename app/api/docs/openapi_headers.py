@@ -50,7 +50,13 @@ def components() -> dict[str, Any]:
 
 
 def for_response(
-    status: str, *, limited: bool, waited_for: bool, spends: bool, may_be_free: bool, replayable: bool
+    status: str,
+    *,
+    limited: bool,
+    waited_for: bool,
+    spends: bool,
+    may_be_free: bool,
+    replayable: bool,
 ) -> dict[str, dict[str, str]]:
     """Give the headers of an operation's answers with this status, as references to the components."""
     done = status.startswith("2")

@@ -42,7 +42,7 @@ def _verify(token: str) -> Caller:
         metrics.TOKENS_REFUSED.labels(outcome=refused.code).inc()
         if isinstance(refused, InvalidToken):  # somebody guesses
             settings: Settings = current_app.extensions["settings"]
-            FailureCounter.from_here("token", settings.limit_login_address).add()
+            FailureCounter.for_client("token", settings.limit_login_address).add()
         raise
     after_this_request(partial(_recheck_token, who, time.monotonic()))
     return who

@@ -25,18 +25,18 @@ class FailureCounter:
     key: str
 
     @classmethod
-    def from_here(cls, policy: str, rate: str, *words: str) -> FailureCounter:
+    def for_client(cls, policy: str, rate: str, *words: str) -> FailureCounter:
         """Count what comes from the network of this request, apart for each policy and the words."""
         return cls(policy, rate, login_throttle.keyed("from", network(), policy, *words).hex())
 
-    def require_turn(self) -> None:
+    def check(self) -> None:
         """Let an attempt pass, unless too many before it failed.
 
         Raises:
             TooManyAttempts: they did.
 
         """
-        self._judge(limiter().look(self.rate, "failures", self.key))
+        self._enforce(limiter().peek(self.rate, "failures", self.key))
 
     def add(self) -> None:
         """Count one.
@@ -45,9 +45,9 @@ class FailureCounter:
             TooManyAttempts: there were too many already; this one must be told nothing.
 
         """
-        self._judge(limiter().hit(self.rate, "failures", self.key))
+        self._enforce(limiter().hit(self.rate, "failures", self.key))
 
-    def _judge(self, standing: LimitStatus) -> None:
+    def _enforce(self, standing: LimitStatus) -> None:
         _remember_status(self.policy, standing)
         if not standing.allowed:
             raise TooManyAttempts(retry_after=standing.reset)

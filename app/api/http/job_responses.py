@@ -40,9 +40,9 @@ class AppServices:
 
     settings: Settings
     database: Database
-    sender: JobPublisher
-    ear: JobListener
-    room: Bulkhead
+    publisher: JobPublisher
+    listener: JobListener
+    bulkhead: Bulkhead
 
 
 def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
@@ -66,10 +66,10 @@ def submit_and_wait(
         Unavailable: neither was it, or it says that it was taken in.
 
     """
-    machines = _services()
+    services = _services()
     now = database_clock.now()
     replayed = False
-    with machines.room.turn(to_write=True), machines.database.transaction() as session:
+    with services.bulkhead.db_slot(to_write=True), services.database.transaction() as session:
         reference = begin(session, now=now, kept=not private)
         if reference:
             replayed, submitted = (
@@ -77,13 +77,13 @@ def submit_and_wait(
                 submission.SubmitResult(jobs.get(session, caller().workspace_id, reference)),
             )
         else:
-            submitted = _submit(session, make(session), machines.settings, now)
+            submitted = _submit(session, make(session), services.settings, now)
             if not private:
                 finish(session, submitted.job.id)
-    with machines.ear.waiting(submitted.job.id) as bell, _wait_budget(machines) as wanted:
+    with services.listener.subscribe(submitted.job.id) as bell, _wait_budget(services) as wanted:
         if submitted.is_new:
-            machines.sender.send(Kind(submitted.job.kind), [submitted.job.id])
-        sight = _wait(machines, submitted.job, bell, wanted, is_new=submitted.is_new)
+            services.publisher.publish(Kind(submitted.job.kind), [submitted.job.id])
+        sight = _wait(services, submitted.job, bell, wanted, is_new=submitted.is_new)
     sight = replace(sight, client_reference=client_reference)
     repeated = submitted.is_over and not replayed
     return job_response(sight, wanted, repeated=repeated, headers=REPLAYED if replayed else None)
@@ -96,11 +96,11 @@ def poll(job_id: str) -> Response:
         JobNotFound: the workspace has no such job of a kind that the caller may see.
 
     """
-    machines = _services()
-    with machines.room.turn(), machines.database.reading() as session:
+    services = _services()
+    with services.bulkhead.db_slot(), services.database.reading() as session:
         job = jobs.get(session, caller().workspace_id, job_id, kinds=caller().kinds)
-    with machines.ear.waiting(job_id) as bell, _wait_budget(machines, default=0) as wanted:
-        return job_response(_wait(machines, job, bell, wanted, is_new=False), wanted)
+    with services.listener.subscribe(job_id) as bell, _wait_budget(services, default=0) as wanted:
+        return job_response(_wait(services, job, bell, wanted, is_new=False), wanted)
 
 
 def job_response(
@@ -163,39 +163,39 @@ def _submit(
 
 
 @contextmanager
-def _wait_budget(machines: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[WaitPreference]:
+def _wait_budget(services: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[WaitPreference]:
     """Say how long this caller waits: not at all where its workspace takes up too much room."""
-    with machines.room.seat(caller().workspace_id) as is_seated:
+    with services.bulkhead.wait_slot(caller().workspace_id) as is_seated:
         yield wait_preference(default) if is_seated else WaitPreference(0, None)
 
 
 def _wait(
-    machines: AppServices, job: Job, bell: Event, wanted: WaitPreference, *, is_new: bool
+    services: AppServices, job: Job, bell: Event, wanted: WaitPreference, *, is_new: bool
 ) -> JobSnapshot:
     """Sleep until the bell rings and the row says that the job is over, or patience or the process ends."""
     until = time.monotonic() + wanted.seconds
-    if wanted.seconds and (is_new or _is_open(machines, job)):  # a new one's bell has not rung yet
+    if wanted.seconds and (is_new or _is_open(services, job)):  # a new one's bell has not rung yet
         bell.wait(wanted.seconds)
     while True:
         bell.clear()
-        sight = _reload(machines, job)
+        sight = _reload(services, job)
         left = until - time.monotonic()
-        if sight.job.finished_at is not None or left <= 0 or machines.ear.is_closed:
+        if sight.job.finished_at is not None or left <= 0 or services.listener.is_closed:
             metrics.WAITS.labels(outcome="over" if sight.job.finished_at else "not_yet").inc()
             return sight
         bell.wait(left)
 
 
-def _is_open(machines: AppServices, job: Job) -> bool:
+def _is_open(services: AppServices, job: Job) -> bool:
     """Look before the first sleep whether the bell has rung before anybody listened."""
     if job.finished_at is not None:
         return False
-    with _name_job_on_error(job), machines.room.turn(), machines.database.reading() as session:
+    with _name_job_on_error(job), services.bulkhead.db_slot(), services.database.reading() as session:
         return jobs.is_open(session, job.id)
 
 
-def _reload(machines: AppServices, job: Job) -> JobSnapshot:
-    with _name_job_on_error(job), machines.room.turn(), machines.database.reading() as session:
+def _reload(services: AppServices, job: Job) -> JobSnapshot:
+    with _name_job_on_error(job), services.bulkhead.db_slot(), services.database.reading() as session:
         return load_snapshot(session, job.workspace_id, job.id)
 
 
@@ -221,5 +221,5 @@ def _freshness(kind: Kind, settings: Settings) -> Freshness:
 
 
 def _services() -> AppServices:
-    machines: AppServices = current_app.extensions["machines"]
-    return machines
+    services: AppServices = current_app.extensions["services"]
+    return services

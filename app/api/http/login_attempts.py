@@ -41,7 +41,7 @@ class LoginAttempt:
         """Give a digest of the network as this e-mail's."""
         return login_throttle.keyed("network", self.email, network())
 
-    def require_turn(self) -> None:
+    def check_limits(self) -> None:
         """Let it pass unless too many from this network failed.
 
         Raises:
@@ -49,7 +49,7 @@ class LoginAttempt:
 
         """
         for failures in self._failures():
-            failures.require_turn()
+            failures.check()
 
     def account(self) -> Account | None:
         """Read the account; the same queries are made for an e-mail that has none.
@@ -66,7 +66,7 @@ class LoginAttempt:
             raise TooManyAttempts(retry_after=wait)
         return found
 
-    def is_right(self, stored: str | None, password: str) -> bool:
+    def verify(self, stored: str | None, password: str) -> bool:
         """Check the password against what is kept; it takes as long with nothing kept.
 
         Raises:
@@ -77,11 +77,11 @@ class LoginAttempt:
         with _network_slot(network()):
             right = passwords.verify(stored, password)
         if right:
-            self.require_turn()
+            self.check_limits()
             metrics.SIGN_INS.labels(outcome="right").inc()
         return right
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Count a failure.
 
         Raises:
@@ -97,8 +97,8 @@ class LoginAttempt:
     def _failures(self) -> tuple[FailureCounter, FailureCounter]:
         settings: Settings = current_app.extensions["settings"]
         return (
-            FailureCounter.from_here("login", settings.limit_login_address),
-            FailureCounter.from_here("login_account", settings.limit_login_account, self.email),
+            FailureCounter.for_client("login", settings.limit_login_address),
+            FailureCounter.for_client("login_account", settings.limit_login_account, self.email),
         )
 
 

@@ -83,7 +83,7 @@ def metrics() -> Response:
         NotFound: to anybody else, as if nothing were here.
 
     """
-    if not _may_see_metrics(current_app.extensions["machines"].settings.metrics_token):
+    if not _may_see_metrics(current_app.extensions["services"].settings.metrics_token):
         raise NotFound
     counted = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
@@ -107,6 +107,6 @@ def _parts() -> Readiness:
     """Give the process's probes; they belong to the machines that they ask."""
     extensions: dict[str, Any] = current_app.extensions
     known: Readiness | None = extensions.get("readiness")
-    if known is None or known.machines is not extensions["machines"]:
-        extensions["readiness"] = known = Readiness(extensions["machines"])
+    if known is None or known.services is not extensions["services"]:
+        extensions["readiness"] = known = Readiness(extensions["services"])
     return known

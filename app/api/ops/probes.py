@@ -36,7 +36,7 @@ class Probe(Generic[T]):
         """Give the answer.
 
         Raises:
-            NoAnswer: there was none in time.
+            ProbeTimeout: there was none in time.
             Unreachable: it cannot be reached, or not be used.
 
         """

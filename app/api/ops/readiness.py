@@ -79,20 +79,20 @@ class Messages:
 class Readiness:
     """The probes of this process."""
 
-    def __init__(self, machines: AppServices) -> None:
-        self.machines = machines
-        self.limit = timedelta(seconds=machines.settings.ready_progress_seconds)
+    def __init__(self, services: AppServices) -> None:
+        self.services = services
+        self.limit = timedelta(seconds=services.settings.ready_progress_seconds)
         self.database = Probe(self._ask_database, seconds=PROBE_SECONDS)
         self.queue = Probe(self._ask_queue, seconds=PROBE_SECONDS)
-        self._redis = redis_client.connect(machines.settings.redis_url)
+        self._redis = redis_client.connect(services.settings.redis_url)
 
     def _ask_database(self) -> DatabaseStatus:
-        with self.machines.database.reading() as session:
+        with self.services.database.reading() as session:
             now = database_clock.value(session)
             living = [
                 row
                 for row in worker_heartbeats.known(session)
-                if worker_heartbeats.state(row, now=now) is not WorkerState.SILENT
+                if worker_heartbeats.state(row, now=now) is not WorkerState.OFFLINE
             ]
             return DatabaseStatus(
                 standing.standings(session, now=now),

@@ -86,7 +86,7 @@ class CompanyResolver:
 
     def merge(self, row: dict[str, Any], found: FoundCompany, now: datetime, *, rename: bool) -> Change:
         """Take over what is new."""
-        change = Change.VISIBLE if self._fill(row, found) else Change.NONE
+        change = Change.CHANGED if self._fill(row, found) else Change.NONE
         values = {name: getattr(found, name) for name in _MERGED}
         units: tuple[tuple[str, ...], ...] = _UNITS
         if rename:
@@ -95,7 +95,7 @@ class CompanyResolver:
         merged = merge(row, values, units, found.source)
         row["name_key"] = self._keys.get(row["name"], row["name_key"])
         change = max(change, merged, key=lambda one: one.value)
-        if change is Change.VISIBLE:
+        if change is Change.CHANGED:
             row["updated_at"] = now
             self._index(row)
         if change is not Change.NONE and row["id"] not in self._new:

@@ -62,7 +62,7 @@ def upsert_many(
         if row is None:
             row_id = next(ids)
             new[row_id] = known[item.contact_id, item.value] = {"id": row_id} | shape.make(item)
-            changes.append(Change.VISIBLE)
+            changes.append(Change.CHANGED)
             continue
         changes.append(shape.merge(row, item))
         if changes[-1] is not Change.NONE and row["id"] not in new:

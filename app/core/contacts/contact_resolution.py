@@ -60,7 +60,7 @@ class ContactResolver:
         """Give the rows that were there before and are to be written."""
         return list(self._changed.values())
 
-    def keep(
+    def upsert(
         self, found: FoundContact, employer: str | None, now: datetime
     ) -> tuple[dict[str, Any], Change | None]:
         """Give the row that the word becomes part of, and what changed; None for a new row."""
@@ -71,16 +71,16 @@ class ContactResolver:
         change = merge(row, values, _UNITS, found.source)
         if row["linkedin_url"] is None and found.linkedin_url is not None:
             row["linkedin_url"] = found.linkedin_url
-            change = Change.VISIBLE
-        if change is Change.VISIBLE:
+            change = Change.CHANGED
+        if change is Change.CHANGED:
             row |= keys_of(row)
-        self.note(row, change, now)
+        self.mark_changed(row, change, now)
         self._index(row, found)
         return row, change
 
-    def note(self, row: dict[str, Any], change: Change, now: datetime) -> None:
+    def mark_changed(self, row: dict[str, Any], change: Change, now: datetime) -> None:
         """Remember that the row is to be written; only what can be seen counts as an update."""
-        if change is Change.VISIBLE:
+        if change is Change.CHANGED:
             row["updated_at"] = now
         if change is not Change.NONE:
             self._changed[row["id"]] = row
@@ -94,7 +94,7 @@ class ContactResolver:
             named = self._usable(self._by_value.get(email.email, {}).values(), found)
             same = [row for row in named if any_name or row["name_key"] in {key, None}]
             if same or (named and "role" not in email_reasons(email.email)):
-                return self._closest(same or named, found, employer)
+                return self._best_match(same or named, found, employer)
         if key and employer:
             named = self._usable(self._by_name.get((employer, key), {}).values(), found)
         elif found.emails or found.linkedin_url:
@@ -107,9 +107,9 @@ class ContactResolver:
                 if (any_name or row["name_key"] in {key, None})
                 and (employer is None or row["company_id"] in {employer, None})
             ]
-        return self._closest(named, found, employer)
+        return self._best_match(named, found, employer)
 
-    def _closest(
+    def _best_match(
         self, rows: Sequence[dict[str, Any]], found: FoundContact, employer: str | None
     ) -> dict[str, Any] | None:
         """Choose who agrees with most of the word; of several the oldest."""
@@ -182,9 +182,9 @@ class ContactResolver:
                 self._index(self._rows[row.id])
         for value, contact_id in owners:
             self._index_values(self._rows[contact_id], [value])
-        self._load_phones_of_rivals(session)
+        self._load_ambiguous_phones(session)
 
-    def _load_phones_of_rivals(self, session: Session) -> None:
+    def _load_ambiguous_phones(self, session: Session) -> None:
         """Read the phones of those between whom a choice may have to be made, which is seldom."""
         shared = [*self._by_value.values(), *self._by_name.values()]
         rivals = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}

@@ -91,13 +91,13 @@ def upsert_many(
     lock_resolution(session)
     employers = _employers(session, founds, now)
     shelf = ContactResolver(session, Contact.__table__, founds, employers)
-    results = [shelf.keep(found, employer, now) for found, employer in zip(founds, employers, strict=True)]
+    results = [shelf.upsert(found, employer, now) for found, employer in zip(founds, employers, strict=True)]
     insert_all(session, Contact, shelf.new)
     fresh = frozenset(row["id"] for row in shelf.new)
     changes = _keep_values(session, founds, results, fresh, numbers or {})
     for row, change in zip((row for row, _ in results), changes, strict=True):
         if change is not None and row["id"] not in fresh:
-            shelf.note(row, change, now)
+            shelf.mark_changed(row, change, now)
     update_all(session, Contact, shelf.changed, UPDATED_COLUMNS)
     return [
         UpsertResult(

@@ -132,7 +132,7 @@ def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetim
     session.flush()
     name = contact_locks.lock_contact(session, contact_id)
     [change] = upsert_many(session, [EmailEntry(contact_id, name, found)])
-    if change is Change.VISIBLE:
+    if change is Change.CHANGED:
         contact_locks.touch(session, [contact_id], now)
     query = select(Email).where(Email.contact_id == contact_id, Email.email == found.email)
     return session.scalars(query, execution_options={"populate_existing": True}).one()
@@ -162,12 +162,12 @@ def _row(item: EmailEntry) -> dict[str, Any]:
 def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
     wins = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
     guessed = all(sight["kind"] == SourceKind.PATTERN for sight in row["sources"])
-    change = Change.CONFIRMED if provenance.record_observation(row, item.found.source) else Change.NONE
+    change = Change.REFRESHED if provenance.record_observation(row, item.found.source) else Change.NONE
     if guessed and (form := _form(item)):
         row["form"] = form
-        change = Change.CONFIRMED
+        change = Change.REFRESHED
     if wins and provenance.apply(row, _said(item.found)):
-        change = Change.VISIBLE
+        change = Change.CHANGED
     return change
 
 

@@ -89,7 +89,7 @@ def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetim
     session.flush()
     contact_locks.lock_contact(session, contact_id)
     [change] = upsert_many(session, [PhoneEntry(contact_id, found)])
-    if change is Change.VISIBLE:
+    if change is Change.CHANGED:
         contact_locks.touch(session, [contact_id], now)
     query = select(Phone).where(Phone.contact_id == contact_id, Phone.e164 == found.e164)
     return session.scalars(query, execution_options={"populate_existing": True}).one()
@@ -122,12 +122,12 @@ def _row(item: PhoneEntry) -> dict[str, Any]:
 def _merge(row: dict[str, Any], item: PhoneEntry) -> Change:
     found = item.found
     wins = provenance.supersedes(row, found)
-    change = Change.CONFIRMED if provenance.record_observation(row, found.source) else Change.NONE
+    change = Change.REFRESHED if provenance.record_observation(row, found.source) else Change.NONE
     told = _reported(found)
     if not wins:
         told = {name: told[name] for name, gap in _GAPS.items() if name in told and row[name] == gap}
     if provenance.apply(row, told):
-        change = Change.VISIBLE
+        change = Change.CHANGED
     return max(change, _merge_entry(row, found), key=lambda one: one.value)
 
 
@@ -139,7 +139,7 @@ def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
         return Change.NONE
     differs = row["do_not_call"] != found.do_not_call
     row.update(entry)
-    return Change.VISIBLE if differs else Change.CONFIRMED
+    return Change.CHANGED if differs else Change.REFRESHED
 
 
 def _said(found: FoundPhone) -> dict[str, Any]:

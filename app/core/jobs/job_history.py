@@ -80,5 +80,5 @@ def _visible(
     return {
         job_id: subject.as_dict()
         for job_id, subject in subjects.items()
-        if not held.hides(contacts.get(subject.contact_id or ""), subject)
+        if not held.is_suppressed(contacts.get(subject.contact_id or ""), subject)
     }

@@ -229,7 +229,7 @@ def requeue(
     *,
     trace: Sequence[dict[str, Any]] = (),
     run_after: Moment,
-    spends: bool = True,
+    counts_as_attempt: bool = True,
 ) -> None:
     """Let the job run again later; `spends` is whether this was one of its tries.
 
@@ -244,7 +244,7 @@ def requeue(
         run_after=run_after,
         published_at=None,
         publishes=1,
-        attempts=Job.attempts - (0 if spends else 1),
+        attempts=Job.attempts - (0 if counts_as_attempt else 1),
         trace=merge_trace(_lock_claimed(session, claim).trace, trace),
         lease_token=None,
         lease_until=None,

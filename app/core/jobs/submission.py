@@ -46,16 +46,16 @@ class JobRequest:
     workspace_id: str
     account_id: str | None
     request: dict[str, Any]
-    identity: dict[str, Any]
+    dedup_key: dict[str, Any]
     price: int = 0
-    hold_what_there_is: bool = False
+    allow_partial_hold: bool = False
     items: tuple[dict[str, Any], ...] = ()
     webhook_url: str | None = None
 
     @property
     def digest(self) -> bytes:
         """Give the 32 bytes that equal questions share; keyed, since questions name people."""
-        canonical = f"question\0{json.dumps([self.kind, self.identity], sort_keys=True)}"
+        canonical = f"question\0{json.dumps([self.kind, self.dedup_key], sort_keys=True)}"
         return hmac.digest(load().secret_key.encode(), canonical.encode(), hashlib.sha256)
 
 
@@ -105,7 +105,7 @@ def submit(
         job = _add(session, question, deadline=deadline, now=now)
     for index, request in enumerate(question.items):
         session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
-    if question.hold_what_there_is:
+    if question.allow_partial_hold:
         job.held = credits.hold_up_to(session, job.workspace_id, job.id, question.price, now=now)
     else:
         credits.hold(session, job.workspace_id, job.id, question.price, now=now)

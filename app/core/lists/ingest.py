@@ -17,7 +17,7 @@ from app.domain.findings import FoundCompany, FoundContact
 from app.domain.lists.people_rows import ParsedPerson
 from app.domain.records.merging import Change
 
-_COUNTED = {None: "new", Change.VISIBLE: "updated", Change.CONFIRMED: "unchanged", Change.NONE: "unchanged"}
+_COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged", Change.NONE: "unchanged"}
 
 
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> Counter[str]:

@@ -140,4 +140,4 @@ def _suppressed(session: Session, workspace_id: str, fitting: ColumnElement[bool
         return Counter()
     people = session.scalars(select(Contact).where(fitting)).all()
     held = contact_data.load(session, workspace_id, people)
-    return Counter(contact.department for contact in people if held.hides(contact))
+    return Counter(contact.department for contact in people if held.is_suppressed(contact))

@@ -71,7 +71,7 @@ class ContactData:
         is_field_owned = (row.contact_id, field) in self.owned.fields
         return is_field_owned or (field, value_of(row)) in self.owned.values
 
-    def hides(self, contact: Contact | None, subject: Subject | None = None) -> bool:
+    def is_suppressed(self, contact: Contact | None, subject: Subject | None = None) -> bool:
         """Tell whether anything that names the person, stored or said, is on the suppression list."""
         if not self.suppressed:
             return False

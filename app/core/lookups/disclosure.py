@@ -91,7 +91,7 @@ class KnownPerson:
     addresses of a type that is wanted, whose host nobody has asked.
     """
 
-    said: Subject
+    provided: Subject
     subject: Subject
     contact: Contact | None
     suppressed: bool
@@ -124,10 +124,10 @@ def assess(
     owned = contact is not None and _owns(held, contact.id, wish, values)
     asked = subject if contact is None or match.remembered else _stored_facts(subject, contact, match, held)
     return KnownPerson(
-        said=subject,
+        provided=subject,
         subject=asked,
         contact=contact,
-        suppressed=any(held.hides(one, subject) for one in match.remembered or (contact,)),
+        suppressed=any(held.is_suppressed(one, subject) for one in match.remembered or (contact,)),
         owned=owned,
         good=_is_any_fresh(values, wish, usual_age, now=now) if wish.max_age or not owned else bool(values),
         stored=bool(values),
@@ -153,7 +153,7 @@ def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, 
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:
     """Return everything that names the person: what the caller said and what is stored."""
-    said = contact_data.given_identifiers(known.said)
+    said = contact_data.given_identifiers(known.provided)
     if known.contact is None:
         return said
     held = contact_data.load(session, workspace_id, [known.contact])
@@ -162,7 +162,7 @@ def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list
 
 def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
     """Tell whether the contact is on the suppression list by now."""
-    return contact_data.load(session, workspace_id, [contact]).hides(contact)
+    return contact_data.load(session, workspace_id, [contact]).is_suppressed(contact)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ def disclose(
     was asked for is given only to who owns it.
     """
     held = contact_data.load(session, workspace_id, [contact])
-    if held.hides(contact):
+    if held.is_suppressed(contact):
         return None
     values = _values(held, contact.id, wish)
     is_owned = _owns(held, contact.id, wish, values)

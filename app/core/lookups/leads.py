@@ -56,7 +56,7 @@ def _leads(
     held = contact_data.load(session, workspace_id, people)
     urls = [contact.linkedin_url for contact in people if contact.linkedin_url]
     saved = saved_profiles.by_url(session, workspace_id, urls)
-    return [_lead(contact, held, saved, prices) for contact in people if not held.hides(contact)]
+    return [_lead(contact, held, saved, prices) for contact in people if not held.is_suppressed(contact)]
 
 
 def _lead(

@@ -39,8 +39,8 @@ def look_up(
 
 def _answer(subject: Subject, match: Match, held: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     people = match.remembered or (match.contact,)
-    suppressed = any(held.hides(contact, subject) for contact in people)
-    shown = [one for one in match.candidates if not held.hides(one.contact)]
+    suppressed = any(held.is_suppressed(contact, subject) for contact in people)
+    shown = [one for one in match.candidates if not held.is_suppressed(one.contact)]
     if suppressed or (match.candidates and not shown):
         company = match.company if match.contact is None else None
         return _none(company, suppressed=True)

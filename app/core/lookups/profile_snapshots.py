@@ -40,8 +40,8 @@ class ProfileSnapshot:
 
     linkedin_url: str
     captured_at: datetime | None
-    read: Mapping[str, str | None] = field(default_factory=dict)
-    marks: Mapping[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, str | None] = field(default_factory=dict)
+    annotations: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class SaveResult:
     profile: SavedProfile
     created: bool = False
     changes: tuple[FieldChange, ...] = ()
-    was: Position | None = None
+    previous_position: Position | None = None
 
     @property
     def position(self) -> Position:
@@ -99,7 +99,7 @@ def save(
     lock_resolution(session)  # nobody is erased between the look at the list and the writing
     subject = Subject(linkedin_url=capture.linkedin_url)
     match, held = disclosure.find(session, workspace_id, subject)
-    if held.hides(match.contact, subject):
+    if held.is_suppressed(match.contact, subject):
         raise PersonSuppressed
     capture = replace(capture, captured_at=capture.captured_at or now)
     created = _insert(session, workspace_id, account_id, capture, now)
@@ -117,7 +117,7 @@ def save(
     if created:
         return SaveResult(profile, created=True)
     was = before if _position(profile).differs_from(before) else None
-    return SaveResult(profile, changes=changes, was=was)
+    return SaveResult(profile, changes=changes, previous_position=was)
 
 
 def _insert(
@@ -143,7 +143,7 @@ def _insert(
 
 
 def _merge(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]:
-    read = {name: value for name, value in capture.read.items() if value is not None}
+    read = {name: value for name, value in capture.fields.items() if value is not None}
     stamp = rfc3339(capture.captured_at) or ""
     newer = {name: value for name, value in read.items() if stamp >= profile.captured.get(name, "")}
     values: dict[str, str | None] = dict(newer)
@@ -160,7 +160,9 @@ def _merge(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]
 def _apply_annotations(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]:
     """Put on the list, tags and note that were given, null included, unless newer ones are there."""
     stamp = rfc3339(capture.captured_at) or ""
-    newer = {name: value for name, value in capture.marks.items() if stamp >= profile.captured.get(name, "")}
+    newer = {
+        name: value for name, value in capture.annotations.items() if stamp >= profile.captured.get(name, "")
+    }
     profile.captured = profile.captured | dict.fromkeys(newer, stamp)
     return _set(profile, newer, {name: public for public, name in ANNOTATIONS.items()})
 

@@ -57,9 +57,9 @@ def keep_person(
     for found in _of_one_person(told, subject):
         kept = contacts.upsert(session, conflicts.ranked(found, ranking), now=now)
         firm = companies.find(session, found.company) if found.company else None
-        people.append((kept.id, SourceRecord.told(found, CONTACT_FIELDS), firm.id if firm else None))
+        people.append((kept.id, SourceRecord.from_finding(found, CONTACT_FIELDS), firm.id if firm else None))
         if firm is not None and found.company is not None:
-            firms.append((firm.id, SourceRecord.told(found.company, COMPANY_FIELDS)))
+            firms.append((firm.id, SourceRecord.from_finding(found.company, COMPANY_FIELDS)))
     session.expire_all()  # the rows were written past the objects
     employed = [
         (contact_id, word.employed_by(_name(session, company_id))) for contact_id, word, company_id in people
@@ -86,7 +86,7 @@ def keep_company(
     for one in told:
         found = one if _is_another(one, domain, page) else _named(one, domain, page)
         kept = companies.upsert(session, conflicts.ranked(found, ranking), now=now)
-        said.append((kept.id, SourceRecord.told(found, COMPANY_FIELDS)))
+        said.append((kept.id, SourceRecord.from_finding(found, COMPANY_FIELDS)))
     return SourceRecords(companies=tuple(said))
 
 

@@ -74,12 +74,12 @@ class ErasurePlan:
 
     named: PersonMatcher
     contact_ids: tuple[str, ...] = ()
-    listed: tuple[Identifier, ...] = ()
+    to_suppress: tuple[Identifier, ...] = ()
     shared: int = 0
     job_ids: tuple[str, ...] = ()
     lookup_ids: tuple[str, ...] = ()
     profile_ids: tuple[str, ...] = ()
-    noted_ids: tuple[str, ...] = ()
+    mentioning_ids: tuple[str, ...] = ()
     recipients: tuple[Recipient, ...] = ()
     providers: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
@@ -127,12 +127,12 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
     return ErasurePlan(
         named=named,
         contact_ids=ids,
-        listed=own,
+        to_suppress=own,
         shared=len(shared),
         job_ids=tuple(jobs),
         lookup_ids=tuple(lookups),
         profile_ids=tuple(profiles),
-        noted_ids=tuple(noted),
+        mentioning_ids=tuple(noted),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
         accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(named.emails)))),
@@ -149,16 +149,16 @@ def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
     at the list before, goes, too.
     """
     bulk.lock_resolution(session)
-    erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.listed, ()))}
+    erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.to_suppress, ()))}
     reveals.keep_shared(session, erased)
     session.execute(delete(Contact).where(Contact.id.in_(erased)))
     own = or_(
         SavedProfile.id.in_(trail.profile_ids), SavedProfile.linkedin_url.in_(trail.named.linkedin_urls)
     )
     session.execute(delete(SavedProfile).where(own))
-    for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.noted_ids))):
+    for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.mentioning_ids))):
         _clean(profile, trail.named)
-    caller_identifiers.forget(session, trail.listed)
+    caller_identifiers.forget(session, trail.to_suppress)
     redaction.delete_lookups(session, trail.lookup_ids)
     jobs = select(Job).where(Job.id.in_(trail.job_ids)).order_by(Job.workspace_id, Job.id)
     for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():
@@ -203,9 +203,9 @@ def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]
         last = batch[-1].id
         parts = select(JobItem.job_id, JobItem.request, JobItem.result, JobItem.error)
         items = session.execute(parts.where(JobItem.job_id.in_([row.id for row in batch])))
-        theirs = {row.job_id for row in items if named.is_in([row.request, row.result, row.error])}
+        theirs = {row.job_id for row in items if named.matches([row.request, row.result, row.error])}
         for row in batch:
-            if row.id in theirs or named.is_in([row.request, row.result, row.error, row.trace]):
+            if row.id in theirs or named.matches([row.request, row.result, row.error, row.trace]):
                 (lookups if row.kind in _LOOKUPS and row.finished_at else found).append(row.id)
     return found, lookups
 
@@ -219,9 +219,9 @@ def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[s
     while batch := session.scalars(query.where(SavedProfile.id > last).limit(BATCH_SIZE)).all():
         last = batch[-1].id
         for profile in batch:
-            if profile.linkedin_url in named.linkedin_urls or named.is_in(profile.subject.as_dict()):
+            if profile.linkedin_url in named.linkedin_urls or named.matches(profile.subject.as_dict()):
                 own.append(profile.id)
-            elif named.is_in([*(getattr(profile, name) for name in _NOTES), profile.tags]):
+            elif named.matches([*(getattr(profile, name) for name in _NOTES), profile.tags]):
                 noted.append(profile.id)
         session.expunge_all()
     return own, noted
@@ -230,9 +230,9 @@ def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[s
 def _clean(profile: SavedProfile, named: PersonMatcher) -> None:
     """Take the person out of what was noted beside somebody else."""
     for name in _NOTES:
-        if named.is_in(getattr(profile, name)):
+        if named.matches(getattr(profile, name)):
             setattr(profile, name, None)
-    profile.tags = [tag for tag in profile.tags if not named.is_in(tag)]
+    profile.tags = [tag for tag in profile.tags if not named.matches(tag)]
 
 
 def _recipients(session: Session, ids: Sequence[str]) -> tuple[Recipient, ...]:

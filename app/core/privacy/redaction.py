@@ -41,7 +41,7 @@ def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -
     its lease, and the job waits for the next.
     """
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
-    theirs = [item for item in items if named.is_in([item.request, item.result, item.error])]
+    theirs = [item for item in items if named.matches([item.request, item.result, item.error])]
     job.question = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
@@ -55,7 +55,7 @@ def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -
         item.request, item.result, item.error = {}, None, _without_details(item.error)
     if not items:
         job.request, job.result, job.error = {}, None, _without_details(job.error)
-    job.trace = [line for line in job.trace if not named.is_in(line)]
+    job.trace = [line for line in job.trace if not named.matches(line)]
     session.flush()
     _forget_calls(session, job.id, [item.index for item in theirs] if items else None)
 
@@ -69,7 +69,7 @@ def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
 def delete_webhooks(session: Session, named: PersonMatcher) -> int:
     """Delete webhooks whose address names the person; give how many."""
     rows = session.execute(select(Webhook.id, Webhook.url))
-    found = [row.id for row in rows if named.is_in(row.url)]
+    found = [row.id for row in rows if named.matches(row.url)]
     session.execute(delete(Webhook).where(Webhook.id.in_(found)))
     return len(found)
 
@@ -97,7 +97,7 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
     """
     reference = request.get("client_reference", "")
     theirs = named(contact_data.given_identifiers(Subject(**request["subject"])))
-    is_id = _ID.fullmatch(reference) and not theirs.is_in(reference)
+    is_id = _ID.fullmatch(reference) and not theirs.matches(reference)
     return {"client_reference": reference} if is_id else {}
 
 

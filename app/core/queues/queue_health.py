@@ -40,7 +40,7 @@ def standings(session: Session, *, now: datetime) -> dict[Queue, QueueHealth]:
     found = {}
     for queue in Queue:
         living = [
-            (row, state) for row, state in known if queue in row.queues and state is not WorkerState.SILENT
+            (row, state) for row, state in known if queue in row.queues and state is not WorkerState.OFFLINE
         ]
         consuming = [row for row, state in living if state is WorkerState.WORKING]
         idle = sum(row.busy < row.threads for row in consuming)

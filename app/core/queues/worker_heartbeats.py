@@ -30,7 +30,7 @@ class WorkerState(StrEnum):
     WORKING = "working"
     WITHOUT_QUEUE = "without_queue"
     STOPPING = "stopping"
-    SILENT = "silent"
+    OFFLINE = "silent"
 
 
 class WorkerRecord(Base):
@@ -102,7 +102,7 @@ def known(session: Session) -> list[WorkerRecord]:
 
 def state(worker: WorkerRecord, *, now: datetime) -> WorkerState:
     """Return how the worker stands."""
-    return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.SILENT
+    return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.OFFLINE
 
 
 def forget(session: Session, *, now: Moment) -> None:

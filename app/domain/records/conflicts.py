@@ -45,7 +45,7 @@ class SourceRecord:
         return cls({name: getattr(thing, name) for name in fields}, provenance)
 
     @classmethod
-    def told(cls, found: FoundContact | FoundCompany, fields: Sequence[str]) -> Self:
+    def from_finding(cls, found: FoundContact | FoundCompany, fields: Sequence[str]) -> Self:
         """Read what a provider said."""
         return cls.of(found, fields, {ALL: stamp(found.source)})
 

@@ -44,8 +44,8 @@ class Change(Enum):
     """What came of a merge: nothing, a newer date for what was known, or something anybody can see."""
 
     NONE = 0
-    CONFIRMED = 1
-    VISIBLE = 2
+    REFRESHED = 1
+    CHANGED = 2
 
 
 @lru_cache(maxsize=1024)
@@ -99,12 +99,12 @@ def _merge_unit(
     if differing:
         for name in unit:
             row[name] = found[name]
-        return Change.VISIBLE, list(unit)
+        return Change.CHANGED, list(unit)
     for name in missing:
         row[name] = found[name]
     if missing:
-        return Change.VISIBLE, given if newer else missing
-    return (Change.CONFIRMED, given) if newer else (Change.NONE, [])
+        return Change.CHANGED, given if newer else missing
+    return (Change.REFRESHED, given) if newer else (Change.NONE, [])
 
 
 def _latest(row: Mapping[str, Any], unit: tuple[str, ...]) -> Mapping[str, str]:

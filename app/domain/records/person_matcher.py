@@ -31,7 +31,7 @@ class PersonMatcher:
     phones: frozenset[str] = frozenset()
     names: frozenset[tuple[str, str]] = field(default=frozenset())
 
-    def is_in(self, value: Any) -> bool:  # noqa: ANN401 -- any JSON
+    def matches(self, value: Any) -> bool:  # noqa: ANN401 -- any JSON
         """Tell whether a JSON value names the person, in whatever spelling, also amid other text."""
         return any(
             self._is_text(part) if isinstance(part, str) else self._is_called(part) for part in _parts(value)

@@ -26,8 +26,8 @@ def member(app: APIFlask) -> Member:
 
 
 @pytest.fixture
-def machines(app: APIFlask) -> AppServices:
-    found: AppServices = app.extensions["machines"]
+def services(app: APIFlask) -> AppServices:
+    found: AppServices = app.extensions["services"]
     return found
 
 
@@ -38,8 +38,8 @@ def ask(member: Member, wait: int = 25) -> tuple[int, str | None, float]:
     return answer.status_code, answer.headers.get("Preference-Applied"), time.monotonic() - started
 
 
-def test_who_finds_no_seat_is_answered_at_once(member: Member, machines: AppServices) -> None:
-    machines.room.seats = 0
+def test_who_finds_no_seat_is_answered_at_once(member: Member, services: AppServices) -> None:
+    services.bulkhead.seats = 0
 
     status, applied, seconds = ask(member)
 
@@ -55,18 +55,18 @@ def test_who_finds_a_seat_waits(member: Member) -> None:
 
 
 def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
-    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(member, wait=0)
-    listen = machines.ear.waiting
+    listen = services.listener.subscribe
 
     def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
         over = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             session.execute(update(Job).where(Job.id == job_id).values(over))
         return listen(job_id)
 
-    monkeypatch.setattr(machines.ear, "waiting", end_and_listen)
+    monkeypatch.setattr(services.listener, "waiting", end_and_listen)
 
     status, _applied, seconds = ask(member)
 
@@ -74,13 +74,13 @@ def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
     assert seconds < 10
 
 
-def test_when_the_process_ends_nobody_waits_any_longer(member: Member, machines: AppServices) -> None:
+def test_when_the_process_ends_nobody_waits_any_longer(member: Member, services: AppServices) -> None:
     outcome: list[tuple[int, str | None, float]] = []
     waiting = threading.Thread(target=lambda: outcome.append(ask(member)))
     waiting.start()
-    until(lambda: machines.ear._waiters)  # noqa: SLF001 -- there is no other sign of it
+    until(lambda: services.listener._waiters)  # noqa: SLF001 -- there is no other sign of it
 
-    machines.ear.close()
+    services.listener.close()
     waiting.join(10)
 
     assert outcome[0][0] == 202
@@ -88,9 +88,9 @@ def test_when_the_process_ends_nobody_waits_any_longer(member: Member, machines:
 
 
 def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
-    member: Member, machines: AppServices
+    member: Member, services: AppServices
 ) -> None:
-    machines.ear.close()
+    services.listener.close()
 
     status, _applied, seconds = ask(member)
 
@@ -99,13 +99,13 @@ def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
 
 
 def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
-    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
     with ExitStack() as attended:
         for _ in range(MAX_WRITES):
-            attended.enter_context(machines.room.turn(to_write=True))
+            attended.enter_context(services.bulkhead.db_slot(to_write=True))
         status, _applied, _seconds = ask(member)
 
     assert status == Unavailable.status
@@ -113,13 +113,13 @@ def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
 
 
 def test_who_was_taken_in_and_cannot_be_told_more_is_told_that(
-    member: Member, machines: AppServices, monkeypatch: pytest.MonkeyPatch
+    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
     with ExitStack() as attended:
         for _ in range(MAX_READS):
-            attended.enter_context(machines.room.turn())
+            attended.enter_context(services.bulkhead.db_slot())
         answer = member.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},

@@ -29,14 +29,14 @@ from app.infra.db import Database
 
 def settle(app: APIFlask, **changes: Any) -> None:
     """Change settings of the running application."""
-    machines = app.extensions["machines"]
-    settings = dataclasses.replace(machines.settings, **changes)
-    app.extensions["machines"] = dataclasses.replace(machines, settings=settings)
+    services = app.extensions["services"]
+    settings = dataclasses.replace(services.settings, **changes)
+    app.extensions["services"] = dataclasses.replace(services, settings=settings)
 
 
 def use(app: APIFlask, url: str) -> None:
     """Let the application use another database."""
-    app.extensions["machines"] = dataclasses.replace(app.extensions["machines"], database=Database(url))
+    app.extensions["services"] = dataclasses.replace(app.extensions["services"], database=Database(url))
 
 
 def test_a_process_that_answers_is_alive(client: FlaskClient) -> None:
@@ -266,7 +266,7 @@ def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
                 faults=[{}, {}],
             )
         )
-    app.extensions["machines"].sender.send(Kind.REVEAL_EMAIL, ["job_x"])
+    app.extensions["services"].sender.send(Kind.REVEAL_EMAIL, ["job_x"])
 
     text = app.test_client().get("/metrics").text
 

@@ -163,7 +163,7 @@ def test_people_meet_within_one_batch(session: Session) -> None:
     kept = contacts.upsert_many(session, founds, now=NOW)
 
     assert len({one.contact_id for one in kept}) == 2
-    assert [one.change for one in kept] == [None, Change.VISIBLE, Change.VISIBLE, None, Change.NONE]
+    assert [one.change for one in kept] == [None, Change.CHANGED, Change.CHANGED, None, Change.NONE]
 
 
 def test_a_newer_word_wins_field_by_field_and_keeps_its_source(session: Session) -> None:
@@ -206,7 +206,7 @@ def test_a_confirmation_is_no_update(session: Session) -> None:
 
     [kept] = contacts.upsert_many(session, [again], now=NOW + DAY)
 
-    assert kept.change is Change.CONFIRMED
+    assert kept.change is Change.REFRESHED
     row = session.get_one(Contact, kept.contact_id, populate_existing=True)
     assert row.updated_at == NOW
     assert row.provenance["*"]["at"] == "2026-11-21T12:00:00.000Z"

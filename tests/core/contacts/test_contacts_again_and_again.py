@@ -116,6 +116,6 @@ def test_reading_a_list_again_changes_nothing(
             kept = contacts.upsert_many(session, listed[start : start + cut], now=NOW + timedelta(days=later))
             changes += [one.change for one in kept]
 
-        assert set(changes) <= {Change.NONE, Change.CONFIRMED}
+        assert set(changes) <= {Change.NONE, Change.REFRESHED}
         assert shown(session) == before
         session.rollback()

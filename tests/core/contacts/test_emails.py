@@ -121,7 +121,7 @@ def test_the_same_address_twice_in_a_batch_is_one(session: Session, ada: Contact
 
     changes = emails.upsert_many(session, [item, item, newer], fresh={ada.id})
 
-    assert changes == [Change.VISIBLE, Change.NONE, Change.CONFIRMED]
+    assert changes == [Change.CHANGED, Change.NONE, Change.REFRESHED]
     [kept] = emails.of(session, [ada.id])[ada.id]
     assert kept.last_seen_at == LATER
 

@@ -39,7 +39,9 @@ def save(
     **read: str | None,
 ) -> SaveResult:
     """Save what was read so long after NOW; what is saved is known at once."""
-    capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW + at, read=read, marks=marks or {})
+    capture = ProfileSnapshot(
+        linkedin_url=ADA_URL, captured_at=NOW + at, fields=read, annotations=marks or {}
+    )
     return profile_snapshots.save(
         session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW + at
     )
@@ -54,7 +56,7 @@ def test_the_first_save_makes_a_profile(session: Session, workspace_id: str) -> 
         **READ,
     )
 
-    assert (saved.created, saved.changes, saved.was) == (True, (), None)
+    assert (saved.created, saved.changes, saved.previous_position) == (True, (), None)
     assert saved_profiles.saved_object(saved.profile) == {
         "id": saved.profile.id,
         "linkedin_url": ADA_URL,
@@ -79,7 +81,7 @@ def test_saving_twice_changes_nothing(session: Session, workspace_id: str) -> No
 
     again = save(session, workspace_id, at=DAY, marks={"tags": ["a"]}, **READ)
 
-    assert (again.created, again.changes, again.was) == (False, (), None)
+    assert (again.created, again.changes, again.previous_position) == (False, (), None)
     assert (again.profile.id, again.profile.updated_at) == (first.profile.id, updated_at)
 
 
@@ -93,7 +95,7 @@ def test_a_newer_capture_wins_and_says_what_it_changed(session: Session, workspa
         FieldChange("company.name", "Acme", "Beta"),
         FieldChange("company.domain", "acme.com", None),
     )
-    assert saved.was == Position("Engineer", "Acme", "acme.com")
+    assert saved.previous_position == Position("Engineer", "Acme", "acme.com")
     assert saved.position == Position("Director", "Beta", None)
     assert saved.profile.updated_at == NOW + DAY
 
@@ -105,7 +107,7 @@ def test_an_older_capture_fills_gaps_and_changes_nothing_else(session: Session, 
 
     assert saved.changes == (FieldChange("headline", None, "Thinks"),)
     assert saved.profile.title == "Director"
-    assert saved.was is None
+    assert saved.previous_position is None
 
 
 def test_an_old_company_does_not_come_back_with_its_website(session: Session, workspace_id: str) -> None:
@@ -165,7 +167,7 @@ def test_another_spelling_or_a_filled_gap_is_no_new_job(
     saved = save(session, workspace_id, at=DAY, **after)
 
     assert saved.changes
-    assert saved.was is None
+    assert saved.previous_position is None
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_another_title_or_company_is_a_new_job(
 
     saved = save(session, workspace_id, at=DAY, **after)
 
-    assert saved.was is not None
+    assert saved.previous_position is not None
 
 
 def test_each_workspace_has_its_own_profile_and_contacts_are_not_touched(

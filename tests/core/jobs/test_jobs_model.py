@@ -324,17 +324,20 @@ class JobsModel(RuleBasedStateMachine):
         if self._try(claimed, lambda session: leases.fail(session, claimed, CRASHED, now=self.now)):
             self._close(claimed.job_id, "failed")
 
-    @rule(claimed=claims, seconds=st.sampled_from([0, 5, 600]), spends=st.booleans())
-    def put_back(self, claimed: Claim, seconds: int, *, spends: bool) -> None:
+    @rule(claimed=claims, seconds=st.sampled_from([0, 5, 600]), counts_as_attempt=st.booleans())
+    def put_back(self, claimed: Claim, seconds: int, *, counts_as_attempt: bool) -> None:
         """Come again later, because somebody failed or because somebody needs time."""
         self._tick()
         later = self.now + timedelta(seconds=seconds)
         if self._try(
-            claimed, lambda session: leases.requeue(session, claimed, run_after=later, spends=spends)
+            claimed,
+            lambda session: leases.requeue(
+                session, claimed, run_after=later, counts_as_attempt=counts_as_attempt
+            ),
         ):
             job = self.known[claimed.job_id]
             job.status, job.token, job.run_after = "queued", None, later
-            job.attempts -= not spends
+            job.attempts -= not counts_as_attempt
 
     @rule(claimed=claims)
     def renew(self, claimed: Claim) -> None:
@@ -410,7 +413,7 @@ class JobsModel(RuleBasedStateMachine):
             workspace_id=self.workspace_id,
             account_id=None,
             request={},
-            identity={"about": list(about)},
+            dedup_key={"about": list(about)},
             price=price,
             **more,
         )

@@ -179,7 +179,7 @@ def test_a_failure_ends_the_job_and_gives_everything_back(session: Session) -> N
 def test_a_job_that_only_waited_has_spent_no_try(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
-    leases.requeue(session, claim(session, job_id), run_after=NOW, spends=False)
+    leases.requeue(session, claim(session, job_id), run_after=NOW, counts_as_attempt=False)
 
     assert read(session, job_id).attempts == 0
 

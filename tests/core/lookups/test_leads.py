@@ -82,7 +82,7 @@ def test_a_lead_says_what_can_be_had_and_what_is_saved(session: Session, workspa
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL, department="engineering")
     an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
-    capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, marks={"list_name": "Prospects"})
+    capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
     profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW)
 
     [lead] = ask(session, workspace_id)["leads"]

@@ -49,7 +49,7 @@ def look_up(session: Session, workspace_id: str, **said: str) -> dict[str, Any]:
 
 def save(session: Session, workspace_id: str, url: str = ADA_URL) -> str:
     capture = ProfileSnapshot(
-        linkedin_url=url, captured_at=NOW, marks={"list_name": "Prospects", "tags": ["x"]}
+        linkedin_url=url, captured_at=NOW, annotations={"list_name": "Prospects", "tags": ["x"]}
     )
     saved = profile_snapshots.save(
         session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW

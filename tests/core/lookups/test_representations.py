@@ -191,7 +191,7 @@ def test_a_contact_is_hidden_by_anything_that_is_suppressed(session: Session, ki
 
     held = contact_data.load(session, workspace_id, [ada, grace])
 
-    assert [held.hides(ada), held.hides(grace)] == [True, False]
+    assert [held.is_suppressed(ada), held.is_suppressed(grace)] == [True, False]
 
 
 def test_a_subject_hides_the_person_by_what_the_caller_said(session: Session) -> None:
@@ -201,7 +201,11 @@ def test_a_subject_hides_the_person_by_what_the_caller_said(session: Session) ->
 
     held = contact_data.load(session, workspace_id, [ada], [said])
 
-    assert [held.hides(ada), held.hides(ada, said), held.hides(None, said)] == [False, True, True]
+    assert [held.is_suppressed(ada), held.is_suppressed(ada, said), held.is_suppressed(None, said)] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_a_hundred_contacts_cost_as_many_queries_as_one(session: Session) -> None:
@@ -221,7 +225,7 @@ def test_nobody_costs_no_query(session: Session) -> None:
     with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
         held = contact_data.load(session, "wks_none", [])
 
-    assert (seen, held.hides(None)) == ([], False)
+    assert (seen, held.is_suppressed(None)) == ([], False)
 
 
 def test_rows_that_are_not_flushed_yet_are_seen(session: Session) -> None:

@@ -84,7 +84,7 @@ def test_a_person_is_found_by_id_and_nobody_by_an_unknown_one(session: Session, 
 def test_everything_that_names_the_person_goes_on_the_list(session: Session, ada: Contact) -> None:
     trail = follow(session, EMAIL)
 
-    assert set(trail.listed) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
+    assert set(trail.to_suppress) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
     assert trail.contact_ids == (ada.id,)
     assert trail.shared == 0
 
@@ -92,7 +92,7 @@ def test_everything_that_names_the_person_goes_on_the_list(session: Session, ada
 def test_whom_nobody_knows_is_kept_out_all_the_same(session: Session) -> None:
     trail = erase(session, EMAIL)
 
-    assert (trail.listed, trail.contact_ids) == ((EMAIL,), ())
+    assert (trail.to_suppress, trail.contact_ids) == ((EMAIL,), ())
 
 
 def test_values_that_others_have_too_stay_theirs(session: Session, ada: Contact) -> None:
@@ -102,7 +102,7 @@ def test_values_that_others_have_too_stay_theirs(session: Session, ada: Contact)
 
     trail = erase(session, contact_ids=(ada.id,))
 
-    assert trail.listed == (Identifier("linkedin_url", ADA_URL),)
+    assert trail.to_suppress == (Identifier("linkedin_url", ADA_URL),)
     assert trail.shared == 2
     assert session.scalars(select(Contact.id)).all() == [bob.id]
 
@@ -280,8 +280,8 @@ def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned
     bob = ProfileSnapshot(
         linkedin_url="https://www.linkedin.com/in/bob",
         captured_at=NOW,
-        read={"full_name": "Bob"},
-        marks={"note": "with ada@acme.com", "tags": ["x", "Ada@acme.com"]},
+        fields={"full_name": "Bob"},
+        annotations={"note": "with ada@acme.com", "tags": ["x", "Ada@acme.com"]},
     )
     for workspace_id in (first, second):
         capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW)
@@ -289,7 +289,7 @@ def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned
             session, workspace_id=workspace_id, account_id="acc_1", capture=capture, now=NOW
         )
     eve = ProfileSnapshot(
-        linkedin_url="https://www.linkedin.com/in/eve", captured_at=NOW, marks={"note": "n"}
+        linkedin_url="https://www.linkedin.com/in/eve", captured_at=NOW, annotations={"note": "n"}
     )
     for capture in (bob, eve):
         profile_snapshots.save(session, workspace_id=first, account_id="acc_1", capture=capture, now=NOW)

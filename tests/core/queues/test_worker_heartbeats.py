@@ -61,7 +61,7 @@ def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
     assert [row.name for row in worker_heartbeats.known(session)] == ["two@host:2"]
 
 
-@pytest.mark.parametrize(("seconds", "state"), [(14, WorkerState.WORKING), (15, WorkerState.SILENT)])
+@pytest.mark.parametrize(("seconds", "state"), [(14, WorkerState.WORKING), (15, WorkerState.OFFLINE)])
 def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
     session: Session, seconds: int, state: WorkerState
 ) -> None:

@@ -31,7 +31,7 @@ def test_a_newer_unit_replaces_the_whole_unit() -> None:
 
     change = merge(known, word(country="DE"), UNITS, said(1))
 
-    assert change is Change.VISIBLE
+    assert change is Change.CHANGED
     assert (known["title"], known["city"], known["country"]) == ("CTO", None, "DE")
     assert known["provenance"]["country"]["source"] == "new"
     assert "city" not in known["provenance"]
@@ -42,7 +42,7 @@ def test_a_unit_that_agrees_is_filled_up() -> None:
 
     change = merge(known, word(city="Paris", country="FR"), UNITS, said())
 
-    assert (change, known["city"]) == (Change.VISIBLE, "Paris")
+    assert (change, known["city"]) == (Change.CHANGED, "Paris")
 
 
 def test_an_older_city_does_not_go_with_a_newer_country() -> None:
@@ -66,7 +66,7 @@ def test_a_whole_confirmation_is_one_stamp() -> None:
 
     change = merge(known, word(title="CTO", country="DE"), UNITS, said(2, "newest"))
 
-    assert change is Change.CONFIRMED
+    assert change is Change.REFRESHED
     assert known["provenance"] == {"*": {"source": "newest", "at": "2026-11-22T00:00:00.000Z"}}
 
 
@@ -134,6 +134,6 @@ def test_a_less_trusted_word_of_the_day_still_fills_a_gap() -> None:
 
     change = merge(known, word(city="Paris", country="FR"), UNITS, weighed("second", 8))
 
-    assert (change, known["city"]) == (Change.VISIBLE, "Paris")
+    assert (change, known["city"]) == (Change.CHANGED, "Paris")
     assert known["provenance"]["*"] == stamp
     assert known["provenance"]["city"]["source"] == "second"

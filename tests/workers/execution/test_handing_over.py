@@ -54,19 +54,19 @@ def time(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, redis_url: str, client: Redis) -> WorkerServices:
+def services(settings: Settings, database: Database, redis_url: str, client: Redis) -> WorkerServices:
     return WorkerServices(settings, database, JobPublisher(redis_url), SilentBell())  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def bench(machines: WorkerServices, time: list[Any], monkeypatch: pytest.MonkeyPatch) -> Bench:
+def bench(services: WorkerServices, time: list[Any], monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(job_runner, "_last_served", {})
-    return use(a_bench(machines, monkeypatch).ordered("one"))
+    return use(a_bench(services, monkeypatch).ordered("one"))
 
 
 def use(bench: Bench) -> Bench:
     """Let the tasks of this process run with the bench's machines."""
-    bench.monkeypatch.setattr(job_runner, "_current", [bench.machines])
+    bench.monkeypatch.setattr(job_runner, "_current", [bench.services])
     return bench
 
 
@@ -79,14 +79,14 @@ def email(status: EmailStatus = EmailStatus.VALID) -> FoundEmail:
 
 
 def keep_ada(bench: Bench, status: EmailStatus = EmailStatus.VALID) -> None:
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), linkedin_url=ADA, emails=(email(status),))
         contacts.upsert(session, found, now=NOW)
 
 
 def ask_about_ada(bench: Bench, **subject: str) -> str:
     request = {"subject": subject or {"linkedin_url": ADA}, "types": ["work"], "min_status": "valid"}
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         return a_job(session, bench.workspace_id, new_id("job"), request=request)
 
 
@@ -96,7 +96,7 @@ def deliver(job_id: str, source: Queue, kind: Kind = Kind.REVEAL_EMAIL) -> None:
 
 
 def after(bench: Bench, job_id: str) -> Job:
-    with bench.machines.database.reading() as session:
+    with bench.services.database.reading() as session:
         return read(session, job_id)
 
 
@@ -113,13 +113,13 @@ def counted(bench: Bench) -> Iterator[list[str]]:
     def note(*words: Any) -> None:
         statements.append(words[2])
 
-    event.listen(bench.machines.database.engine, "before_cursor_execute", note)
+    event.listen(bench.services.database.engine, "before_cursor_execute", note)
     yield statements
-    event.remove(bench.machines.database.engine, "before_cursor_execute", note)
+    event.remove(bench.services.database.engine, "before_cursor_execute", note)
 
 
 def money(bench: Bench) -> tuple[int, int, int]:
-    with bench.machines.database.reading() as session:
+    with bench.services.database.reading() as session:
         return figures(session, bench.workspace_id)
 
 
@@ -174,8 +174,8 @@ def test_the_interactive_queue_does_not_run_what_was_handed_over(bench: Bench) -
 def test_a_stored_address_that_must_be_verified_is_handed_over(bench: Bench) -> None:
     keep_ada(bench, EmailStatus.UNKNOWN)
     bench = use(bench.ordered())
-    settings = dataclasses.replace(bench.machines.settings, providers_verification=("one",))
-    use(dataclasses.replace(bench, machines=dataclasses.replace(bench.machines, settings=settings)))
+    settings = dataclasses.replace(bench.services.settings, providers_verification=("one",))
+    use(dataclasses.replace(bench, services=dataclasses.replace(bench.services, settings=settings)))
     bench.providers()
     job_id = ask_about_ada(bench)
 
@@ -203,11 +203,11 @@ def test_without_redis_a_handed_over_job_is_sent_to_its_queue_when_redis_is_back
 ) -> None:
     bench.providers(one=tells(email()))
     away = JobPublisher(f"redis://127.0.0.1:{free_port()}/0")
-    use(dataclasses.replace(bench, machines=dataclasses.replace(bench.machines, sender=away)))
+    use(dataclasses.replace(bench, services=dataclasses.replace(bench.services, sender=away)))
     job_id = ask_about_ada(bench, **NAMED)
     deliver(job_id, Queue.INTERACTIVE)
 
-    upkeep.sweep_once(bench.machines)
+    upkeep.sweep_once(bench.services)
 
     assert messages(client) == {Queue.PROVIDERS: 1}
 
@@ -220,10 +220,10 @@ def test_a_worker_that_dies_before_it_sends_the_message_leaves_it_to_the_sweeper
     deliver(job_id, Queue.INTERACTIVE)
     client.flushall()
 
-    upkeep.sweep_once(bench.machines)
+    upkeep.sweep_once(bench.services)
     early = messages(client)
-    time[0] += timedelta(seconds=bench.machines.settings.republish_seconds)
-    upkeep.sweep_once(bench.machines)
+    time[0] += timedelta(seconds=bench.services.settings.republish_seconds)
+    upkeep.sweep_once(bench.services)
 
     assert (early, messages(client)) == ({}, {Queue.PROVIDERS: 1})
 
@@ -238,11 +238,11 @@ def test_a_job_whose_worker_was_killed_comes_back_to_the_queue_it_was_handed_to(
     job_id = ask_about_ada(bench, **NAMED)
     deliver(job_id, Queue.INTERACTIVE)
     with pytest.raises(SystemExit):
-        job_runner.run_next(Queue.PROVIDERS, job_id, "task", bench.machines)
+        job_runner.run_next(Queue.PROVIDERS, job_id, "task", bench.services)
     client.flushall()
 
-    time[0] += timedelta(seconds=bench.machines.settings.lease_seconds + 1)
-    upkeep.sweep_once(bench.machines)
+    time[0] += timedelta(seconds=bench.services.settings.lease_seconds + 1)
+    upkeep.sweep_once(bench.services)
 
     assert messages(client) == {Queue.PROVIDERS: 1}
     assert money(bench) == (9, 1, 0)
@@ -255,9 +255,9 @@ def test_taking_turns_costs_a_stored_reveal_no_statement(bench: Bench) -> None:
 
     named, next_one = ask_about_ada(bench), ask_about_ada(bench)
     with counted(bench) as by_name:
-        job_runner.run(named, reveal.email, bench.machines)
+        job_runner.run(named, reveal.email, bench.services)
     with counted(bench) as by_turn:
-        job_runner.run_next(Queue.INTERACTIVE, next_one, "task", bench.machines)
+        job_runner.run_next(Queue.INTERACTIVE, next_one, "task", bench.services)
 
     assert len(by_turn) == len(by_name) > 0
     assert after(bench, next_one).status == "succeeded"
@@ -266,7 +266,7 @@ def test_taking_turns_costs_a_stored_reveal_no_statement(bench: Bench) -> None:
 def an_enrichment(bench: Bench, workspace_id: str, names: int) -> str:
     request = {"entity": "person", "fields": ["profile"], "max_credits": None}
     items = tuple({"subject": {**NAMED, "full_name": f"Ada {number}"}} for number in range(names))
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         return a_job(
             session,
             workspace_id,
@@ -283,11 +283,11 @@ def test_a_long_enrichment_makes_room_for_another_workspace_and_goes_on_after_it
     monkeypatch.setattr(enrichment_request, "SLICE_SECONDS", 0.0)
     providers = bench.providers()
     long = an_enrichment(bench, bench.workspace_id, 3)
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         other = a_workspace(session)
     short = an_enrichment(bench, other, 1)
 
-    job_runner.run(long, enrichment_request.enrichment_request, bench.machines)
+    job_runner.run(long, enrichment_request.enrichment_request, bench.services)
     yielded = (after(bench, long).status, after(bench, long).progress_done, messages(client))
     monkeypatch.setattr(job_runner, "_last_served", {Queue.ENRICHMENT: bench.workspace_id})
     deliver(long, Queue.ENRICHMENT, Kind.ENRICHMENT_REQUEST)

@@ -45,7 +45,7 @@ def bell() -> SilentBell:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, bell: SilentBell) -> WorkerServices:
+def services(settings: Settings, database: Database, bell: SilentBell) -> WorkerServices:
     settings = dataclasses.replace(settings, max_attempts=3)
     return WorkerServices(settings, database, JobPublisher(settings.redis_url), bell)  # type: ignore[arg-type]
 
@@ -97,63 +97,63 @@ def fail(error: Exception) -> None:
     raise error
 
 
-def after(machines: WorkerServices, job_id: str) -> tuple[Job, tuple[int, int, int]]:
-    with machines.database.reading() as session:
+def after(services: WorkerServices, job_id: str) -> tuple[Job, tuple[int, int, int]]:
+    with services.database.reading() as session:
         job = read(session, job_id)
         return job, figures(session, job.workspace_id)
 
 
-def kept(machines: WorkerServices) -> int:
-    with machines.database.reading() as session:
+def kept(services: WorkerServices) -> int:
+    with services.database.reading() as session:
         return session.scalar(select(func.count()).select_from(Suppression)) or 0
 
 
 def test_a_job_is_claimed_resolved_settled_and_its_bell_rung(
-    machines: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, bell: SilentBell, job_id: str
 ) -> None:
-    job_runner.run(job_id, gives(FOUND), machines)
+    job_runner.run(job_id, gives(FOUND), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.outcome, job.result) == (Status.SUCCEEDED, Outcome.FOUND, {"emails": []})
     assert (job.charged, job.trace, credits) == (1, [{"provider": "one"}], (9, 0, 1))
     assert bell.rang == [job_id]
 
 
 def test_the_work_is_given_the_claim_and_no_transaction_is_open(
-    machines: WorkerServices, job_id: str
+    services: WorkerServices, job_id: str
 ) -> None:
     given: list[Claim] = []
 
-    def work(claim: Claim, machines: WorkerServices) -> Resolution:
+    def work(claim: Claim, services: WorkerServices) -> Resolution:
         given.append(claim)
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             assert read(session, job_id).status == Status.RUNNING
         return lambda _session, _now: FOUND
 
-    job_runner.run(job_id, work, machines)
+    job_runner.run(job_id, work, services)
 
     assert [(one.job_id, one.attempts, one.budget) for one in given] == [(job_id, 1, 1)]
-    assert after(machines, job_id)[0].status == Status.SUCCEEDED
+    assert after(services, job_id)[0].status == Status.SUCCEEDED
 
 
 @pytest.mark.parametrize(("state", "reason"), [("running", "held"), ("nothing", "unknown")])
 def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
-    machines: WorkerServices, bell: SilentBell, job_id: str, state: str, reason: str
+    services: WorkerServices, bell: SilentBell, job_id: str, state: str, reason: str
 ) -> None:
     wanted = {"running": job_id, "nothing": "job_nothing"}[state]
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         claim(session, job_id)
 
-    job_runner.run(wanted, raises(AssertionError()), machines)
+    job_runner.run(wanted, raises(AssertionError()), services)
 
-    assert machines.refused == {reason: 1}
-    assert after(machines, job_id)[0].status == Status.RUNNING
+    assert services.refused == {reason: 1}
+    assert after(services, job_id)[0].status == Status.RUNNING
     assert bell.rang == []
 
 
 @pytest.mark.parametrize(("attempts", "most"), [(0, 1.0), (1, 2.0)])
 def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of them are the case
-    machines: WorkerServices,
+    services: WorkerServices,
     bell: SilentBell,
     job_id: str,
     monkeypatch: pytest.MonkeyPatch,
@@ -163,25 +163,25 @@ def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of the
     bounds: list[tuple[float, float]] = []
     draw = SimpleNamespace(uniform=lambda low, high: bounds.append((low, high)) or 0.75)
     monkeypatch.setattr(job_runner, "random", draw)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         session.execute(update(Job).values(attempts=attempts))
 
-    job_runner.run(job_id, raises(RetryLater(({"provider": "one"},))), machines)
+    job_runner.run(job_id, raises(RetryLater(({"provider": "one"},))), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.run_after) == (Status.QUEUED, NOW + timedelta(seconds=0.75))
     assert (job.trace, credits, bounds) == ([{"provider": "one"}], (9, 1, 0), [(0, most)])
     assert bell.rang == [job_id]
 
 
 def test_the_backoff_has_a_ceiling(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bounds: list[float] = []
     draw = SimpleNamespace(uniform=lambda _low, high: bounds.append(high) or 0.0)
     monkeypatch.setattr(job_runner, "random", draw)
-    patient = dataclasses.replace(machines, settings=dataclasses.replace(machines.settings, max_attempts=99))
-    with machines.database.transaction() as session:
+    patient = dataclasses.replace(services, settings=dataclasses.replace(services.settings, max_attempts=99))
+    with services.database.transaction() as session:
         session.execute(update(Job).values(attempts=20))
 
     job_runner.run(job_id, raises(RetryLater()), patient)
@@ -189,29 +189,29 @@ def test_the_backoff_has_a_ceiling(
     assert bounds == [job_runner.MAX_BACKOFF_SECONDS]
 
 
-def test_who_needs_five_minutes_is_given_five_minutes(machines: WorkerServices, job_id: str) -> None:
+def test_who_needs_five_minutes_is_given_five_minutes(services: WorkerServices, job_id: str) -> None:
     before = clock.now()
 
-    job_runner.run(job_id, raises(RetryLater(after=300.0, waiting=True)), machines)
+    job_runner.run(job_id, raises(RetryLater(after=300.0, snooze=True)), services)
 
-    assert after(machines, job_id)[0].run_after - before >= timedelta(seconds=300)
+    assert after(services, job_id)[0].run_after - before >= timedelta(seconds=300)
 
 
-def test_a_job_that_waits_for_somebody_is_never_out_of_tries(machines: WorkerServices, job_id: str) -> None:
-    for _ in range(machines.settings.max_attempts + 2):
-        job_runner.run(job_id, raises(RetryLater(after=0, waiting=True)), machines)
+def test_a_job_that_waits_for_somebody_is_never_out_of_tries(services: WorkerServices, job_id: str) -> None:
+    for _ in range(services.settings.max_attempts + 2):
+        job_runner.run(job_id, raises(RetryLater(after=0, snooze=True)), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.attempts, credits) == (Status.QUEUED, 0, (9, 1, 0))
 
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
 def test_a_job_that_says_when_to_come_again_is_put_back_until_then(
-    machines: WorkerServices, job_id: str, seconds: float
+    services: WorkerServices, job_id: str, seconds: float
 ) -> None:
-    job_runner.run(job_id, raises(RetryLater(after=seconds)), machines)
+    job_runner.run(job_id, raises(RetryLater(after=seconds)), services)
 
-    assert after(machines, job_id)[0].run_after == NOW + timedelta(seconds=seconds)
+    assert after(services, job_id)[0].run_after == NOW + timedelta(seconds=seconds)
 
 
 def line(minute: int) -> dict[str, Any]:
@@ -219,12 +219,12 @@ def line(minute: int) -> dict[str, Any]:
 
 
 def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
-    machines: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, bell: SilentBell, job_id: str
 ) -> None:
     for number in range(3):
-        job_runner.run(job_id, raises(RetryLater((line(number),), after=0)), machines)
+        job_runner.run(job_id, raises(RetryLater((line(number),), after=0)), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.error) == (Status.FAILED, ProviderFailed().as_dict())
     assert (job.attempts, job.trace) == (3, [line(0), line(1), line(2)])
     assert credits == (10, 0, 0)
@@ -235,98 +235,98 @@ def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
     "problem", [ProviderFailed(), InsufficientCredits(required=2, balance=1), ContactNotFound()]
 )
 def test_a_problem_ends_the_job_at_once(
-    machines: WorkerServices, job_id: str, problem: job_runner.Problem
+    services: WorkerServices, job_id: str, problem: job_runner.Problem
 ) -> None:
-    job_runner.run(job_id, raises(problem), machines)
+    job_runner.run(job_id, raises(problem), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.error, job.attempts) == (Status.FAILED, problem.as_dict(), 1)
     assert credits == (10, 0, 0)
 
 
 def test_a_job_that_raises_is_tried_again_and_no_text_is_logged(
-    machines: WorkerServices, job_id: str
+    services: WorkerServices, job_id: str
 ) -> None:
     with capture_logs() as events:
-        job_runner.run(job_id, raises(LookupError("ada@acme.com")), machines)
+        job_runner.run(job_id, raises(LookupError("ada@acme.com")), services)
 
-    assert after(machines, job_id)[0].status == Status.QUEUED
+    assert after(services, job_id)[0].status == Status.QUEUED
     assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])
     assert [event["event"] for event in events if event["log_level"] == "error"] == ["job raised"]
 
 
-def test_a_job_that_always_raises_fails_in_the_end(machines: WorkerServices, job_id: str) -> None:
+def test_a_job_that_always_raises_fails_in_the_end(services: WorkerServices, job_id: str) -> None:
     for _ in range(3):
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             session.execute(update(Job).values(run_after=NOW))
-        job_runner.run(job_id, raises(LookupError()), machines)
+        job_runner.run(job_id, raises(LookupError()), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.error, credits) == (Status.FAILED, InternalError().as_dict(), (10, 0, 0))
 
 
 def test_what_is_written_before_the_settling_fails_does_not_stay(
-    machines: WorkerServices, job_id: str
+    services: WorkerServices, job_id: str
 ) -> None:
-    job_runner.run(job_id, settles_with(lambda _session: fail(LookupError())), machines)
+    job_runner.run(job_id, settles_with(lambda _session: fail(LookupError())), services)
 
-    assert kept(machines) == 0
-    assert after(machines, job_id)[0].status == Status.QUEUED
+    assert kept(services) == 0
+    assert after(services, job_id)[0].status == Status.QUEUED
 
 
 def test_who_lost_the_lease_throws_the_work_away(
-    machines: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, bell: SilentBell, job_id: str
 ) -> None:
-    def work(_claim: Claim, machines: WorkerServices) -> Resolution:
-        with machines.database.transaction() as session:
+    def work(_claim: Claim, services: WorkerServices) -> Resolution:
+        with services.database.transaction() as session:
             assert try_claim(session, job_id, now=NOW + timedelta(minutes=1)) is not None
-        return settles_with(lambda _session: None)(_claim, machines)
+        return settles_with(lambda _session: None)(_claim, services)
 
-    job_runner.run(job_id, work, machines)
+    job_runner.run(job_id, work, services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.crashes, credits) == (Status.RUNNING, 1, (9, 1, 0))
-    assert (kept(machines), bell.rang) == (0, [])
+    assert (kept(services), bell.rang) == (0, [])
 
 
 @pytest.mark.parametrize("error", [RetryLater(), ProviderFailed(), LookupError(), LeaseLost()])
 def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
-    machines: WorkerServices, bell: SilentBell, job_id: str, error: Exception
+    services: WorkerServices, bell: SilentBell, job_id: str, error: Exception
 ) -> None:
-    def work(_claim: Claim, machines: WorkerServices) -> Resolution:
-        with machines.database.transaction() as session:
+    def work(_claim: Claim, services: WorkerServices) -> Resolution:
+        with services.database.transaction() as session:
             assert try_claim(session, job_id, now=NOW + timedelta(minutes=1)) is not None
         raise error
 
-    job_runner.run(job_id, work, machines)
+    job_runner.run(job_id, work, services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, job.error, credits, bell.rang) == (Status.RUNNING, None, (9, 1, 0), [])
 
 
 def test_a_database_that_is_away_for_a_moment_is_tried_again(
-    machines: WorkerServices, job_id: str, bell: SilentBell, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, bell: SilentBell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "DATABASE_RETRY_DELAYS", (0.0, 0.0))
     troubles = [OperationalError("SELECT 1", None, Exception())]
 
-    job_runner.run(job_id, settles_with(lambda _session: troubles and fail(troubles.pop())), machines)
+    job_runner.run(job_id, settles_with(lambda _session: troubles and fail(troubles.pop())), services)
 
-    job, credits = after(machines, job_id)
+    job, credits = after(services, job_id)
     assert (job.status, credits, bell.rang) == (Status.SUCCEEDED, (9, 0, 1), [job_id])
 
 
 def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "DATABASE_RETRY_DELAYS", (0.0, 0.0))
     away = OperationalError("SELECT 1", None, Exception())
 
     with pytest.raises(Unavailable):
-        job_runner.run(job_id, settles_with(lambda _session: fail(away)), machines)
+        job_runner.run(job_id, settles_with(lambda _session: fail(away)), services)
 
-    assert kept(machines) == 0
-    assert after(machines, job_id)[0].status == Status.RUNNING
+    assert kept(services) == 0
+    assert after(services, job_id)[0].status == Status.RUNNING
 
 
 def test_a_forked_process_gets_machines_of_its_own_and_leaves_its_parents_alone(
@@ -376,22 +376,22 @@ def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
 
 
 def test_a_registered_job_runs_as_the_task_of_its_name(
-    machines: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
     work = gives(FOUND)
 
     registered = job_runner.job(Kind.REVEAL_PHONE)(work)
     deliver(Kind.REVEAL_PHONE, phone_job_id)
 
     assert registered is work is job_runner.JOBS[Kind.REVEAL_PHONE]
-    assert after(machines, phone_job_id)[0].status == Status.SUCCEEDED
+    assert after(services, phone_job_id)[0].status == Status.SUCCEEDED
 
 
 def test_whatever_happens_celery_hears_of_no_exception(
-    machines: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
     job_runner.job(Kind.REVEAL_PHONE)(raises(Unavailable("ada@acme.com")))
 
     with capture_logs() as events:

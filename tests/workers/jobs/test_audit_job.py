@@ -28,21 +28,21 @@ NOWHERE = "redis://127.0.0.1:1/0"
 
 
 @pytest.fixture
-def machines(
+def services(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[WorkerServices]:
-    machines = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    services = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
+    monkeypatch.setattr(job_runner, "_current", [services])
     at(monkeypatch)
-    yield machines
+    yield services
     for thread in threading.enumerate():
         if thread.name == "audit":
             thread.join(10)
 
 
 @pytest.fixture
-def spoiled(machines: WorkerServices) -> Days:
-    with machines.database.transaction() as session:
+def spoiled(services: WorkerServices) -> Days:
+    with services.database.transaction() as session:
         days = busy_days(session)
         plant(session, days, ["UPDATE workspaces SET spent = 1 WHERE id = '{other}'"])
         return days
@@ -54,24 +54,24 @@ def at(monkeypatch: pytest.MonkeyPatch, periods: float = 0) -> None:
     set_clock(monkeypatch, lambda: later)
 
 
-def last(machines: WorkerServices) -> Audit | None:
-    with machines.database.reading() as session:
+def last(services: WorkerServices) -> Audit | None:
+    with services.database.reading() as session:
         return audits.last(session)
 
 
-def test_beat_has_the_ledger_audited(machines: WorkerServices, settings: Settings) -> None:
+def test_beat_has_the_ledger_audited(services: WorkerServices, settings: Settings) -> None:
     entry = configure(settings).conf.beat_schedule[AUDIT]
 
     celery.tasks[entry["task"]]()
 
-    audit_of_now = last(machines)
+    audit_of_now = last(services)
     assert audit_of_now is not None
     assert (audit_of_now.at, audit_of_now.faults) == (NOW, [])
     assert entry["schedule"] == SECONDS_BETWEEN_AUDITS
     assert entry["options"]["queue"] == Queue.UPKEEP.value
 
 
-def test_faults_are_logged_by_rule_and_id(machines: WorkerServices, spoiled: Days) -> None:
+def test_faults_are_logged_by_rule_and_id(services: WorkerServices, spoiled: Days) -> None:
     with capture_logs() as logged:
         audit.audit()
 
@@ -88,7 +88,7 @@ def test_faults_are_logged_by_rule_and_id(machines: WorkerServices, spoiled: Day
     assert logged[-1]["faults"] == 1
 
 
-def test_beat_twice_is_an_audit_once(machines: WorkerServices) -> None:
+def test_beat_twice_is_an_audit_once(services: WorkerServices) -> None:
     audit.audit()
 
     with capture_logs() as logged:
@@ -98,29 +98,29 @@ def test_beat_twice_is_an_audit_once(machines: WorkerServices) -> None:
 
 
 def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     audit.audit()
 
     at(monkeypatch, 1.9)
-    too_soon = audit.audit_if_due(machines)
+    too_soon = audit.audit_if_due(services)
     at(monkeypatch, 2)
-    due = audit.audit_if_due(machines)
+    due = audit.audit_if_due(services)
 
     assert (too_soon, due) == (False, True)
-    assert until(lambda: (found := last(machines)) is not None and found.at == clock.now())
+    assert until(lambda: (found := last(services)) is not None and found.at == clock.now())
 
 
 def test_of_two_who_see_that_an_audit_is_due_one_begins(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:  # somebody else, just before this one begins
+    with services.database.transaction() as session:  # somebody else, just before this one begins
         audits.begin(session, every=EVERY, now=NOW)
     answers = iter([True])
     is_due = audits.is_due
     monkeypatch.setattr(audits, "is_due", lambda *_, **when: next(answers, None) or is_due(*_, **when))
 
-    assert not audit.audit_if_due(machines)
+    assert not audit.audit_if_due(services)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_of_two_who_see_that_an_audit_is_due_one_begins(
     ],
 )
 def test_an_audit_that_fails_says_so_and_ends(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, event: str
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, event: str
 ) -> None:
     def fail(*_args: Any) -> None:
         raise error
@@ -139,14 +139,14 @@ def test_an_audit_that_fails_says_so_and_ends(
     monkeypatch.setattr(audits, "use_repeatable_read", fail)
 
     with capture_logs() as logged:
-        audit.audit_if_due(machines)
+        audit.audit_if_due(services)
         until(lambda: logged)
 
     assert [line["event"] for line in logged] == [event]
 
 
 def test_a_task_that_fails_does_not_tell_celery(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any) -> None:
         raise Unavailable

@@ -23,13 +23,13 @@ UNKNOWN = hex_hash(website_hash("unknown.com"))
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database) -> WorkerServices:
+def services(settings: Settings, database: Database) -> WorkerServices:
     return WorkerServices(
         settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
     )
 
 
-def resolve(session: Session, machines: WorkerServices, kind: Kind, request: dict[str, Any]) -> JobResult:
+def resolve(session: Session, services: WorkerServices, kind: Kind, request: dict[str, Any]) -> JobResult:
     """Do the job's work and what it does in the settling transaction."""
     claim = Claim(
         job_id="job_x",
@@ -43,42 +43,42 @@ def resolve(session: Session, machines: WorkerServices, kind: Kind, request: dic
         lease_token="x",
     )
     work = company_by_hash if kind is Kind.COMPANY_BY_HASH else leads_by_website_hash
-    return work(claim, machines)(session, NOW)
+    return work(claim, services)(session, NOW)
 
 
-def test_a_known_website_is_found(session: Session, machines: WorkerServices) -> None:
+def test_a_known_website_is_found(session: Session, services: WorkerServices) -> None:
     company = a_company(session)
 
-    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [ACME]})
+    answer = resolve(session, services, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [ACME]})
 
     assert (answer.outcome, answer.charge) == (Outcome.FOUND, 0)
     assert answer.result is not None
     assert (answer.result["matched_hash"], answer.result["company"]["id"]) == (ACME, company.id)
 
 
-def test_an_unknown_website_is_not_found(session: Session, machines: WorkerServices) -> None:
-    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [UNKNOWN]})
+def test_an_unknown_website_is_not_found(session: Session, services: WorkerServices) -> None:
+    answer = resolve(session, services, Kind.COMPANY_BY_HASH, {"kind": "website", "hashes": [UNKNOWN]})
 
     assert (answer.outcome, answer.result) == (Outcome.NOT_FOUND, None)
 
 
-def test_a_prefix_is_found_even_where_nothing_is(session: Session, machines: WorkerServices) -> None:
-    answer = resolve(session, machines, Kind.COMPANY_BY_HASH, {"kind": "website", "prefix": "0000"})
+def test_a_prefix_is_found_even_where_nothing_is(session: Session, services: WorkerServices) -> None:
+    answer = resolve(session, services, Kind.COMPANY_BY_HASH, {"kind": "website", "prefix": "0000"})
 
     assert answer.outcome is Outcome.FOUND
 
 
-def test_leads_of_a_known_website_are_found(session: Session, machines: WorkerServices) -> None:
+def test_leads_of_a_known_website_are_found(session: Session, services: WorkerServices) -> None:
     ada = a_contact(session, a_company(session))
 
-    answer = resolve(session, machines, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [ACME], "limit": 5})
+    answer = resolve(session, services, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [ACME], "limit": 5})
 
     assert answer.outcome is Outcome.FOUND
     assert answer.result is not None
     assert [lead["contact_id"] for lead in answer.result["leads"]] == [ada.id]
 
 
-def test_leads_of_an_unknown_website_are_not_found(session: Session, machines: WorkerServices) -> None:
-    answer = resolve(session, machines, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [UNKNOWN], "limit": 5})
+def test_leads_of_an_unknown_website_are_not_found(session: Session, services: WorkerServices) -> None:
+    answer = resolve(session, services, Kind.LEADS_BY_WEBSITE_HASH, {"hashes": [UNKNOWN], "limit": 5})
 
     assert (answer.outcome, answer.result) == (Outcome.NOT_FOUND, None)

@@ -59,7 +59,7 @@ class Scripted:
     guesses: ClassVar[bool] = False
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
 
-    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return self.refuses
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it takes no time
@@ -70,7 +70,7 @@ class Scripted:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
     """Machines of a worker long after ada's address, which somebody owns, was verified."""
     set_clock(monkeypatch, lambda: LATER)
     store(database, "ada@acme.com")
@@ -104,16 +104,16 @@ def plan(database: Database) -> Verification | None:
         return session.scalars(select(Verification)).one_or_none()
 
 
-def test_a_verdict_that_expired_is_renewed(machines: WorkerServices) -> None:
+def test_a_verdict_that_expired_is_renewed(services: WorkerServices) -> None:
     one = Scripted(hit())
 
-    verify_due(machines, [one])
+    verify_due(services, [one])
 
     assert [(ask.field, ask.subject.email) for ask in one.asked] == [
         (ProviderField.VERIFICATION, "ada@acme.com")
     ]
-    assert stored(machines.database) == ("invalid", LATER)
-    assert plan(machines.database) is None
+    assert stored(services.database) == ("invalid", LATER)
+    assert plan(services.database) is None
 
 
 @pytest.mark.parametrize(
@@ -126,20 +126,20 @@ def test_a_verdict_that_expired_is_renewed(machines: WorkerServices) -> None:
         Scripted(hit(), refuses=TraceOutcome.UNCONFIGURED),
     ],
 )
-def test_if_one_cannot_tell_the_next_is_asked(machines: WorkerServices, first: Scripted) -> None:
-    verify_due(machines, [first, Scripted(hit(EmailStatus.RISKY))])
+def test_if_one_cannot_tell_the_next_is_asked(services: WorkerServices, first: Scripted) -> None:
+    verify_due(services, [first, Scripted(hit(EmailStatus.RISKY))])
 
-    assert stored(machines.database) == ("risky", LATER)
+    assert stored(services.database) == ("risky", LATER)
 
 
 @pytest.mark.parametrize("says", [MISS, hit(EmailStatus.UNKNOWN)])
 def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
-    machines: WorkerServices, says: ProviderResponse
+    services: WorkerServices, says: ProviderResponse
 ) -> None:
-    verify_due(machines, [Scripted(says)])
+    verify_due(services, [Scripted(says)])
 
-    rests = plan(machines.database)
-    assert stored(machines.database) == ("valid", NOW)
+    rests = plan(services.database)
+    assert stored(services.database) == ("valid", NOW)
     assert rests is not None
     assert rests.next_at == LATER + UNKNOWN_RETRY_INTERVAL
 
@@ -148,80 +148,80 @@ def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
     "says", [ProviderTimeout(), LookupError(), ProviderResponse(outcome=TraceOutcome.RATE_LIMITED)]
 )
 def test_if_nobody_could_be_asked_it_is_tried_again_soon(
-    machines: WorkerServices, says: ProviderResponse | Exception
+    services: WorkerServices, says: ProviderResponse | Exception
 ) -> None:
-    verify_due(machines, [Scripted(says)])
+    verify_due(services, [Scripted(says)])
 
-    rests = plan(machines.database)
+    rests = plan(services.database)
     assert rests is not None
     assert rests.next_at == LATER + LEASE
 
 
 def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verify_due(machines, [Scripted(Pending("1.abc", after=300))])
+    verify_due(services, [Scripted(Pending("1.abc", after=300))])
     set_clock(monkeypatch, lambda: LATER + timedelta(seconds=300))
     other, one = Scripted(MISS, name="other"), Scripted(hit())
 
-    verify_due(machines, [other, one])
+    verify_due(services, [other, one])
 
-    assert [ask.ticket for ask in (*other.asked, *one.asked)] == [None, "1.abc"]
-    assert stored(machines.database) == ("invalid", LATER)
+    assert [ask.poll_token for ask in (*other.asked, *one.asked)] == [None, "1.abc"]
+    assert stored(services.database) == ("invalid", LATER)
 
 
-def test_before_its_time_nobody_is_asked_again(machines: WorkerServices) -> None:
+def test_before_its_time_nobody_is_asked_again(services: WorkerServices) -> None:
     one = Scripted(Pending("1.abc", after=300))
 
-    verify_due(machines, [one])
-    verify_due(machines, [one])
+    verify_due(services, [one])
+    verify_due(services, [one])
 
     assert len(one.asked) == 1
 
 
-def test_the_database_is_not_held_open_while_somebody_is_asked(machines: WorkerServices) -> None:
+def test_the_database_is_not_held_open_while_somebody_is_asked(services: WorkerServices) -> None:
     class Writing(Scripted):
         def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-            store(machines.database, "meanwhile@acme.com")
+            store(services.database, "meanwhile@acme.com")
             return super().ask(ask, seconds=seconds)
 
-    verify_due(machines, [Writing(hit())])
+    verify_due(services, [Writing(hit())])
 
-    assert stored(machines.database) == ("invalid", LATER)
+    assert stored(services.database) == ("invalid", LATER)
 
 
 def test_a_round_ends_when_its_time_is_over(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reverification, "TOTAL_SECONDS", -1.0)
     one = Scripted(hit())
 
-    verify_due(machines, [one])
+    verify_due(services, [one])
 
     assert one.asked == []
 
 
 def test_a_round_takes_no_more_than_so_many(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reverification, "MAX_ADDRESSES", 1)
-    store(machines.database, "bob@acme.com")
+    store(services.database, "bob@acme.com")
     one = Scripted(hit())
 
-    verify_due(machines, [one])
+    verify_due(services, [one])
 
     assert len(one.asked) == 1
 
 
-def test_without_verifiers_nothing_is_taken(machines: WorkerServices) -> None:
-    verify_due(machines, [])
+def test_without_verifiers_nothing_is_taken(services: WorkerServices) -> None:
+    verify_due(services, [])
 
-    assert plan(machines.database) is None
+    assert plan(services.database) is None
 
 
-def test_an_address_is_never_logged(machines: WorkerServices) -> None:
+def test_an_address_is_never_logged(services: WorkerServices) -> None:
     with capture_logs() as events:
-        verify_due(machines, [Scripted(LookupError("ada@acme.com"))])
+        verify_due(services, [Scripted(LookupError("ada@acme.com"))])
 
     assert {event["event"] for event in events} == {"provider failed", "verified again"}
     assert "ada" not in str(events)
@@ -235,22 +235,22 @@ def test_only_those_who_ask_no_price_are_asked() -> None:
     assert free(verifiers) == [unpriced]
 
 
-def test_beat_has_a_worker_verify_again(machines: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beat_has_a_worker_verify_again(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     one = Scripted(hit())
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
     monkeypatch.setattr(reverification, "in_order", lambda _settings, _field: (one,))
 
     queue.celery.tasks[REVERIFY]()
 
-    entry = queue.configure(machines.settings).conf.beat_schedule[REVERIFY]
-    assert stored(machines.database) == ("invalid", LATER)
+    entry = queue.configure(services.settings).conf.beat_schedule[REVERIFY]
+    assert stored(services.database) == ("invalid", LATER)
     assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
 
 
 def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
     monkeypatch.setattr(reverification, "in_order", None)
 
     with capture_logs() as events:
@@ -268,15 +268,15 @@ def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
     ],
 )
 def test_the_verification_after_a_bounce_decides_it(
-    machines: WorkerServices, status: EmailStatus, refunded: int, seen_as: str
+    services: WorkerServices, status: EmailStatus, refunded: int, seen_as: str
 ) -> None:
-    workspace_id, contact = report_a_bounce(machines.database, at=LATER - timedelta(minutes=1))
+    workspace_id, contact = report_a_bounce(services.database, at=LATER - timedelta(minutes=1))
 
-    verify_due(machines, [Scripted(hit(status))])
-    decide_bounces(machines)
-    decide_bounces(machines)
+    verify_due(services, [Scripted(hit(status))])
+    decide_bounces(services)
+    decide_bounces(services)
 
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         held = contact_data.load(session, workspace_id, [contact])
         assert held.emails[contact.id][0].status == seen_as
         assert workspaces.balance(session, workspace_id).available == refunded

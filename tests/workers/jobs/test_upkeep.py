@@ -41,16 +41,16 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, client: Redis, redis_url: str) -> WorkerServices:
+def services(settings: Settings, database: Database, client: Redis, redis_url: str) -> WorkerServices:
     settings = dataclasses.replace(settings, redis_url=redis_url, sweep_seconds=0.02)
     return WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
 
 
 @pytest.fixture
-def without_redis(machines: WorkerServices) -> WorkerServices:
+def without_redis(services: WorkerServices) -> WorkerServices:
     url = f"redis://127.0.0.1:{free_port()}/0"
-    settings = dataclasses.replace(machines.settings, redis_url=url)
-    return WorkerServices(settings, machines.database, JobPublisher(url), JobNotifier(url))
+    settings = dataclasses.replace(services.settings, redis_url=url)
+    return WorkerServices(settings, services.database, JobPublisher(url), JobNotifier(url))
 
 
 @pytest.fixture
@@ -70,68 +70,68 @@ def job(database: Database, job_id: str) -> Job:
 
 
 def test_a_lost_message_is_sent_again(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    at(monkeypatch, machines.settings.republish_seconds)
+    at(monkeypatch, services.settings.republish_seconds)
 
-    upkeep.sweep_once(machines)
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
+    upkeep.sweep_once(services)
 
     assert client.llen(Queue.INTERACTIVE.value) == 1
-    assert job(machines.database, job_id).publishes == 1
+    assert job(services.database, job_id).publishes == 1
 
 
 def test_each_kind_is_sent_to_its_own_queue(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
-    at(monkeypatch, machines.settings.republish_seconds)
+    at(monkeypatch, services.settings.republish_seconds)
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
     assert (client.llen(Queue.INTERACTIVE.value), client.llen(Queue.ENRICHMENT.value)) == (1, 1)
 
 
 def test_if_there_is_nothing_to_do_no_write_lock_is_taken(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 0)
-    with machines.database.transaction():
-        upkeep.sweep_once(machines)
+    with services.database.transaction():
+        upkeep.sweep_once(services)
 
-    assert job(machines.database, job_id).publishes == 0
+    assert job(services.database, job_id).publishes == 0
 
 
 def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
-    machines: WorkerServices, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
     ear = JobListener(redis_url)
-    with closing(ear), ear.waiting(job_id) as event:
+    with closing(ear), ear.subscribe(job_id) as event:
         until(event.is_set)
         event.clear()
 
-        upkeep.sweep_once(machines)
+        upkeep.sweep_once(services)
 
         assert event.wait(5)
-    ended = job(machines.database, job_id)
+    ended = job(services.database, job_id)
     assert (ended.status, ended.error) == (Status.EXPIRED, JobExpired().as_dict())
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         assert figures(session, ended.workspace_id) == (10, 0, 0)
 
 
 def test_a_poison_job_is_ended_as_worker_lost(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         claim(session, job_id)
-        session.execute(update(Job).values(crashes=machines.settings.max_crashes - 1))
+        session.execute(update(Job).values(crashes=services.settings.max_crashes - 1))
     at(monkeypatch, 30)
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
-    ended = job(machines.database, job_id)
+    ended = job(services.database, job_id)
     assert (ended.status, ended.error) == (Status.FAILED, WorkerLost().as_dict())
 
 
@@ -156,78 +156,78 @@ def test_with_redis_away_jobs_still_end_and_none_is_marked_as_sent(
 
 
 def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
     monkeypatch.setattr(JobPublisher, "push", lambda *_words: False)
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
-    with machines.database.reading() as session:
-        stale = timedelta(seconds=machines.settings.republish_seconds)
+    with services.database.reading() as session:
+        stale = timedelta(seconds=services.settings.republish_seconds)
         assert sweeper.needs_sweeping(session, stale=stale, now=NOW + timedelta(seconds=10))
 
 
 def test_a_queue_that_is_full_already_is_not_made_longer(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
     client.lpush(Queue.INTERACTIVE.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
     assert client.llen(Queue.INTERACTIVE.value) == upkeep.FULL_QUEUE + 1
-    assert job(machines.database, job_id).publishes == 0
+    assert job(services.database, job_id).publishes == 0
 
 
 def test_a_queue_that_is_full_does_not_keep_the_others_from_being_filled(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         request = a_job(session, a_workspace(session), kind=Kind.ENRICHMENT_REQUEST)
     at(monkeypatch, 10)
     client.lpush(Queue.ENRICHMENT.value, *(["x"] * (upkeep.FULL_QUEUE + 1)))
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
     assert client.llen(Queue.INTERACTIVE.value) == 1
-    assert (job(machines.database, job_id).publishes, job(machines.database, request).publishes) == (1, 0)
+    assert (job(services.database, job_id).publishes, job(services.database, request).publishes) == (1, 0)
 
 
 def test_redis_is_not_asked_while_a_transaction_is_open(
-    machines: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
     asked: list[str] = []
 
     def waiting(_sender: JobPublisher, _queue: Queue) -> int:
-        with machines.database.transaction() as session:
+        with services.database.transaction() as session:
             asked.append(read(session, job_id).status)
         return 0
 
     monkeypatch.setattr(JobPublisher, "waiting", waiting)
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
     assert set(asked) == {Status.QUEUED}
 
 
 def test_who_is_not_the_sweeper_goes_home(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
     monkeypatch.setattr(sweeper, "try_lock", lambda _session: False)
 
-    upkeep.sweep_once(machines)
+    upkeep.sweep_once(services)
 
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
 def test_beat_makes_a_worker_sweep(
-    machines: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
 
     queue.celery.tasks[SWEEP]()
 
@@ -235,9 +235,9 @@ def test_beat_makes_a_worker_sweep(
 
 
 def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         workspace_id = a_workspace(session)
         idempotency.begin(session, workspace_id, "old", b"", now=NOW)
         lookup = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
@@ -248,28 +248,28 @@ def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
         worker_heartbeats.record_heartbeat(session, gone, now=NOW)
         session.get_one(WorkerRecord, gone.name).seen_at -= 2 * worker_heartbeats.RETENTION
     at(monkeypatch, idempotency.RETENTION.total_seconds() + 1)
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
 
     queue.celery.tasks[FORGET]()
 
-    assert rows(machines.database) == (0, 0, 0)
+    assert rows(services.database) == (0, 0, 0)
 
 
 def test_what_an_old_job_said_of_a_person_is_forgotten_and_its_price_is_not(
-    machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         workspace_id = a_workspace(session)
         job_id = a_job(session, workspace_id)
         answer = JobResult(outcome=Outcome.FOUND, charge=1, result={"emails": []})
         leases.settle(session, claim(session, job_id), answer, now=NOW)
-    days = machines.settings.job_retention_days
+    days = services.settings.job_retention_days
     at(monkeypatch, timedelta(days=days, seconds=1).total_seconds())
-    monkeypatch.setattr(job_runner, "_current", [machines])
+    monkeypatch.setattr(job_runner, "_current", [services])
 
     queue.celery.tasks[FORGET]()
 
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         job = session.get_one(Job, job_id)
         assert (job.request, job.result, job.charged) == ({}, None, 1)
 
@@ -287,9 +287,9 @@ def sweep() -> Iterator[Callable[..., None]]:
     """Sweep in a thread of its own, the given parts of the upkeep, until the test is over."""
     sweepers: list[Sweeper] = []
 
-    def start(machines: WorkerServices, *parts: Callable[[WorkerServices], object]) -> None:
+    def start(services: WorkerServices, *parts: Callable[[WorkerServices], object]) -> None:
         sweepers.append(Sweeper(parts))
-        sweepers[-1].start(machines)
+        sweepers[-1].start(services)
 
     yield start
     for started in sweepers:
@@ -302,13 +302,13 @@ def test_the_sweeper_sends_again_delivers_webhooks_and_audits() -> None:
 
 
 def test_a_worker_sweeps_by_itself(
-    machines: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
 
-    sweep(machines, upkeep.sweep_once)
+    sweep(services, upkeep.sweep_once)
 
-    until(lambda: job(machines.database, job_id).status == Status.EXPIRED)
+    until(lambda: job(services.database, job_id).status == Status.EXPIRED)
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_a_worker_sweeps_by_itself(
     ],
 )
 def test_one_part_that_fails_keeps_neither_the_others_nor_the_next_round_from_being_done(
-    machines: WorkerServices, sweep: Callable[..., None], error: Exception, told: str
+    services: WorkerServices, sweep: Callable[..., None], error: Exception, told: str
 ) -> None:
     done: list[WorkerServices] = []
 
@@ -327,7 +327,7 @@ def test_one_part_that_fails_keeps_neither_the_others_nor_the_next_round_from_be
         raise error
 
     with capture_logs() as events:
-        sweep(machines, fail, done.append)
+        sweep(services, fail, done.append)
         until(lambda: len(done) > 2)
 
     assert {(event["event"], event["part"]) for event in events} == {(told, "fail")}
@@ -343,12 +343,12 @@ def test_the_sweeper_does_without_redis(
     until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
 
 
-def test_a_sweeper_that_was_stopped_sweeps_no_more(machines: WorkerServices) -> None:
+def test_a_sweeper_that_was_stopped_sweeps_no_more(services: WorkerServices) -> None:
     sweeps: list[WorkerServices] = []
     sweeper = Sweeper((sweeps.append,))
     sweeper.stop()
 
-    sweeper.start(machines)
+    sweeper.start(services)
 
     until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
     assert sweeps == []

@@ -47,7 +47,7 @@ class Silent:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, redis_url: str) -> Iterator[WorkerServices]:
+def services(settings: Settings, database: Database, redis_url: str) -> Iterator[WorkerServices]:
     yield WorkerServices(settings, database, JobPublisher(redis_url), Silent())  # type: ignore[arg-type]
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
@@ -100,12 +100,12 @@ def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def test_a_post_is_signed_so_that_the_reference_library_takes_it(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_oneshot_request("/done", method="POST").respond_with_data("", status=204)
     webhook_id = over(database, url)
 
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     request, _response = httpserver.log[0]
     with database.reading() as session:
@@ -123,7 +123,7 @@ def test_a_post_is_signed_so_that_the_reference_library_takes_it(
 
 
 def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     seen: list[WebhookAttempt] = []
     webhook_id = over(database, url)
@@ -133,21 +133,21 @@ def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
         return Response(status=204)
 
     httpserver.expect_request("/done").respond_with_handler(answer)
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     assert [(one.status, one.error, one.latency_ms) for one in seen] == [(None, None, None)]
 
 
 @pytest.mark.parametrize("status", [301, 307, 404, 500])
 def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str, status: int
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str, status: int
 ) -> None:
     httpserver.expect_request("/done").respond_with_data(
         "", status=status, headers={"Location": "/elsewhere"}
     )
     webhook_id = over(database, url)
 
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     webhook = row(database, webhook_id)
     (attempt,) = attempts(database, webhook_id)
@@ -158,24 +158,24 @@ def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
 
 
 def test_a_receiver_that_is_gone_is_left_in_peace(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=410)
     webhook_id = over(database, url)
 
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     assert (row(database, webhook_id).delivered_at, row(database, webhook_id).next_at) == (None, None)
 
 
 def test_a_receiver_that_says_when_to_come_back_is_obeyed(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=429, headers={"Retry-After": "600"})
     webhook_id = over(database, url)
     before = clock.now()
 
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     next_at = row(database, webhook_id).next_at
     assert next_at is not None
@@ -183,21 +183,21 @@ def test_a_receiver_that_says_when_to_come_back_is_obeyed(
 
 
 def test_a_second_message_for_the_same_webhook_posts_nothing(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=500)
     webhook_id = over(database, url)
 
-    post(webhook_id, machines, LOOPBACK)
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     assert len(httpserver.log) == 1
 
 
-def test_an_address_that_is_away_is_tried_again(machines: WorkerServices, database: Database) -> None:
+def test_an_address_that_is_away_is_tried_again(services: WorkerServices, database: Database) -> None:
     webhook_id = over(database, f"http://127.0.0.1:{free_port()}/done")
 
-    post(webhook_id, machines, LOOPBACK)
+    post(webhook_id, services, LOOPBACK)
 
     (attempt,) = attempts(database, webhook_id)
     assert (attempt.status, attempt.error) == (None, "connection")
@@ -205,47 +205,47 @@ def test_an_address_that_is_away_is_tried_again(machines: WorkerServices, databa
 
 
 def test_a_private_address_is_never_called(
-    machines: WorkerServices, database: Database, httpserver: HTTPServer, url: str
+    services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     webhook_id = over(database, url)
 
-    post(webhook_id, machines, WebhookClient())
+    post(webhook_id, services, WebhookClient())
 
     (attempt,) = attempts(database, webhook_id)
     assert httpserver.log == []
     assert attempt.error == "refused"
 
 
-def test_what_is_no_more_is_left_alone(machines: WorkerServices) -> None:
-    post("whk_0", machines, LOOPBACK)
+def test_what_is_no_more_is_left_alone(services: WorkerServices) -> None:
+    post("whk_0", services, LOOPBACK)
 
 
 @pytest.mark.parametrize(("networks", "status"), [((), None), (("10.0.0.0/8", "127.0.0.0/8"), 204)])
 def test_the_task_calls_a_network_of_ones_own_only_if_the_operator_said_so(
-    machines: WorkerServices,
+    services: WorkerServices,
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
     networks: tuple[str, ...],
     status: int | None,
 ) -> None:
-    settings = dataclasses.replace(machines.settings, webhook_networks=networks)
-    opened = dataclasses.replace(machines, settings=settings)
+    settings = dataclasses.replace(services.settings, webhook_networks=networks)
+    opened = dataclasses.replace(services, settings=settings)
     monkeypatch.setattr("workers.execution.job_runner.services", lambda: opened)
     httpserver.expect_request("/done").respond_with_data("", status=204)
-    webhook_id = over(machines.database, f"http://127.0.0.1:{httpserver.port}/done")
+    webhook_id = over(services.database, f"http://127.0.0.1:{httpserver.port}/done")
 
     deliver(webhook_id)
 
-    assert [one.status for one in attempts(machines.database, webhook_id)] == [status]
+    assert [one.status for one in attempts(services.database, webhook_id)] == [status]
 
 
 def test_a_bug_leaves_the_webhook_to_the_next_worker_and_no_text_in_celerys_log(
-    machines: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_arguments: object) -> None:
         raise ValueError("ada@acme.example")
 
-    monkeypatch.setattr("workers.execution.job_runner.services", lambda: machines)
+    monkeypatch.setattr("workers.execution.job_runner.services", lambda: services)
     monkeypatch.setattr(WebhookClient, "post", broken)
     webhook_id = over(database, "https://hooks.example/")
     before = clock.now()
@@ -414,31 +414,31 @@ def test_a_date_to_come_back_counts_from_now() -> None:
 
 
 def test_due_webhooks_are_sent_to_the_upkeep_queue(
-    machines: WorkerServices, database: Database, redis_url: str
+    services: WorkerServices, database: Database, redis_url: str
 ) -> None:
     over(database, "https://a.example/")
 
-    send_due(machines)
-    send_due(machines)
+    send_due(services)
+    send_due(services)
 
     with redis.Redis.from_url(redis_url) as client:
         assert client.llen(Queue.UPKEEP.value) == 1
 
 
-def test_a_full_queue_gets_no_fuller(machines: WorkerServices, database: Database, redis_url: str) -> None:
+def test_a_full_queue_gets_no_fuller(services: WorkerServices, database: Database, redis_url: str) -> None:
     webhook_id = over(database, "https://a.example/")
     with redis.Redis.from_url(redis_url) as client:
         client.lpush(Queue.UPKEEP.value, *["a message"] * (FULL_QUEUE + 1))
 
-        send_due(machines)
+        send_due(services)
 
         assert client.llen(Queue.UPKEEP.value) == FULL_QUEUE + 1
     assert row(database, webhook_id).published_at is None
 
 
-def test_while_redis_is_away_webhooks_wait(machines: WorkerServices, database: Database) -> None:
+def test_while_redis_is_away_webhooks_wait(services: WorkerServices, database: Database) -> None:
     webhook_id = over(database, "https://a.example/")
-    without = dataclasses.replace(machines, sender=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
+    without = dataclasses.replace(services, sender=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
 
     send_due(without)
 
@@ -446,13 +446,13 @@ def test_while_redis_is_away_webhooks_wait(machines: WorkerServices, database: D
 
 
 def test_upkeep_forgets_old_attempts(
-    machines: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook_id = over(database, "https://a.example/")
     with database.transaction() as session:
         webhook_attempts.start(session, webhook_id, now=clock.now() - webhook_attempts.RETENTION)
         kept = webhook_attempts.start(session, webhook_id, now=clock.now())
-    monkeypatch.setattr("workers.execution.job_runner.services", lambda: machines)
+    monkeypatch.setattr("workers.execution.job_runner.services", lambda: services)
 
     purge()
 

@@ -274,7 +274,9 @@ def mx(mail: MailSettings) -> Mx:
 def ask(
     provider: Mx, email: str = "ada@acme.com", ticket: str | None = None, seconds: float = 8
 ) -> ProviderResponse | Pending:
-    question = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email=email), ticket=ticket)
+    question = ProviderRequest(
+        field=ProviderField.VERIFICATION, subject=Subject(email=email), poll_token=ticket
+    )
     return provider.ask(question, seconds=seconds)
 
 

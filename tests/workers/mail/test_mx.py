@@ -231,7 +231,7 @@ def test_greylisting_is_waited_out(stack: ExitStack, names_port: int) -> None:
 
     first = ask(provider)
     assert isinstance(first, Pending)
-    second = ask(provider, ticket=first.ticket)
+    second = ask(provider, ticket=first.poll_token)
 
     assert first.after == RETRY_SECONDS
     assert told(second) == "valid"
@@ -246,7 +246,7 @@ def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobod
 
     first = ask(mx(mail))
     assert isinstance(first, Pending)
-    ask(mx(mail), ticket=first.ticket)
+    ask(mx(mail), ticket=first.poll_token)
 
     assert mailboxes.asked[:2] == mailboxes.asked[2:]
 
@@ -273,7 +273,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
 def test_the_tries_fit_into_the_patience(names_port: int) -> None:
     provider = mx(settings(free_port(), names_port))
 
-    assert provider.terms.patience > (MAX_TRIES - 1) * RETRY_SECONDS
+    assert provider.terms.poll_timeout > (MAX_TRIES - 1) * RETRY_SECONDS
 
 
 def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, names_port: int) -> None:
@@ -433,7 +433,7 @@ def test_whoever_would_wait_too_long_for_a_host_comes_later(stack: ExitStack, na
     reply = ask(provider, ticket="1.nobody", seconds=3)
 
     assert isinstance(reply, Pending)
-    assert reply.ticket == "1.nobody"
+    assert reply.poll_token == "1.nobody"
     assert 50 < reply.after <= 60
     assert time.monotonic() - started < 4
     assert len(mailboxes.hellos) == 1
@@ -480,13 +480,13 @@ def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack
     ],
 )
 def test_without_an_address_to_verify_it_is_not_eligible(asked: ProviderRequest) -> None:
-    assert Mx(ProviderSettings(), MailSettings()).refusal(asked) is TraceOutcome.INELIGIBLE
+    assert Mx(ProviderSettings(), MailSettings()).unavailability(asked) is TraceOutcome.INELIGIBLE
 
 
 def test_with_an_address_it_is_eligible() -> None:
     asked = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 
-    assert Mx(ProviderSettings(), MailSettings()).refusal(asked) is None
+    assert Mx(ProviderSettings(), MailSettings()).unavailability(asked) is None
 
 
 def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, names_port: int) -> None:
@@ -495,4 +495,4 @@ def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, names_port: int
     reply = ask(mx(settings(port, names_port)), ticket="req_123")
 
     assert isinstance(reply, Pending)
-    assert reply.ticket.startswith("1.")
+    assert reply.poll_token.startswith("1.")

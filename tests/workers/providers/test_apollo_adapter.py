@@ -64,7 +64,7 @@ def asked(apollo: Apollo, ask: ProviderRequest = EMAIL) -> ProviderResponse:
 
 def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
     comes(server, result(NUMBER | changes, credits_consumed=9), RESULT)
-    (found,) = asked(apollo, replace(PHONE, ticket=TICKET)).phones
+    (found,) = asked(apollo, replace(PHONE, poll_token=TICKET)).phones
     return found
 
 
@@ -244,7 +244,9 @@ def test_a_result_that_is_pending_is_asked_for_again_when_told(
 ) -> None:
     comes(httpserver, said, RESULT)
 
-    assert apollo.ask(replace(PHONE, ticket=TICKET), seconds=3) == Pending(TICKET, after, WENT[said.status])
+    assert apollo.ask(replace(PHONE, poll_token=TICKET), seconds=3) == Pending(
+        TICKET, after, WENT[said.status]
+    )
 
 
 @pytest.mark.parametrize(
@@ -256,7 +258,7 @@ def test_a_result_that_will_never_come_is_an_error_and_no_miss(
 ) -> None:
     comes(httpserver, Said(status=status, body={"error_code": code}), RESULT)
 
-    assert asked(apollo, replace(PHONE, ticket=TICKET)) == ProviderResponse(outcome=TraceOutcome.ERROR)
+    assert asked(apollo, replace(PHONE, poll_token=TICKET)) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ def test_phones_cost_what_is_told_or_else_what_is_documented(
 ) -> None:
     comes(httpserver, result(*numbers, credits_consumed=told), RESULT)
 
-    reply = asked(apollo, replace(PHONE, ticket=TICKET))
+    reply = asked(apollo, replace(PHONE, poll_token=TICKET))
 
     assert (reply.outcome, reply.cost) == (outcome, cost)
 
@@ -360,7 +362,7 @@ def test_a_result_that_could_not_be_delivered_is_read_all_the_same(
     said = result(NUMBER, credits_consumed=9)
     comes(httpserver, Said(body=said.body | {"webhook_status": "failed", "failure_reason": "405"}), RESULT)
 
-    reply = asked(apollo, replace(PHONE, ticket=TICKET))
+    reply = asked(apollo, replace(PHONE, poll_token=TICKET))
 
     assert [one.e164 for one in reply.phones] == ["+33639980001"]
 

@@ -154,15 +154,15 @@ def test_nothing_found_is_a_miss_and_no_error(case: Case, world: World) -> None:
 def test_a_question_with_too_little_to_go_by_is_refused(case: Case, world: World) -> None:
     adapter = world.adapter(case.specimen)
 
-    assert adapter.refusal(case.specimen.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
-    assert adapter.refusal(case.specimen.ask) is None
+    assert adapter.unavailability(case.specimen.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
+    assert adapter.unavailability(case.specimen.ask) is None
 
 
 @each("unconfigured")
 def test_without_its_setting_nobody_is_asked(case: Case) -> None:
     adapter = case.specimen.vendor(ProviderSettings())
 
-    assert adapter.refusal(case.specimen.ask) is TraceOutcome.UNCONFIGURED
+    assert adapter.unavailability(case.specimen.ask) is TraceOutcome.UNCONFIGURED
 
 
 @each("bad_key")
@@ -262,8 +262,10 @@ def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(case: Case,
     waits = list(_waits(world.adapter(case.specimen), case.specimen.ask))
 
     assert len(waits) == MOST_TURNS
-    assert all(0 < pending.after <= case.specimen.vendor.usual_terms.patience for pending in waits)
-    assert all(str(told) not in pending.ticket for pending in waits for told in _personal(case.specimen.ask))
+    assert all(0 < pending.after <= case.specimen.vendor.usual_terms.poll_timeout for pending in waits)
+    assert all(
+        str(told) not in pending.poll_token for pending in waits for told in _personal(case.specimen.ask)
+    )
 
 
 def test_every_field_of_every_vendor_is_in_the_suite() -> None:
@@ -295,7 +297,7 @@ def _over(adapter: Vendor, ask: ProviderRequest) -> ProviderResponse:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         if isinstance(reply, ProviderResponse):
             return reply
-        ask = replace(ask, ticket=reply.ticket)
+        ask = replace(ask, poll_token=reply.poll_token)
     raise AssertionError("It is still pending.")
 
 
@@ -304,7 +306,7 @@ def _waits(adapter: Vendor, ask: ProviderRequest) -> Iterator[Pending]:
         reply = adapter.ask(ask, seconds=SECONDS)
         assert isinstance(reply, Pending)
         yield reply
-        ask = replace(ask, ticket=reply.ticket)
+        ask = replace(ask, poll_token=reply.poll_token)
 
 
 def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:

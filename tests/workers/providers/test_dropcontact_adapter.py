@@ -24,7 +24,7 @@ from workers.providers.base import (
 from workers.providers.dropcontact import Dropcontact
 
 EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
-READY = replace(EMAIL, ticket=TICKET)
+READY = replace(EMAIL, poll_token=TICKET)
 BY_ADDRESS = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
 WENT = {
     429: TraceOutcome.RATE_LIMITED,
@@ -68,7 +68,7 @@ def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact
 def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request("/enrich/all/../../account/credits").respond_with_json(NOT_READY.body)
 
-    pending = dropcontact.ask(replace(EMAIL, ticket="../../account/credits"), seconds=3)
+    pending = dropcontact.ask(replace(EMAIL, poll_token="../../account/credits"), seconds=3)
 
     assert pending == Pending("../../account/credits", 10)
     assert "%2F" in httpserver.log[0][0].environ["RAW_URI"]
@@ -141,7 +141,9 @@ def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
     record = RECORD | {"email": [*RECORD["email"], {"email": "a@acme.com", "qualification": qualification}]}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(ProviderRequest(field=ProviderField.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(
+        ProviderRequest(field=ProviderField.PHONE, subject=ADA, poll_token=TICKET), seconds=3
+    )
 
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
@@ -162,7 +164,7 @@ def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(ECHO).body)
 
     reply = dropcontact.ask(
-        ProviderRequest(field=ProviderField.PERSON, subject=ADA, ticket=TICKET), seconds=3
+        ProviderRequest(field=ProviderField.PERSON, subject=ADA, poll_token=TICKET), seconds=3
     )
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
@@ -175,7 +177,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
 
     stored = replace(ADA, contact_id="con_1")
     reply = dropcontact.ask(
-        ProviderRequest(field=ProviderField.PERSON, subject=stored, ticket=TICKET), seconds=3
+        ProviderRequest(field=ProviderField.PERSON, subject=stored, poll_token=TICKET), seconds=3
     )
 
     assert isinstance(reply, ProviderResponse)
@@ -198,7 +200,9 @@ def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
     record = RECORD | {"phone": "04 72 00 01 02"}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(ProviderRequest(field=ProviderField.PHONE, subject=ADA, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(
+        ProviderRequest(field=ProviderField.PHONE, subject=ADA, poll_token=TICKET), seconds=3
+    )
 
     assert isinstance(reply, ProviderResponse)
     assert [(one.e164, one.type) for one in reply.phones] == [
@@ -216,7 +220,7 @@ def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whate
 
     dropcontact.ask(BY_ADDRESS, seconds=3)
     dropcontact.ask(replace(BY_ADDRESS, subject=known), seconds=3)
-    reply = dropcontact.ask(replace(BY_ADDRESS, ticket=TICKET), seconds=3)
+    reply = dropcontact.ask(replace(BY_ADDRESS, poll_token=TICKET), seconds=3)
 
     sent = [json.loads(request.get_data())["data"][0] for request, _response in httpserver.log[:2]]
     assert sent[0] == {"email": "ada@acme.com"}
@@ -227,8 +231,8 @@ def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whate
 def test_it_is_not_asked_for_private_addresses() -> None:
     dropcontact = Dropcontact(ProviderSettings(api_key="k"))
 
-    assert dropcontact.refusal(replace(EMAIL, types=("personal",))) is TraceOutcome.INELIGIBLE
-    assert dropcontact.refusal(replace(EMAIL, types=("personal", "work"))) is None
+    assert dropcontact.unavailability(replace(EMAIL, types=("personal",))) is TraceOutcome.INELIGIBLE
+    assert dropcontact.unavailability(replace(EMAIL, types=("personal", "work"))) is None
 
 
 @pytest.mark.parametrize(
@@ -304,7 +308,7 @@ def test_the_words_of_a_caller_that_come_back_are_left_out(
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
     reply = dropcontact.ask(
-        ProviderRequest(field=ProviderField.PERSON, subject=ADA, ticket=TICKET), seconds=3
+        ProviderRequest(field=ProviderField.PERSON, subject=ADA, poll_token=TICKET), seconds=3
     )
 
     assert isinstance(reply, ProviderResponse)

@@ -48,7 +48,7 @@ def comes(server: HTTPServer, said: Said) -> None:
 
 
 def fetch(fullenrich: FullEnrich, ask: ProviderRequest = EMAIL) -> ProviderResponse | Pending:
-    return fullenrich.ask(replace(ask, ticket=TICKET), seconds=3)
+    return fullenrich.ask(replace(ask, poll_token=TICKET), seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_only_what_is_wanted_is_ordered(
 def test_it_takes_a_profile_or_both_names_and_a_company_and_sells_no_landlines(
     ask: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
-    assert FullEnrich(ProviderSettings(api_key="k")).refusal(ask) is refusal
+    assert FullEnrich(ProviderSettings(api_key="k")).unavailability(ask) is refusal
 
 
 def test_in_progress_comes_with_400_and_means_later(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:

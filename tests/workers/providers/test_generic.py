@@ -151,9 +151,9 @@ def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) 
     assert specimen.ineligible is not None
 
     refusals = (
-        without.refusal(specimen.ask),
-        having.refusal(specimen.ineligible),
-        having.refusal(specimen.ask),
+        without.unavailability(specimen.ask),
+        having.unavailability(specimen.ineligible),
+        having.unavailability(specimen.ask),
     )
 
     assert refusals == (TraceOutcome.UNCONFIGURED, TraceOutcome.INELIGIBLE, None)
@@ -249,7 +249,7 @@ def test_a_value_stays_within_its_segment_of_a_path(crm: Crm, name: str, path: s
 def test_a_value_that_would_climb_is_not_asked_about(crm: Crm, name: str) -> None:
     ask = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
-    refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).refusal(ask)
+    refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).unavailability(ask)
 
     assert refusal is TraceOutcome.INELIGIBLE
 
@@ -268,7 +268,7 @@ def test_every_placeholder_is_needed_unless_it_is_said_which(
 ) -> None:
     provider = crm.provider(EMAIL + 'query.phone = "{phone}"\n' + needs + READ)
 
-    assert provider.refusal(WORK) is refusal
+    assert provider.unavailability(WORK) is refusal
 
 
 def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
@@ -276,7 +276,8 @@ def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
 
     assert provider.fields == {ProviderField.EMAIL}
     assert (
-        provider.refusal(ProviderRequest(field=ProviderField.PHONE, subject=ADA)) is TraceOutcome.INELIGIBLE
+        provider.unavailability(ProviderRequest(field=ProviderField.PHONE, subject=ADA))
+        is TraceOutcome.INELIGIBLE
     )
 
 
@@ -284,7 +285,7 @@ def test_a_header_without_its_variable_leaves_it_unconfigured(crm: Crm) -> None:
     text = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Team = "${TEAM}" }\n' + EMAIL + READ
 
     refusals = [
-        crm.described(text, **known)(ProviderSettings()).refusal(WORK)
+        crm.described(text, **known)(ProviderSettings()).unavailability(WORK)
         for known in ({}, {"TEAM": ""}, {"TEAM": "a"})
     ]
 

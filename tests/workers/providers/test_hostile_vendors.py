@@ -120,7 +120,9 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
     with vendor(saying(500)) as (port, heard), watching() as seen:
         asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
         try:
-            asked.ask(ProviderRequest(field=ProviderField.PHONE, subject=subject, ticket=ticket), seconds=3)
+            asked.ask(
+                ProviderRequest(field=ProviderField.PHONE, subject=subject, poll_token=ticket), seconds=3
+            )
         except UnexpectedAnswer:
             assert ticket in {"..", "."}
 

@@ -181,7 +181,7 @@ def test_of_other_questions_nothing_else_is_sent(
 def test_a_question_needs_what_hunter_goes_by(
     hunter: Hunter, question: ProviderRequest, *, takes: bool
 ) -> None:
-    assert hunter.refusal(question) is (None if takes else TraceOutcome.INELIGIBLE)
+    assert hunter.unavailability(question) is (None if takes else TraceOutcome.INELIGIBLE)
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_a_verification_in_progress_is_asked_for_less_and_less_often(
     hunter: Hunter, httpserver: HTTPServer, ticket: str | None, pending: Pending
 ) -> None:
     question = ProviderRequest(
-        field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"), ticket=ticket
+        field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"), poll_token=ticket
     )
 
     reply = answer(hunter, httpserver, question, Said(status=202, body={"data": {}}))

@@ -113,7 +113,7 @@ def test_a_mobile_is_asked_for_by_profile_and_address(
 def test_it_is_asked_for_what_it_sells(
     leadmagic: LeadMagic, question: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
-    assert leadmagic.refusal(question) is refusal
+    assert leadmagic.unavailability(question) is refusal
 
 
 @pytest.mark.parametrize(

@@ -94,13 +94,13 @@ def test_it_spells_as_the_known_addresses_of_the_domain_do(pattern: Pattern) -> 
 def test_without_a_name_a_domain_and_a_known_pattern_it_is_not_asked(
     pattern: Pattern, change: dict[str, object]
 ) -> None:
-    refusal = pattern.refusal(dataclasses.replace(ASK, **change))  # type: ignore[arg-type]
+    refusal = pattern.unavailability(dataclasses.replace(ASK, **change))  # type: ignore[arg-type]
 
     assert refusal is TraceOutcome.INELIGIBLE
 
 
 def test_with_all_three_it_is_asked(pattern: Pattern) -> None:
-    assert pattern.refusal(ASK) is None
+    assert pattern.unavailability(ASK) is None
 
 
 def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:

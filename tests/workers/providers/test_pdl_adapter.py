@@ -126,12 +126,14 @@ def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -
 def test_it_is_asked_whom_it_can_know(
     pdl: PeopleDataLabs, field: ProviderField, subject: Subject, refusal: TraceOutcome | None
 ) -> None:
-    assert pdl.refusal(ProviderRequest(field=field, subject=subject)) is refusal
+    assert pdl.unavailability(ProviderRequest(field=field, subject=subject)) is refusal
 
 
 def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleDataLabs) -> None:
-    assert pdl.refusal(dataclasses.replace(FOR_PHONE, types=("direct", "hq"))) is TraceOutcome.INELIGIBLE
-    assert pdl.refusal(dataclasses.replace(FOR_PHONE, types=("mobile",))) is None
+    assert (
+        pdl.unavailability(dataclasses.replace(FOR_PHONE, types=("direct", "hq"))) is TraceOutcome.INELIGIBLE
+    )
+    assert pdl.unavailability(dataclasses.replace(FOR_PHONE, types=("mobile",))) is None
 
 
 @pytest.mark.parametrize(

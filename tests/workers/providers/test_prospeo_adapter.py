@@ -129,8 +129,8 @@ def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
     private = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@gmail.com"))
     at_work = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
 
-    assert prospeo.refusal(private) is TraceOutcome.INELIGIBLE
-    assert prospeo.refusal(at_work) is None
+    assert prospeo.unavailability(private) is TraceOutcome.INELIGIBLE
+    assert prospeo.unavailability(at_work) is None
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
 def test_it_is_asked_only_for_the_types_it_sells(
     prospeo: Prospeo, field: ProviderField, types: tuple[str, ...], refusal: TraceOutcome | None
 ) -> None:
-    assert prospeo.refusal(ProviderRequest(field=field, subject=PROFILE, types=types)) is refusal
+    assert prospeo.unavailability(ProviderRequest(field=field, subject=PROFILE, types=types)) is refusal
 
 
 @pytest.mark.parametrize(

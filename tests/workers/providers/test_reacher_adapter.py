@@ -104,8 +104,8 @@ def test_it_needs_no_key_but_to_be_told_where_it_is() -> None:
     nowhere = Reacher(ProviderSettings(api_key="open sesame"))
     somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
-    assert nowhere.refusal(ASK) is TraceOutcome.UNCONFIGURED
-    assert somewhere.refusal(ASK) is None
+    assert nowhere.unavailability(ASK) is TraceOutcome.UNCONFIGURED
+    assert somewhere.unavailability(ASK) is None
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,9 @@ def test_it_needs_no_key_but_to_be_told_where_it_is() -> None:
 def test_it_verifies_and_nothing_else(field: ProviderField) -> None:
     somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
-    assert somewhere.refusal(ProviderRequest(field=field, subject=ASK.subject)) is TraceOutcome.INELIGIBLE
+    assert (
+        somewhere.unavailability(ProviderRequest(field=field, subject=ASK.subject)) is TraceOutcome.INELIGIBLE
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,11 +42,11 @@ class Newcomer:
     def __init__(self, access: ProviderSettings) -> None:
         self.terms = Terms(prices={ProviderField.EMAIL: 1.0}, daily_budget=access.daily_budget)
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         return None if ask.subject.company_domain else TraceOutcome.INELIGIBLE
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it is quick
-        times = int(ask.ticket or 0)
+        times = int(ask.poll_token or 0)
         if times < self.slow:
             return Pending(str(times + 1), 0.0)
         source = source_of(self.name)
@@ -61,7 +61,7 @@ class Silent:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
+def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
     monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, Newcomer))
     registry.load.cache_clear()
     settings = dataclasses.replace(settings, providers_email=("newcomer",), providers_verification=())
@@ -82,11 +82,11 @@ def order(settings: Settings, **changes: Any) -> Settings:
 
 
 def test_a_new_provider_is_asked_paid_and_shown_on_the_receipt(
-    machines: WorkerServices, database: Database
+    services: WorkerServices, database: Database
 ) -> None:
     job_id = a_reveal(database)
 
-    job_runner.run(job_id, reveal.email, machines)
+    job_runner.run(job_id, reveal.email, services)
 
     with database.reading() as session:
         job = read(session, job_id)
@@ -99,18 +99,18 @@ def test_a_new_provider_is_asked_paid_and_shown_on_the_receipt(
 
 
 def test_who_needs_time_is_asked_again_by_a_later_run_and_that_spends_no_try(
-    machines: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Newcomer, "slow", 6)
     job_id = a_reveal(database)
 
     for _ in range(7):
-        job_runner.run(job_id, reveal.email, machines)
+        job_runner.run(job_id, reveal.email, services)
 
     with database.reading() as session:
         job = read(session, job_id)
         calls = session.query(ProviderCall).all()
-        assert machines.settings.max_attempts < 6
+        assert services.settings.max_attempts < 6
         assert (job.outcome, job.attempts, job.charged, len(job.trace)) == (Outcome.FOUND, 1, 1, 1)
         assert [(call.outcome, call.reply, call.ticket) for call in calls] == [("hit", None, None)]
 
@@ -164,10 +164,10 @@ def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_p
 
 @pytest.mark.parametrize(("rate", "attempts"), [("2/minute", 0), ("1/hour", 1)])
 def test_a_short_line_is_stood_in_and_a_long_one_is_a_failed_try(
-    machines: WorkerServices, database: Database, rate: str, attempts: int
+    services: WorkerServices, database: Database, rate: str, attempts: int
 ) -> None:
     settings = order(
-        machines.settings,
+        services.settings,
         providers_email=("hunter",),
         provider_variables=(
             ("HUNTER_API_KEY", "k"),
@@ -179,7 +179,7 @@ def test_a_short_line_is_stood_in_and_a_long_one_is_a_failed_try(
         provider_throttles.admit(session, "hunter", parse_rates(rate), breaker=True, now=clock.now())
     job_id = a_reveal(database)
 
-    job_runner.run(job_id, reveal.email, dataclasses.replace(machines, settings=settings))
+    job_runner.run(job_id, reveal.email, dataclasses.replace(services, settings=settings))
 
     with database.reading() as session:
         job = read(session, job_id)

@@ -115,7 +115,7 @@ def test_the_status_is_asked_by_id_and_answered_with_a_list(
         [others, PROFILE]
     )
 
-    reply = look_up(rocketreach, replace(EMAIL, ticket=str(ID)))
+    reply = look_up(rocketreach, replace(EMAIL, poll_token=str(ID)))
 
     assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com"]
 
@@ -127,7 +127,7 @@ def test_a_status_without_the_profile_is_unexpected(
     httpserver.expect_request(STATUS).respond_with_json(body)
 
     with pytest.raises(UnexpectedAnswer):
-        rocketreach.ask(replace(EMAIL, ticket=str(ID)), seconds=3)
+        rocketreach.ask(replace(EMAIL, poll_token=str(ID)), seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,9 @@ def test_what_is_paid_for_is_not_given_up_for_a_passing_fault(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "…"}, status, headers)
 
-    assert rocketreach.ask(replace(EMAIL, ticket=str(ID)), seconds=3) == Pending(str(ID), after, WENT[status])
+    assert rocketreach.ask(replace(EMAIL, poll_token=str(ID)), seconds=3) == Pending(
+        str(ID), after, WENT[status]
+    )
 
 
 def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
@@ -146,7 +148,7 @@ def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "Not found."}, 404)
 
-    assert look_up(rocketreach, replace(EMAIL, ticket=str(ID))) == ProviderResponse(
+    assert look_up(rocketreach, replace(EMAIL, poll_token=str(ID))) == ProviderResponse(
         outcome=TraceOutcome.ERROR
     )
 

@@ -108,7 +108,9 @@ def test_every_scenario_is_tested_here() -> None:
 def test_anybody_else_it_does_not_know(scenario: str | None) -> None:
     subject = profile(scenario) if scenario else Subject(email="ada@acme.com")
 
-    refusal = Sandbox(ProviderSettings()).refusal(ProviderRequest(field=ProviderField.EMAIL, subject=subject))
+    refusal = Sandbox(ProviderSettings()).unavailability(
+        ProviderRequest(field=ProviderField.EMAIL, subject=subject)
+    )
 
     assert refusal is TraceOutcome.INELIGIBLE
 

@@ -41,17 +41,20 @@ class Example(Vendor):
     base_url: ClassVar[str] = "https://api.vendor.example/v1"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
     usual_terms: ClassVar[Terms] = Terms(
-        rates=(Rate(10, 1),), prices=MappingProxyType({ProviderField.EMAIL: 2}), credit_price=0.5, patience=90
+        rates=(Rate(10, 1),),
+        prices=MappingProxyType({ProviderField.EMAIL: 2}),
+        credit_price=0.5,
+        poll_timeout=90,
     )
 
     def credentials(self, key: str) -> dict[str, str]:
         return {"X-Key": key}
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         return ask.subject.email is not None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        return self.standard(
+        return self.default_response(
             self.send("GET", "/people", params={"email": ask.subject.email}, seconds=seconds)
         )
 
@@ -176,8 +179,8 @@ def test_nobody_needs_to_say_when_to_come_again() -> None:
 def test_a_rate_limit_and_an_error_both_say_when_to_come_again(httpserver: HTTPServer) -> None:
     vendor = at(httpserver)
 
-    assert vendor.standard(answer_of(429, {}, retry_after="7")).retry_after == 7
-    assert vendor.standard(answer_of(503, None, retry_after="7")).retry_after == 7
+    assert vendor.default_response(answer_of(429, {}, retry_after="7")).retry_after == 7
+    assert vendor.default_response(answer_of(503, None, retry_after="7")).retry_after == 7
 
 
 def test_what_is_sent_is_what_is_said_without_what_is_not_known(httpserver: HTTPServer) -> None:
@@ -338,7 +341,7 @@ def test_a_question_needs_a_key_and_enough_to_go_by(
 ) -> None:
     vendor = Example(ProviderSettings(api_key=key))
 
-    assert vendor.refusal(ProviderRequest(field=ProviderField.EMAIL, subject=subject)) is refusal
+    assert vendor.unavailability(ProviderRequest(field=ProviderField.EMAIL, subject=subject)) is refusal
 
 
 def test_terms_are_the_usual_ones() -> None:
@@ -356,7 +359,7 @@ def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
         credit_price=0.0,
         daily_budget=25.0,
         miss_days=0.0,
-        patience=90,
+        poll_timeout=90,
     )
 
 

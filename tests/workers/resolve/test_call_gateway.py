@@ -51,19 +51,19 @@ class Office:
     """One job at work, and desks for it or for another."""
 
     database: Database
-    machines: WorkerServices
+    services: WorkerServices
     workspace_id: str
     claim: Claim
 
     def desk(self, item: int | None = None) -> DatabaseCallGateway:
-        return DatabaseCallGateway(self.machines, self.claim, item)
+        return DatabaseCallGateway(self.services, self.claim, item)
 
     def other_job(self, **settings: Any) -> Office:
         with self.database.transaction() as session:
-            machines = dataclasses.replace(
-                self.machines, settings=dataclasses.replace(self.machines.settings, **settings)
+            services = dataclasses.replace(
+                self.services, settings=dataclasses.replace(self.services.settings, **settings)
             )
-            return Office(self.database, machines, self.workspace_id, claimed_now(session, self.workspace_id))
+            return Office(self.database, services, self.workspace_id, claimed_now(session, self.workspace_id))
 
     def at_its_next_try(self) -> Office:
         claimed = dataclasses.replace(self.claim, attempts=self.claim.attempts + 1)
@@ -83,11 +83,11 @@ def claimed_now(session: Session, workspace_id: str) -> Claim:
 
 @pytest.fixture
 def office(settings: Settings, database: Database) -> Office:
-    machines = WorkerServices(settings, database, None, None)  # type: ignore[arg-type]
+    services = WorkerServices(settings, database, None, None)  # type: ignore[arg-type]
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=100)
         claimed = claimed_now(session, workspace_id)
-    return Office(database, machines, workspace_id, claimed)
+    return Office(database, services, workspace_id, claimed)
 
 
 def about(number: int) -> ProviderRequest:
@@ -296,7 +296,7 @@ def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(office: O
     again = begin(office, slow)
 
     assert isinstance(again, Pending)
-    assert (again.ticket, again.after) == ("t-1", pytest.approx(3600, abs=30))
+    assert (again.poll_token, again.after) == ("t-1", pytest.approx(3600, abs=30))
 
 
 def test_polls_that_fail_open_the_circuit(office: Office) -> None:
@@ -400,7 +400,7 @@ def test_a_ticket_is_kept_and_asked_about_in_the_same_call(office: Office) -> No
 
 
 def test_who_never_gets_ready_has_timed_out(office: Office) -> None:
-    hasty = Named(terms=dataclasses.replace(PAID, patience=-1.0))
+    hasty = Named(terms=dataclasses.replace(PAID, poll_timeout=-1.0))
 
     heard = office.desk().wait(hasty, begin(office, hasty), Pending("t-1", 30.0))  # type: ignore[arg-type]
 
@@ -433,13 +433,13 @@ def test_a_free_one_that_needs_time_gets_its_ticket_back(office: Office) -> None
 def test_what_became_of_an_answer_is_kept(office: Office) -> None:
     heard = end(office, begin(office), hit())
 
-    office.desk().judge(heard, MISS)
+    office.desk().record_verdict(heard, MISS)
 
     assert [(call.outcome, call.status) for call in office.calls()] == [("miss", None)]
 
 
 def test_a_refusal_has_nothing_to_be_judged(office: Office) -> None:
-    office.desk().judge(CallResult(MISS, clock.now()), hit())
+    office.desk().record_verdict(CallResult(MISS, clock.now()), hit())
 
     assert office.calls() == []
 

@@ -50,14 +50,14 @@ def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def bench(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(JobNotifier, "ring", lambda _self, _job_id: None)
-    machines = WorkerServices(
+    services = WorkerServices(
         settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
     )
-    return a_bench(machines, monkeypatch).ordered("one", "two")
+    return a_bench(services, monkeypatch).ordered("one", "two")
 
 
 def store(bench: Bench, found: contacts.FoundContact) -> None:
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         contacts.upsert(session, found, now=NOW)
 
 
@@ -200,8 +200,8 @@ def test_who_knew_nothing_is_not_asked_again(bench: Bench) -> None:
 
 
 def test_what_is_stored_is_shown_where_in_the_end_nobody_could_answer(bench: Bench) -> None:
-    settings = dataclasses.replace(bench.machines.settings, max_attempts=2)
-    bench = dataclasses.replace(bench, machines=dataclasses.replace(bench.machines, settings=settings))
+    settings = dataclasses.replace(bench.services.settings, max_attempts=2)
+    bench = dataclasses.replace(bench, services=dataclasses.replace(bench.services, settings=settings))
     store(bench, person(FILE, linkedin_url=ADA, title=None))
     bench.providers(one=ERROR, two=ERROR)
     job_id = bench.submit(ITEM)
@@ -215,8 +215,8 @@ def test_what_is_stored_is_shown_where_in_the_end_nobody_could_answer(bench: Ben
 
 
 def test_of_whom_nothing_is_stored_the_item_says_that_nobody_could_answer(bench: Bench) -> None:
-    settings = dataclasses.replace(bench.machines.settings, max_attempts=1)
-    bench = dataclasses.replace(bench, machines=dataclasses.replace(bench.machines, settings=settings))
+    settings = dataclasses.replace(bench.services.settings, max_attempts=1)
+    bench = dataclasses.replace(bench, services=dataclasses.replace(bench.services, settings=settings))
     bench.providers(one=ERROR, two=ERROR)
 
     item = bench.enrich(ITEM)
@@ -234,7 +234,7 @@ def test_words_without_a_profile_about_one_name_are_about_one_person(bench: Benc
     item = bench.enrich({"subject": {"full_name": "Ada Lovelace", "company_domain": "acme.com"}})
 
     assert (item["contact"]["linkedin_url"], item["contact"]["title"]) == (ADA, "Engineer")
-    with bench.machines.database.reading() as session:
+    with bench.services.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Contact)) == 1
 
 
@@ -274,7 +274,7 @@ def test_an_address_belongs_to_the_person_that_was_told_however_the_caller_spell
 
     assert [one["email"] for one in item["emails"]] == ["ada@acme.com"]
     assert item["contact"]["full_name"] == "Ada Lovelace"
-    with bench.machines.database.reading() as session:
+    with bench.services.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Contact)) == 1
 
 
@@ -282,7 +282,7 @@ def test_who_is_suppressed_while_the_providers_are_asked_is_not_shown(bench: Ben
     store(bench, person(FILE, linkedin_url=ADA, title=None, emails=(address(FILE),)))
 
     def asks_to_be_left_alone(_ask: ProviderRequest) -> ProviderResponse:
-        with bench.machines.database.transaction() as session:
+        with bench.services.database.transaction() as session:
             suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
         return MISS
 
@@ -294,14 +294,14 @@ def test_who_is_suppressed_while_the_providers_are_asked_is_not_shown(bench: Ben
 
 
 def test_a_profile_on_the_suppression_list_ends_it(bench: Bench) -> None:
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         suppressions.suppress(session, [Identifier("linkedin_url", BOB)], reason="asked", now=NOW)
     bench.providers(one=tells(person(said_by("one", NOW), linkedin_url=BOB)))
 
     item = bench.enrich({"subject": {"email": "ada@acme.com"}})
 
     assert (item["outcome"], item["contact"]) == ("suppressed", None)
-    with bench.machines.database.reading() as session:
+    with bench.services.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Contact)) == 0
 
 
@@ -329,7 +329,7 @@ def test_a_stored_company_is_asked_about_if_something_is_wanting(
     bench: Bench, industry: str | None, asked: int
 ) -> None:
     stored = firm(FILE, industry=industry, headcount="11-50", country="GB")
-    with bench.machines.database.transaction() as session:
+    with bench.services.database.transaction() as session:
         companies.upsert(session, stored, now=NOW)
     told = bench.providers(one=MISS)
 

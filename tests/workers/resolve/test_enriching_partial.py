@@ -29,10 +29,10 @@ def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def bench(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(JobNotifier, "ring", lambda _self, _job_id: None)
-    machines = WorkerServices(
+    services = WorkerServices(
         settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
     )
-    return a_bench(machines, monkeypatch).ordered("one", "two")
+    return a_bench(services, monkeypatch).ordered("one", "two")
 
 
 def about(ask: ProviderRequest) -> ProviderResponse:
@@ -43,7 +43,7 @@ def about(ask: ProviderRequest) -> ProviderResponse:
 
 def slow_about_ada(ask: ProviderRequest) -> ProviderResponse | Pending:
     """Need time for Ada, until asked with the ticket."""
-    return WAIT if ask.subject.linkedin_url == ADA and ask.ticket is None else about(ask)
+    return WAIT if ask.subject.linkedin_url == ADA and ask.poll_token is None else about(ask)
 
 
 def never_ready(ask: ProviderRequest) -> ProviderResponse | Pending:
@@ -72,13 +72,16 @@ def test_the_item_that_waited_is_filled_in_and_the_other_stays_as_it_was(bench: 
     assert (after["job"]["status"], after["job"]["progress"]) == ("succeeded", DONE)
     assert after["result"]["items"][0]["contact"]["full_name"] == "Ada Lovelace"
     assert after["result"]["items"][1] == before["result"]["items"][1]
-    assert [ask.ticket for ask in told["one"].asked if ask.subject.linkedin_url == ADA] == [None, "ticket"]
+    assert [ask.poll_token for ask in told["one"].asked if ask.subject.linkedin_url == ADA] == [
+        None,
+        "ticket",
+    ]
 
 
 def test_waiting_spends_no_try(bench: Bench) -> None:
     bench.providers(one=never_ready)
     job_id = bench.submit(SLOW, QUICK)
-    most = bench.machines.settings.max_attempts
+    most = bench.services.settings.max_attempts
 
     statuses = [bench.run(job_id)["job"]["status"] for _ in range(most + 1)]
 
@@ -92,7 +95,7 @@ def test_who_is_waited_for_too_long_ends_the_item_and_not_the_job(
     told = bench.providers(one=never_ready)
     job_id = bench.submit(SLOW, QUICK)
     bench.run(job_id)
-    patience = timedelta(seconds=told["one"].terms.patience + 1)
+    patience = timedelta(seconds=told["one"].terms.poll_timeout + 1)
     set_clock(monkeypatch, lambda: NOW + patience)
 
     shown = bench.run(job_id)
@@ -104,7 +107,7 @@ def test_who_is_waited_for_too_long_ends_the_item_and_not_the_job(
 def test_an_answer_that_came_before_the_wait_is_not_asked_for_again(bench: Bench) -> None:
     first = tells(person(said_by("one", NOW - timedelta(days=1)), title=None, linkedin_url=ADA))
     second = tells(person(said_by("two", NOW), linkedin_url=ADA))
-    told = bench.providers(one=first, two=lambda ask: WAIT if ask.ticket is None else second)
+    told = bench.providers(one=first, two=lambda ask: WAIT if ask.poll_token is None else second)
     job_id = bench.submit(SLOW)
     bench.run(job_id)
 
@@ -120,7 +123,7 @@ def test_a_failing_item_holds_up_nobody_and_says_so_in_the_end(bench: Bench) -> 
     bench.providers(one=lambda ask: ERROR if ask.subject.linkedin_url == ADA else about(ask), two=ERROR)
     job_id = bench.submit(SLOW, QUICK)
 
-    shown = [bench.run(job_id) for _ in range(bench.machines.settings.max_attempts)]
+    shown = [bench.run(job_id) for _ in range(bench.services.settings.max_attempts)]
 
     assert [one["job"]["progress"]["done"] for one in shown] == [1, 1, 1, 2]
     failed, quick = shown[-1]["result"]["items"]
@@ -133,7 +136,7 @@ def test_a_failing_item_spends_tries_while_another_waits(bench: Bench) -> None:
     bench.providers(one=lambda ask: WAIT if ask.subject.linkedin_url == ADA else ERROR, two=ERROR)
     job_id = bench.submit(SLOW, QUICK)
 
-    shown = [bench.run(job_id) for _ in range(bench.machines.settings.max_attempts)]
+    shown = [bench.run(job_id) for _ in range(bench.services.settings.max_attempts)]
 
     waiting, failed = shown[-1]["result"]["items"]
     assert (waiting["outcome"], waiting["error"]) == (None, None)

@@ -43,7 +43,7 @@ def outcomes(job: Job) -> list[tuple[str, str]]:
 
 
 def keep_ada(office: Desk, *emails: FoundEmail) -> None:
-    with office.bench.machines.database.transaction() as session:
+    with office.bench.services.database.transaction() as session:
         found = dataclasses.replace(person(said_by("one", NOW)), linkedin_url=ADA, emails=emails)
         contacts.upsert(session, found, now=NOW)
 
@@ -104,7 +104,7 @@ def test_a_verifier_that_needs_time_for_a_stored_address_is_waited_for_if_nobody
         "one",
         verifiers=("check",),
         one=MISS,
-        check=lambda ask: Pending("1", 5.0) if not ask.ticket else tells(email()),
+        check=lambda ask: Pending("1", 5.0) if not ask.poll_token else tells(email()),
     )
 
     first = office.reveal({"linkedin_url": ADA})
@@ -149,7 +149,7 @@ def test_of_whom_is_suppressed_while_the_providers_are_asked_nothing_is_stored(o
 
     job = office.reveal({"linkedin_url": ADA})
 
-    with office.bench.machines.database.reading() as session:
+    with office.bench.services.database.reading() as session:
         assert (job.charged, session.scalars(select(Email)).all()) == (0, [])
 
 
@@ -202,7 +202,7 @@ def test_what_one_field_brought_is_kept_though_another_one_failed(office: Desk) 
     )
     job_id = office.bench.submit({"subject": NAMED}, fields=("email", "phone"), price=2)
 
-    for _ in range(office.bench.machines.settings.max_attempts):
+    for _ in range(office.bench.services.settings.max_attempts):
         answer = office.bench.run(job_id)
         office.time[0] += timedelta(seconds=61)
 
@@ -218,7 +218,7 @@ def test_a_person_found_twice_is_one_contact(office: Desk) -> None:
 
     office.bench.enrich({"subject": {"email": "ada@acme.com"}}, ("email", "phone"))
 
-    with office.bench.machines.database.reading() as session:
+    with office.bench.services.database.reading() as session:
         assert session.scalar(select(Email.contact_id).distinct()) is not None
         assert len(session.scalars(select(contacts.Contact)).all()) == 1
 
@@ -227,11 +227,11 @@ def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given
     office.with_providers("one", one=ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(),), cost=1))
     office.reveal({"linkedin_url": ADA})
     request = {"subject": {"linkedin_url": ADA}, "types": ["work"], "min_status": "valid"}
-    with office.bench.machines.database.transaction() as session:
+    with office.bench.services.database.transaction() as session:
         job_id = a_job(session, office.bench.workspace_id, "free", request=request, price=0)
 
-    job_runner.run(job_id, refunded_meanwhile, office.bench.machines)
-    with office.bench.machines.database.reading() as session:
+    job_runner.run(job_id, refunded_meanwhile, office.bench.services)
+    with office.bench.services.database.reading() as session:
         put_back = jobs.get(session, office.bench.workspace_id, job_id).status
     job = office.run(job_id)
 
@@ -241,10 +241,10 @@ def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given
     assert job.error["code"] == "insufficient_credits"
 
 
-def refunded_meanwhile(claim: Claim, machines: WorkerServices) -> Resolution:
+def refunded_meanwhile(claim: Claim, services: WorkerServices) -> Resolution:
     """Look up what is owned as a reveal does, and have it refunded before it is handed over."""
-    resolution = reveal.email(claim, machines)
-    with machines.database.transaction() as session:
+    resolution = reveal.email(claim, services)
+    with services.database.transaction() as session:
         [paid] = session.scalars(select(Reveal))
         about = {"workspace_id": paid.workspace_id, "contact_id": paid.contact_id, "field": paid.field}
         assert reveals.mark_refunded(session, **about, since=NOW, now=NOW)

@@ -30,7 +30,7 @@ class Silent:
     def __init__(self, access: ProviderSettings) -> None:
         self.terms = Terms(prices={ProviderField.EMAIL: self.price}, credit_price=access.credit_price or 1.0)
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         raise NotImplementedError
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:

@@ -54,7 +54,7 @@ class Scripted:
     terms: Terms = FREE
     fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
 
-    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return self.refuses
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
@@ -357,13 +357,13 @@ def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
 
     catch = run(Scripted(hit(email())), desk=desk)
 
-    assert (catch.failed, catch.unasked, catch.retry_after) == (True, True, 4.0)
+    assert (catch.failed, catch.only_rate_limited, catch.retry_after) == (True, True, 4.0)
 
 
 def test_a_call_that_was_made_and_came_too_often_is_a_failed_try() -> None:
     catch = run(says(TraceOutcome.RATE_LIMITED, retry_after=4.0))
 
-    assert (catch.failed, catch.unasked) == (True, False)
+    assert (catch.failed, catch.only_rate_limited) == (True, False)
 
 
 def test_an_open_circuit_is_a_failed_try() -> None:
@@ -371,7 +371,7 @@ def test_an_open_circuit_is_a_failed_try() -> None:
 
     catch = run(Scripted(hit(email())), desk=desk)
 
-    assert (catch.failed, catch.unasked) == (True, False)
+    assert (catch.failed, catch.only_rate_limited) == (True, False)
 
 
 def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None:
@@ -395,7 +395,7 @@ def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
 
 @pytest.mark.parametrize("error", [ProviderTimeout(), ConnectionError()])
 def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Exception) -> None:
-    started = StartedCall(replace(ASK, ticket="t1"), NOW, "cal_1")
+    started = StartedCall(replace(ASK, poll_token="t1"), NOW, "cal_1")
     desk = OpenDesk(begins={"slow": started})
 
     catch = run(Scripted(error, name="slow"), desk=desk)

@@ -99,7 +99,7 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 
 @pytest.fixture
-def machines(settings: Settings, database: Database, redis_url: str, client: Redis) -> WorkerServices:
+def services(settings: Settings, database: Database, redis_url: str, client: Redis) -> WorkerServices:
     return WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
 
 
@@ -109,9 +109,9 @@ def exits() -> list[int]:
 
 
 @pytest.fixture
-def end(machines: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Shutdown:
+def end(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Shutdown:
     """The end of a process that only notes it."""
-    return Shutdown(machines, activity, exit=exits.append)
+    return Shutdown(services, activity, exit=exits.append)
 
 
 def test_a_worker_is_named_by_its_node_and_process(activity: Activity) -> None:
@@ -167,16 +167,16 @@ def test_it_knows_whether_its_consumer_consumes(
 
 
 def test_a_worker_that_does_nothing_ends_at_once_and_says_good_bye(
-    end: Shutdown, worker: Any, machines: WorkerServices, activity: Activity, exits: list[int]
+    end: Shutdown, worker: Any, services: WorkerServices, activity: Activity, exits: list[int]
 ) -> None:
-    Watchdog(machines, activity, end.begin).tell()
+    Watchdog(services, activity, end.begin).report()
     worker.consumer.blueprint.state = bootsteps.CLOSE
 
     end.begin()
     end.join()
 
     assert (exits, state.should_stop) == ([0], 0)
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         assert worker_heartbeats.known(session) == []
 
 
@@ -241,19 +241,19 @@ def test_what_was_taken_and_not_begun_is_sent_again(
 
 
 def test_what_was_put_back_is_sent_to_the_others(
-    end: Shutdown, worker: Any, machines: WorkerServices, client: Redis, monkeypatch: pytest.MonkeyPatch
+    end: Shutdown, worker: Any, services: WorkerServices, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
     set_clock(monkeypatch, lambda: NOW)
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         job_id = a_job(session, a_workspace(session))
-        leases.requeue(session, claim(session, job_id), run_after=NOW, spends=False)
+        leases.requeue(session, claim(session, job_id), run_after=NOW, counts_as_attempt=False)
 
     end.begin()
     end.join()
 
     assert client.llen(Queue.INTERACTIVE.value) == 1
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         assert read(session, job_id).attempts == 0
 
 
@@ -281,18 +281,18 @@ def test_an_end_that_nobody_began_is_not_waited_for(end: Shutdown, exits: list[i
 
 
 @pytest.fixture
-def dog(machines: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
+def dog(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
     """A watchdog that only notes that its worker must end."""
-    return Watchdog(machines, activity, lambda: exits.append(1))
+    return Watchdog(services, activity, lambda: exits.append(1))
 
 
 def test_a_watchdog_ends_a_worker_that_starves(dog: Watchdog, client: Redis, exits: list[int]) -> None:
     client.lpush("a", "message")
     for _look in range(supervision.STALLED_SAMPLES):
-        dog.look(client)
+        dog.sample(client)
     before = list(exits)
 
-    dog.look(client)
+    dog.sample(client)
 
     assert (before, exits) == ([], [1])
 
@@ -302,7 +302,7 @@ def test_a_worker_that_ends_already_is_not_told_to(dog: Watchdog, client: Redis,
     client.lpush("a", "message")
 
     for _look in range(supervision.STALLED_SAMPLES + 1):
-        dog.look(client)
+        dog.sample(client)
 
     assert exits == []
 
@@ -310,22 +310,22 @@ def test_a_worker_that_ends_already_is_not_told_to(dog: Watchdog, client: Redis,
 def test_a_watchdog_without_redis_waits(dog: Watchdog, exits: list[int]) -> None:
     with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as nowhere:
         for _look in range(supervision.STALLED_SAMPLES + 1):
-            dog.look(nowhere)
+            dog.sample(nowhere)
 
     assert (exits, dog.judge.state) == ([], WorkerState.WITHOUT_QUEUE)
 
 
 def test_what_a_watchdog_saw_is_told_to_the_database(
-    dog: Watchdog, client: Redis, machines: WorkerServices, requests: dict[str, Any]
+    dog: Watchdog, client: Redis, services: WorkerServices, requests: dict[str, Any]
 ) -> None:
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
     state.all_total_count[0] = 2
     task_received.send(sender=None, request=None)
-    dog.look(client)
+    dog.sample(client)
 
-    dog.tell()
+    dog.report()
 
-    with machines.database.reading() as session:
+    with services.database.reading() as session:
         [row] = worker_heartbeats.known(session)
     assert (row.state, row.queues, row.busy, row.threads) == ("working", ["a", "b"], 1, 2)
     assert row.taken_at
@@ -336,27 +336,27 @@ def test_what_a_watchdog_saw_is_told_to_the_database(
 def test_threads_that_hang_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0917 -- fixtures
     dog: Watchdog,
     client: Redis,
-    machines: WorkerServices,
+    services: WorkerServices,
     requests: dict[str, Any],
     exits: list[int],
     held: int,
     ends: list[int],
 ) -> None:
-    with machines.database.transaction() as session:
+    with services.database.transaction() as session:
         began = clock.now() - LEASE * (1 - held)
         job_id = submit(session, a_question(a_workspace(session)), now=began).job.id
         claim(session, job_id, now=began)
     for name in (job_id, "job_b"):
         requests[name] = a_request("reveal.email", name, since=time.time() - 1000)
 
-    dog.tell()
-    dog.look(client)
+    dog.report()
+    dog.sample(client)
 
     assert exits == ends
 
 
 def test_the_threads_of_a_watchdog_outlive_everything(
-    dog: Watchdog, machines: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    dog: Watchdog, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[int] = []
 

@@ -23,13 +23,13 @@ class ConfiguredProvider(Vendor):
     description: ClassVar[ProviderSpec]
     variables: ClassVar[Mapping[str, str]]
 
-    def refusal(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         """Tell why this cannot be asked: no key, a header's variable is not set, or too little to go by."""
         if not all(self._known(self._key).get(name) for name in self.description.variables):
             return TraceOutcome.UNCONFIGURED
-        return super().refusal(ask)
+        return super().unavailability(ask)
 
-    def takes(self, ask: ProviderRequest) -> bool:
+    def supports(self, ask: ProviderRequest) -> bool:
         """Tell whether every placeholder that is needed has a value."""
         question = self.description.questions.get(ask.field)
         if question is None or (ask.field is ProviderField.VERIFICATION and not ask.subject.email):
@@ -61,7 +61,7 @@ class ConfiguredProvider(Vendor):
             return ProviderResponse(outcome=TraceOutcome.MISS)
         said = answer.body if answer.items is None else answer.items
         if not answer.is_ok or said is None:
-            return self.standard(answer)
+            return self.default_response(answer)
         return reply.read(self.name, ask, question, said)
 
     def _known(self, key: str) -> Mapping[str, str]:
