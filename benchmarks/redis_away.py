@@ -15,16 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 
 import signal  # noqa: E402 -- the paths come first
 import statistics  # noqa: E402
 
+from e2e_stack import Stack, running, until  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
-from e2e_stack import Stack, running, until  # noqa: E402
 
 REVEALS = 20
 OVER = 200

@@ -25,16 +25,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that settings can be read in this process
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 
+from e2e_stack import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
 from rich.console import Console  # noqa: E402 -- the paths come first
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
-from e2e_stack import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
 from app.core.ledger import reveals  # noqa: E402

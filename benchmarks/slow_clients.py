@@ -25,7 +25,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tests" / "walks")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 
@@ -44,10 +44,10 @@ from importlib.util import find_spec  # noqa: E402
 from typing import Any  # noqa: E402
 
 import psutil  # noqa: E402
+from e2e_stack import PASSWORD, Stack, kill, spawn, until  # noqa: E402
+from local_servers import empty_database, free_port, start_redis  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
-from local_servers import empty_database, free_port, start_redis  # noqa: E402
-from e2e_stack import PASSWORD, Stack, kill, spawn, until  # noqa: E402
 
 from app.infra.db import Database  # noqa: E402
 

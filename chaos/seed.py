@@ -16,6 +16,7 @@ from sqlalchemy import select
 
 from app.core.contacts.contacts import Contact
 from app.infra.db import Database
+from cli.application import create_app
 from tools.demo.seed import run_flask
 
 CREDITS = "1000000"

@@ -21,10 +21,10 @@ from pytest_httpserver import HTTPServer
 
 from app import settings as app_settings
 from app.infra import clock
-from tools.services import postgres
 from cli.checks import clocks
 from cli.checks.findings import Level
 from cli.doctor import doctor
+from tools.services import postgres
 from tools.state import ROOT
 
 PASSWORD = "canary-" + secrets.token_urlsafe(12)

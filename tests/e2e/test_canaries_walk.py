@@ -49,7 +49,7 @@ body = {{ name = "{{full_name}}", domain = "{{company_domain}}" }}
 read.phone = "phone"
 """
 CRASHING = """
-from workers import base
+from workers.execution import job_runner
 from workers.main import app
 
 
@@ -57,7 +57,7 @@ def crash(_session, claim, answer, **_more):
     raise ValueError(f"{claim!r} {answer!r} {CANARY}")
 
 
-base.leases.settle = crash
+job_runner.leases.settle = crash
 """
 AWAY = """
 import os
@@ -140,7 +140,7 @@ class Scene:
             "-m",
             "flask",
             "--app",
-            "app.factory:create_app",
+            "cli.application:create_app",
             *words,
             given=given,
             **environment,

@@ -27,9 +27,9 @@ from app.core.queues import worker_heartbeats
 from app.domain.kinds import Kind
 from app.infra import database_clock
 from app.infra.db import Database
+from app.infra.queue import JobPublisher
 from tools.services.processes import Reaper
 from tools.services.supervisor import Supervisor
-from app.infra.queue import JobPublisher
 
 _HOUR = timedelta(hours=1)
 QUEUES = "interactive,providers,enrichment,upkeep"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from chromium_support import Browser, Person, browser, chromium
-from chromium_support import Person, browser, chromium
 from e2e_stack import Stack, running
 from local_servers import empty_database
 from playwright.sync_api import Playwright, sync_playwright

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from chromium_support import Person, until
-from chromium_support import Person, browser, until
 from e2e_stack import Stack
 from people_support import Company, company_of_three
 from playwright.sync_api import Page, expect

@@ -26,7 +26,7 @@ from app.settings import Settings
 ROOT = Path(__file__).parents[2]
 WORKER = """
 from app.domain.kinds import Kind
-from app.infra import queue, redis
+from app.infra import queue, redis_client
 from app.settings import load
 
 app = queue.configure(load())
@@ -34,7 +34,7 @@ app = queue.configure(load())
 
 @app.task(name=Kind.REVEAL_EMAIL.value)
 def email(job_id):
-    with redis.connect(load().redis_url) as client:
+    with redis_client.connect(load().redis_url) as client:
         client.rpush("ran", job_id)
 """
 

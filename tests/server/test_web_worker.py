@@ -42,18 +42,18 @@ def app(environ, start):
     return [body]
 """
 CONF = """
-from app.infra import connections
-from app.server.connections import Phase
+from app.server import connections
+from app.server.connections import ReadPhase
 
 worker_class = "app.server.web_worker.TimeoutGeventWorker"
 worker_connections = 32
 graceful_timeout = 5
 control_socket_disable = True
 sendfile = False
-connections.SLOWEST_READER = 10**9
-for phase in Phase:
+connections.MIN_READ_BYTES_PER_SECOND = 10**9
+for phase in ReadPhase:
     phase.seconds = {seconds}
-Phase.HEAD.grace = Phase.BODY.grace = {grace}
+ReadPhase.HEAD.grace = ReadPhase.BODY.grace = {grace}
 """
 
 

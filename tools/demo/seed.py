@@ -12,9 +12,8 @@ from typing import Any
 
 from flask.testing import FlaskCliRunner
 
-from tools.console import echo
 from cli.application import create_app
-from tools.console import say
+from tools.console import echo
 from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 
 CREDITS = 250

@@ -187,7 +187,7 @@ def test_a_stored_address_that_must_be_verified_is_handed_over(bench: Bench) -> 
 def test_where_no_provider_takes_the_question_nothing_is_handed_over(bench: Bench, client: Redis) -> None:
     providers = bench.providers()
     bench.monkeypatch.setattr(
-        type(providers["one"]), "refusal", lambda _provider, _ask: TraceOutcome.INELIGIBLE
+        type(providers["one"]), "unavailability", lambda _provider, _ask: TraceOutcome.INELIGIBLE
     )
     job_id = ask_about_ada(bench, **NAMED)
 
