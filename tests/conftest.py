@@ -143,7 +143,7 @@ def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIF
     settings = dataclasses.replace(settings, redis_url=redis_url)
     app = create_app(settings)
     yield app
-    app.extensions["services"].ear.close()
+    app.extensions["services"].listener.close()
     app.extensions["database"].engine.dispose()
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()

@@ -64,7 +64,7 @@ WORK = {
 
 
 class Silent:
-    def ring(self, job_id: str) -> None: ...
+    def notify(self, job_id: str) -> None: ...
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Knowing:
     terms: Terms = field(default_factory=lambda: Terms(prices=dict.fromkeys(ProviderField, 1.0)))
     fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
 
-    def refusal(self, _ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:

@@ -329,7 +329,7 @@ def test_a_broken_export_leaves_nothing_behind(
     run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", people)
-    monkeypatch.setattr(list_commands, "safe", lambda _text: 1 / 0)
+    monkeypatch.setattr(list_commands, "escape_formula", lambda _text: 1 / 0)
 
     result = run("export", tmp_path / "out.csv")
 

@@ -114,7 +114,7 @@ def checkout(tmp_path: Path) -> Path:
     """A checkout without a `.env`."""
     folder = tmp_path / "checkout"
     folder.mkdir()
-    for name in ("app", "workers", ".flaskenv"):
+    for name in ("app", "workers", "cli", ".flaskenv"):
         (folder / name).symlink_to(ROOT / name)
     return folder
 

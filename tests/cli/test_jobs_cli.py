@@ -145,7 +145,7 @@ def test_an_enrichment_says_what_each_item_cost(run: Run, database: Database, wo
             workspace_id,
             kind=Kind.ENRICHMENT_REQUEST,
             items=({"subject": {"email": "ada@acme.example"}}, {"error": error}),
-            hold_what_there_is=True,
+            allow_partial_hold=True,
         )
         job_id = submit(session, question).job.id
         held = claim(session, job_id)

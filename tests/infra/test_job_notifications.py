@@ -234,7 +234,7 @@ def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch:
         tries.append((url, threading.get_ident()))
         return connect(url, answer_seconds=answer_seconds)
 
-    monkeypatch.setattr(job_notifications.redis, "connect", counted)
+    monkeypatch.setattr(job_notifications.redis_client, "connect", counted)
     monkeypatch.setattr(
         job_notifications.log, "warning", lambda *_event, **_fields: told.append(threading.get_ident())
     )
@@ -256,7 +256,7 @@ def test_an_error_that_nobody_thought_of_does_not_deafen(
             raise errors.pop()
         return connect(url, answer_seconds=answer_seconds)
 
-    monkeypatch.setattr(job_notifications.redis, "connect", unlucky)
+    monkeypatch.setattr(job_notifications.redis_client, "connect", unlucky)
 
     with capture_logs() as events, ear.subscribe("job_1") as event:
         until(event.is_set)

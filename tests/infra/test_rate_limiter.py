@@ -149,7 +149,7 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
 def test_a_redis_that_comes_back_counts_again(
     nearby: Nearby, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("app.infra.redis_client.Fuse", partial(CircuitBreaker, seconds=0))
+    monkeypatch.setattr("app.infra.redis_client.CircuitBreaker", partial(CircuitBreaker, seconds=0))
     limiter = Limiter(nearby.url)
     alone = limiter.hit("8/hour", key)
     nearby.start()

@@ -36,7 +36,7 @@ VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 
 
 class Silent:
-    def ring(self, job_id: str) -> None: ...
+    def notify(self, job_id: str) -> None: ...
 
 
 @dataclass

@@ -55,7 +55,7 @@ def a_question(workspace_id: str, about: str = "ada", **changes: Any) -> JobRequ
         "workspace_id": workspace_id,
         "account_id": "acc_test",
         "request": {"subject": {"full_name": about}},
-        "identity": {"name": about},
+        "dedup_key": {"name": about},
         "price": 1,
     }
     return JobRequest(**values | changes)

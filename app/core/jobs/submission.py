@@ -38,7 +38,7 @@ class JobRequest:
     """What a workspace wants to know.
 
     `request` is what the worker needs; `identity` what makes two questions the same, without the caller's
-    reference and webhook. `price` is held at once; with `hold_what_there_is` less will do, and the job
+    reference and webhook. `price` is held at once; with `allow_partial_hold` less will do, and the job
     says where its credits ran out. `items` are the requests of an enrichment.
     """
 

@@ -16,7 +16,7 @@ from app.core.lists import import_runs, ingest
 from app.domain.errors import InvalidValue, Unavailable
 from app.domain.lists.column_mapping import ColumnMapping, Entity, check_mapping, explain_unknown, map_columns
 from app.domain.lists.company_rows import company_of
-from app.domain.lists.csv_tables import Row, read_table
+from app.domain.lists.csv_tables import Row, Table, read_table
 from app.domain.lists.people_rows import person_of
 from app.domain.lists.row_values import ImportDefaults, RowValues
 from app.infra import clock, database_clock
@@ -93,14 +93,27 @@ def run(
             encoding=options.encoding,
             delimiter=options.delimiter,
         )
-        layout = _layout(table.header, options)
-        summary = ImportSummary(layout, table.encoding, table.delimiter)
-        with rejects(layout.header) as reject:
-            started = time.perf_counter()
-            for rows in _batches(options, summary, table.rows, reject):
-                summary.counts += _write(database, options, summary, rows)
-                advance()
-            summary.seconds = time.perf_counter() - started
+        try:
+            return _import_rows(database, options, table, rejects, advance)
+        finally:
+            table.text.detach()  # the caller closes its file
+
+
+def _import_rows(
+    database: Database,
+    options: ImportOptions,
+    table: Table,
+    rejects: Callable[[Sequence[str]], AbstractContextManager[RejectRow]],
+    advance: Callable[[], None],
+) -> ImportSummary:
+    layout = _layout(table.header, options)
+    summary = ImportSummary(layout, table.encoding, table.delimiter)
+    with rejects(layout.header) as reject:
+        started = time.perf_counter()
+        for rows in _batches(options, summary, table.rows, reject):
+            summary.counts += _write(database, options, summary, rows)
+            advance()
+        summary.seconds = time.perf_counter() - started
     return summary
 
 

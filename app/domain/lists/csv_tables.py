@@ -49,7 +49,7 @@ class Table:
     rows: Iterator[Row]
     encoding: str
     delimiter: str
-    text: IO[str]
+    text: io.TextIOWrapper
 
 
 def read_table(

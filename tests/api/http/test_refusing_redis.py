@@ -73,7 +73,7 @@ def app(settings: Settings, database: Database, server: redis.Redis) -> Iterator
     with database.transaction() as session:
         worker_heartbeats.record_heartbeat(session, here, now=clock.now())
     yield app
-    app.extensions["services"].ear.close()
+    app.extensions["services"].listener.close()
     app.extensions["database"].engine.dispose()
 
 

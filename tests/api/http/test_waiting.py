@@ -66,7 +66,7 @@ def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
             session.execute(update(Job).where(Job.id == job_id).values(over))
         return listen(job_id)
 
-    monkeypatch.setattr(services.listener, "waiting", end_and_listen)
+    monkeypatch.setattr(services.listener, "subscribe", end_and_listen)
 
     status, _applied, seconds = ask(member)
 

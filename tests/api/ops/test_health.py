@@ -266,7 +266,7 @@ def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
                 faults=[{}, {}],
             )
         )
-    app.extensions["services"].sender.send(Kind.REVEAL_EMAIL, ["job_x"])
+    app.extensions["services"].publisher.publish(Kind.REVEAL_EMAIL, ["job_x"])
 
     text = app.test_client().get("/metrics").text
 

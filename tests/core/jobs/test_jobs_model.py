@@ -205,7 +205,7 @@ class JobsModel(RuleBasedStateMachine):
         """Ask about several people at once, for what credits there are."""
         about, price = ("list", *whom), ITEM_PRICE * len(whom)
         items = tuple({"who": who} for who in whom)
-        question = self._question(Kind.ENRICHMENT_REQUEST, about, price, items=items, hold_what_there_is=True)
+        question = self._question(Kind.ENRICHMENT_REQUEST, about, price, items=items, allow_partial_hold=True)
         made = self._ask(question, about, "", key, hold=min(price, self.available))
         job = self.known.get(made) if isinstance(made, str) else None
         if job is not None and not job.items:

@@ -237,7 +237,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, people: int =
         kind=Kind.ENRICHMENT_REQUEST,
         items=({},) * people,
         price=people,
-        hold_what_there_is=True,
+        allow_partial_hold=True,
     )
 
 

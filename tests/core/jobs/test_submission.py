@@ -70,7 +70,7 @@ def test_an_enrichment_has_one_item_per_request(session: Session) -> None:
 def test_a_question_that_takes_what_there_is_holds_less_than_its_price(session: Session) -> None:
     workspace_id = a_workspace(session, grant=2)
 
-    job = submit(session, a_question(workspace_id, price=5, hold_what_there_is=True)).job
+    job = submit(session, a_question(workspace_id, price=5, allow_partial_hold=True)).job
 
     assert read(session, job.id).held == 2
     assert figures(session, workspace_id) == (0, 2, 0)

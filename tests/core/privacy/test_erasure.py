@@ -325,7 +325,7 @@ def test_who_was_stored_again_before_the_list_was_seen_goes_too(session: Session
 def test_more_jobs_and_profiles_than_fit_one_slice_are_read(
     session: Session, ada: Contact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(erasure, "SLICE", 1)
+    monkeypatch.setattr(erasure, "BATCH_SIZE", 1)
     workspace_id = a_workspace(session)
     job_ids = [a_job(session, workspace_id, str(n), request=SUBJECT) for n in range(3)]
 

@@ -8,7 +8,7 @@
 
 import { readFileSync } from "node:fs";
 
-const source = readFileSync(new URL("../../extension/client/forms.js", import.meta.url), "utf8");
+const source = readFileSync(new URL("../../../extension/client/forms.js", import.meta.url), "utf8");
 const forms = await import("data:text/javascript," + encodeURIComponent(source)); // a module, whatever node thinks of .js
 const one = (form) => (form === null ? [] : [form]);
 const NORMAL = {

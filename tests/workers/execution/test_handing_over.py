@@ -34,7 +34,7 @@ NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
 
 
 class SilentBell:
-    def ring(self, job_id: str) -> None: ...
+    def notify(self, job_id: str) -> None: ...
 
 
 @pytest.fixture
@@ -203,7 +203,7 @@ def test_without_redis_a_handed_over_job_is_sent_to_its_queue_when_redis_is_back
 ) -> None:
     bench.providers(one=tells(email()))
     away = JobPublisher(f"redis://127.0.0.1:{free_port()}/0")
-    use(dataclasses.replace(bench, services=dataclasses.replace(bench.services, sender=away)))
+    use(dataclasses.replace(bench, services=dataclasses.replace(bench.services, publisher=away)))
     job_id = ask_about_ada(bench, **NAMED)
     deliver(job_id, Queue.INTERACTIVE)
 

@@ -35,7 +35,7 @@ class SilentBell:
     def __init__(self) -> None:
         self.rang: list[str] = []
 
-    def ring(self, job_id: str) -> None:
+    def notify(self, job_id: str) -> None:
         self.rang.append(job_id)
 
 

@@ -205,7 +205,7 @@ def test_redis_is_not_asked_while_a_transaction_is_open(
             asked.append(read(session, job_id).status)
         return 0
 
-    monkeypatch.setattr(JobPublisher, "waiting", waiting)
+    monkeypatch.setattr(JobPublisher, "depth", waiting)
 
     upkeep.sweep_once(services)
 

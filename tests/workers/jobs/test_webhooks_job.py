@@ -43,7 +43,7 @@ LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
 
 
 class Silent:
-    def ring(self, job_id: str) -> None: ...
+    def notify(self, job_id: str) -> None: ...
 
 
 @pytest.fixture
@@ -438,7 +438,7 @@ def test_a_full_queue_gets_no_fuller(services: WorkerServices, database: Databas
 
 def test_while_redis_is_away_webhooks_wait(services: WorkerServices, database: Database) -> None:
     webhook_id = over(database, "https://a.example/")
-    without = dataclasses.replace(services, sender=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
+    without = dataclasses.replace(services, publisher=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
 
     send_due(without)
 

@@ -265,7 +265,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
     replies = [ask(provider)]
 
     for _ in range(MAX_TRIES - 1):
-        replies.append(ask(provider, ticket=getattr(replies[-1], "ticket", None)))
+        replies.append(ask(provider, ticket=getattr(replies[-1], "poll_token", None)))
 
     assert [told(reply) for reply in replies] == ["later", "later", "unknown"]
 

@@ -57,7 +57,7 @@ class Newcomer:
 
 
 class Silent:
-    def ring(self, job_id: str) -> None: ...
+    def notify(self, job_id: str) -> None: ...
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def bench(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    monkeypatch.setattr(JobNotifier, "ring", lambda _self, _job_id: None)
+    monkeypatch.setattr(JobNotifier, "notify", lambda _self, _job_id: None)
     services = WorkerServices(
         settings, database, JobPublisher(settings.redis_url), JobNotifier(settings.redis_url)
     )

@@ -87,7 +87,7 @@ class OpenDesk:
     ) -> CallResult:
         return CallResult(reply, started.asked_at, milliseconds, started.call_id)
 
-    def judge(self, heard: CallResult, reply: ProviderResponse) -> None:
+    def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
         self.judged.append((str(heard.call_id), reply))
 
 

@@ -366,7 +366,7 @@ def test_the_threads_of_a_watchdog_outlive_everything(
             threading.Event().wait()  # for good: nothing else ends the thread
         raise [Unavailable, LookupError][len(told) - 1]
 
-    monkeypatch.setattr(Watchdog, "tell", tell)
+    monkeypatch.setattr(Watchdog, "report", tell)
     monkeypatch.setattr(supervision, "REPORT_SECONDS", 0.01)
     monkeypatch.setattr(Watchdog, "_watch", lambda _dog: None)
 
