@@ -249,6 +249,14 @@ def test_many_rows_go_in_batches(
         assert import_runs.latest(session) is not None
 
 
+def test_an_import_that_only_updates_is_recorded_too(run: Run, tmp_path: Path, database: Database) -> None:
+    run("import", written(tmp_path / "old.csv", "name,email,title\nAda Lovelace,ada@acme.example,CTO\n"))
+    run("import", written(tmp_path / "new.csv", "name,email,title\nAda Lovelace,ada@acme.example,CEO\n"))
+
+    with database.reading() as session:
+        assert session.scalars(text("SELECT rows FROM import_runs")).all() == [1, 1]
+
+
 def test_a_database_that_is_busy_is_asked_again(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

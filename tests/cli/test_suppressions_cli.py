@@ -85,7 +85,7 @@ def test_a_list_is_suppressed(run: Run, tmp_path: Path) -> None:
 
     result = run("import", path, "--json")
 
-    assert answer(result) == {"given": 3, "added": 3, "rejected": 1}
+    assert (result.exit_code, answer(result)) == (0, {"given": 3, "added": 3, "rejected": 1})
     assert run("count").stdout == "3 values are suppressed.\n"
 
 

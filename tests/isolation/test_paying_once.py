@@ -221,6 +221,17 @@ def test_a_job_that_holds_nothing_is_given_what_is_owned_and_nothing_that_came_m
     rules_hold(mallory)
 
 
+def test_an_owned_field_leaves_an_enrichment_its_credits_for_the_others(mallory: Desk) -> None:
+    keep(mallory, linkedin_url=ADA, emails=(email(),))
+    mallory.with_providers("one", one=lambda ask: number() if ask.field.value == "phone" else tells(email()))
+    mallory.reveal(PROFILE)
+    job_id = mallory.bench.submit({"subject": PROFILE}, fields=("email", "phone"), price=1)
+
+    [item] = mallory.bench.run(job_id)["result"]["items"]
+
+    assert (item["outcome"], item["credits_charged"], item["error"]) == ("found", 1, None)
+
+
 def test_items_of_an_enrichment_that_mean_one_person_are_paid_once(mallory: Desk) -> None:
     mallory.with_providers("one", one=lambda ask: number() if ask.field.value == "phone" else tells(email()))
     items = [{"subject": subject} for subject in (PROFILE, NAMED, HOME)]

@@ -57,7 +57,7 @@ def test_every_token_is_counted_for_itself(app: APIFlask, member: Member) -> Non
 
 
 def test_every_policy_is_counted_for_itself(app: APIFlask, member: Member) -> None:
-    settle(app, limit_read="1/hour")
+    settle(app, limit_read="1/hour", limit_write="1/hour")
     member.client.get(PATH, headers=member.headers)
 
     answer = member.client.post("/api/keys", json={"name": "CRM"}, headers=member.headers)

@@ -137,9 +137,10 @@ def test_four_failures_and_an_answer_do_not() -> None:
     assert (gate.state, gate.failures) == (BreakerState.CLOSED, 1)
 
 
-def test_more_than_half_of_twenty_calls_open_it() -> None:
-    pair = (TraceOutcome.ERROR, TraceOutcome.HIT)
-
+@pytest.mark.parametrize(
+    "pair", [(TraceOutcome.ERROR, TraceOutcome.HIT), (TraceOutcome.HIT, TraceOutcome.ERROR)]
+)
+def test_more_than_half_of_twenty_calls_open_it(pair: tuple[TraceOutcome, TraceOutcome]) -> None:
     half = reported(throttles.new((), NOW), *pair * 10)
     more = reported(half, TraceOutcome.ERROR)
 

@@ -7,7 +7,7 @@ import pytest
 from app.domain.findings import EmailStatus
 from workers.mail import catch_all_cache, host_locks
 from workers.mail.catch_all_cache import CatchAllCache
-from workers.mail.host_locks import HostLocks
+from workers.mail.host_locks import HostBusy, HostLocks
 from workers.mail.smtp_replies import (
     ProbeResult,
     SmtpReply,
@@ -181,3 +181,14 @@ def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPat
     for number in range(20):
         with hosts.turn(f"mail{number}.acme.com", until=time.monotonic() + 60):
             assert len(hosts._hosts) <= 3  # noqa: SLF001 -- what it holds on to
+
+
+def test_a_host_in_use_stays_locked_however_many_others_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_locks, "MAX_IDLE_HOSTS", 1)
+    hosts = HostLocks(0.0)
+
+    with hosts.turn("mail1.acme.com", until=time.monotonic() + 60):
+        with hosts.turn("mail2.acme.com", until=time.monotonic() + 60):
+            pass
+        with pytest.raises(HostBusy), hosts.turn("mail1.acme.com", until=time.monotonic()):
+            pass

@@ -21,6 +21,7 @@ from app.infra import clock
 from app.settings import ProviderSettings
 from workers.providers import web
 from workers.providers.base import (
+    Pending,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
@@ -181,6 +182,15 @@ def test_a_rate_limit_and_an_error_both_say_when_to_come_again(httpserver: HTTPS
 
     assert vendor.default_response(answer_of(429, {}, retry_after="7")).retry_after == 7
     assert vendor.default_response(answer_of(503, None, retry_after="7")).retry_after == 7
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [({"retry_after": "90"}, 90), ({}, 5)])
+def test_a_refused_poll_is_repeated_when_the_vendor_says_or_else_at_the_usual_time(
+    httpserver: HTTPServer, headers: dict[str, str], seconds: float
+) -> None:
+    pending = at(httpserver).retry_poll("ticket", answer_of(429, {}, **headers), 5)
+
+    assert pending == Pending("ticket", seconds, TraceOutcome.RATE_LIMITED)
 
 
 def test_what_is_sent_is_what_is_said_without_what_is_not_known(httpserver: HTTPServer) -> None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from enriching_support import ADA, ERROR, MISS, person, said_by, tells
 from finding_support import UNKNOWN, Desk, a_desk, email, number
 from jobs_support import NOW, a_job
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from app.core.contacts import contacts, suppressions
+from app.core.contacts import bulk, contacts, suppressions
 from app.core.contacts.emails import Email
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs import jobs
@@ -135,34 +134,24 @@ def test_whom_a_provider_names_by_a_suppressed_profile_is_left_alone(office: Des
     assert (job.outcome, job.charged, job.result) == (Outcome.SUPPRESSED, 0, None)
 
 
-def test_of_whom_is_suppressed_while_the_providers_are_asked_nothing_is_stored(office: Desk) -> None:
-    def tell(_ask: ProviderRequest) -> ProviderResponse:
-        office.suppress("email", "somebody@else.com")
-        return tells(email())
+def test_a_value_suppressed_after_the_providers_replied_is_not_stored(office: Desk) -> None:
+    lock = bulk.lock_resolution
+
+    def suppress_and_lock(session: Session) -> None:
+        """Act as another transaction that suppressed the address while this one waited for the lock."""
+        address = Identifier("email", "ada@acme.com")
+        suppressions.suppress(session, [address], reason="requested", now=NOW)
+        lock(session)
 
     keep_ada(office)
-    office.with_providers("one", one=tell)
-    office.bench.monkeypatch.setattr(
-        "workers.resolve.field_resolver.suppressions.suppressed",
-        _late(suppressions.suppressed, Identifier("email", "ada@acme.com")),
-    )
+    office.with_providers("one", one=tells(email()))
+    office.bench.monkeypatch.setattr("workers.resolve.field_resolver.bulk.lock_resolution", suppress_and_lock)
 
     job = office.reveal({"linkedin_url": ADA})
 
     with office.bench.services.database.reading() as session:
-        assert (job.charged, session.scalars(select(Email)).all()) == (0, [])
-
-
-def _late(real: Callable[..., Any], hidden: Identifier) -> Callable[..., Any]:
-    """Look at the list twice: the first time the person is not on it yet."""
-    looks: list[int] = []
-
-    def suppressed(session: Any, identifiers: Any) -> Any:
-        looks.append(1)
-        listed = list(identifiers)
-        return frozenset({hidden}) & set(listed) if len(looks) > 1 else real(session, listed)
-
-    return suppressed
+        assert (job.outcome, job.charged) == (Outcome.SUPPRESSED, 0)
+        assert session.scalars(select(Email)).all() == []
 
 
 def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(office: Desk) -> None:
