@@ -41,7 +41,7 @@ JOB_MODULES = (
 settings = app_settings.load()
 registry.load(settings)  # a provider that is not there is told now, not at the first reveal
 app = queue.configure(settings)
-app.conf.worker_consumer = "workers.consumer:Consumer"
+app.conf.worker_consumer = "workers.runtime.consumer:Consumer"
 sweeper = upkeep.Sweeper()
 _ends: list[Shutdown] = []
 
