@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 import shutil
 import threading
@@ -17,8 +18,10 @@ from apiflask import APIFlask
 from argon2 import PasswordHasher
 from flask.testing import FlaskClient
 from local_servers import POSTGRES, empty_database, free_port, start_redis
-from sqlalchemy import text
+from sqlalchemy import create_engine, text
+from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.orm import Session
+from sqlalchemy.util import LRUCache
 
 os.environ["SECRET_KEY"] = "test-secret-key-of-more-than-32-characters"
 os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
@@ -55,6 +58,20 @@ def _cheap_settings() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
         patch.setattr(db, "_configure_sqlite", _configure_volatile_sqlite)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_statements() -> Iterator[None]:
+    """Compile each SQL statement once for all engines, as production does with its single engine.
+
+    Every test has an engine and so a dialect of its own, and SQLAlchemy's caches are keyed by the dialect.
+    """
+    create = functools.partial(create_engine, execution_options={"compiled_cache": LRUCache(2000)})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DefaultDialect, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect)))
+        patch.setattr(db, "create_engine", create)
         yield
 
 
