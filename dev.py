@@ -81,7 +81,9 @@ def _parser() -> argparse.ArgumentParser:
             "--fresh", action="store_true", help="delete the local database, queue and secrets first"
         )
     commands.add_parser(
-        "test", help="run the tests; other arguments go to pytest, --postgres runs them on PostgreSQL"
+        "test",
+        help="run the tests; --fast leaves out those that start a browser or the service, --postgres runs"
+        " those that use a database on PostgreSQL, and other arguments go to pytest",
     )
     check = commands.add_parser(
         "check", help="run what CI runs: format, lint, types, supply chain, tests with coverage"

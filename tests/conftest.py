@@ -46,6 +46,25 @@ PLAIN_LOG = [
 """structlog's defaults, but with Python's own tracebacks: rich takes seconds to render one."""
 
 
+TESTS = Path(__file__).parent
+END_TO_END, EXTENSION = "e2e", "extension"
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the slow folders and those that use a database, and put the slow ones first.
+
+    The short tests at the end keep all processes of the run busy until it is over.
+    """
+    for item in items:
+        folder = item.path.relative_to(TESTS).parts[0]
+        if folder in {END_TO_END, EXTENSION}:
+            item.add_marker("slow")
+        if folder == END_TO_END or "database_url" in getattr(item, "fixturenames", ()):
+            item.add_marker("database")
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
     """Configure the connection as in production, but do not wait for the disk."""
     PRODUCTION_SQLITE(connection, record)

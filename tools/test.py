@@ -1,28 +1,57 @@
-"""`dev.py test [--postgres] [pytest arguments]`: the tests on SQLite, or on a throw-away PostgreSQL."""
+"""`dev.py test [--fast] [--postgres] [pytest arguments]`: run the tests.
+
+`--fast` leaves out the tests that start a browser or processes of the service. `--postgres` runs the tests
+that use a database, on a throw-away PostgreSQL server instead of SQLite.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
+from tools.console import echo
 from tools.services import postgres
 
-ON_POSTGRES = "--postgres"
+FAST, ON_POSTGRES = "--fast", "--postgres"
+PROCESSES = "2"
+MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
+ESTIMATES = {  # on two processors
+    frozenset(): "All tests on SQLite: about five minutes.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
+    frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
+    frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
+    "about two minutes.",
+}
 
 
 def main(argv: list[str]) -> int:
-    """Return pytest's exit code."""
-    words = [word for word in argv if word != ON_POSTGRES]
-    parallel = (
-        []
-        if any(word == "-n" or word.startswith(("-n=", "--numprocesses")) for word in words)
-        else ["-n", "2"]
-    )
-    command = [sys.executable, "-m", "pytest", *parallel, *words]
-    if ON_POSTGRES in argv:
+    """Run pytest on the chosen tests and return its exit code."""
+    chosen = frozenset(MARKERS).intersection(argv)
+    arguments = [argument for argument in argv if argument not in MARKERS]
+    if not any(_is_path(argument) for argument in arguments):
+        echo(ESTIMATES[chosen])
+    command = [sys.executable, "-m", "pytest", *_defaults(chosen, arguments), *arguments]
+    # Without bytecode each test process would compile, and pytest rewrite, several hundred modules.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if ON_POSTGRES in chosen:
         return postgres.main(command)
     os.execv(command[0], command)  # noqa: S606 - no shell wanted
     return 1
+
+
+def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
+    """Return the options that the arguments leave open."""
+    defaults = []
+    if not any(word == "-n" or word.startswith(("-n", "--numprocesses")) for word in arguments):
+        defaults += ["-n", PROCESSES]
+    if chosen and "-m" not in arguments:
+        defaults += ["-m", " and ".join(MARKERS[option] for option in sorted(chosen))]
+    return defaults
+
+
+def _is_path(argument: str) -> bool:
+    return Path(argument.partition("::")[0]).exists()
 
 
 if __name__ == "__main__":

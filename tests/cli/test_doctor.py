@@ -137,6 +137,7 @@ def test_every_fault_of_the_settings_is_listed_at_once(
     assert (result.exit_code, found["ok"]) == (1, False)
 
 
+@pytest.mark.slow
 def test_a_sound_installation_has_notes_only(base: str, redis: Any, checkout: Path) -> None:
     redis.config_set("appendonly", "yes")
     assert flask("database", "upgrade", folder=checkout, **os.environ).returncode == 0
@@ -380,6 +381,7 @@ def test_what_the_settings_say_of_providers_is_examined(
     assert state in found["state"]
 
 
+@pytest.mark.slow
 def test_flask_reads_the_env_file_of_the_checkout(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
@@ -392,6 +394,7 @@ def test_flask_reads_the_env_file_of_the_checkout(checkout: Path, environment: M
     assert providers.returncode == 0, providers.stderr
 
 
+@pytest.mark.slow
 def test_with_broken_settings_every_command_names_the_faults_and_doctor_works(checkout: Path) -> None:
     weak = 32 * "a"
     (checkout / ".env").write_text(f"SECRET_KEY={weak}\nSUPPRESSION_KEY={weak}\n")

@@ -96,6 +96,7 @@ def test_no_two_messages_have_the_same_id() -> None:
     assert len({envelope["headers"]["id"] for envelope in envelopes}) == 2
 
 
+@pytest.mark.slow
 def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
     worker: subprocess.Popen[bytes], client: Redis, redis_url: str
 ) -> None:

@@ -19,6 +19,8 @@ import pytest
 from jobs_support import until
 from local_servers import free_port
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 APP = """
 import gevent

@@ -63,6 +63,7 @@ def browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
     return made
 
 
+@pytest.mark.slow
 def test_without_a_screen_it_says_how_to_load_it_and_serves_the_websites(start: Callable[[], str]) -> None:
     said = start()
     joined = start()

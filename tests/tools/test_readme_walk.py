@@ -20,7 +20,10 @@ from tools.state import ROOT
 PASTED = re.compile(r"^  (BASE=\S+ EMAIL=\S+ PASSWORD=\S+)$", re.MULTILINE)
 END = "----- end of a block -----"
 
-pytestmark = pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("curl") is None, reason="no curl on this machine"),
+]
 
 
 @contextmanager

@@ -46,6 +46,7 @@ def sign_in(settings: Settings, url: str, password: str) -> tuple[int, dict[str,
     return response.status_code, response.get_json()
 
 
+@pytest.mark.slow
 def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:

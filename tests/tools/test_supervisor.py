@@ -16,6 +16,8 @@ from tools.services import ports, processes
 from tools.services.supervisor import Supervisor
 from tools.state import State
 
+pytestmark = pytest.mark.slow
+
 Eventually = Callable[[Callable[[], object]], None]
 Supervise = Callable[[Mapping[str, str]], Supervisor]
 

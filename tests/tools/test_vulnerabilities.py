@@ -9,6 +9,8 @@ from werkzeug import Request, Response
 
 from tools.check import vulnerabilities
 
+pytestmark = pytest.mark.slow
+
 HASH = "--hash=sha256:" + "0" * 64
 
 

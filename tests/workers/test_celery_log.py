@@ -46,6 +46,7 @@ def log_of_worker(database_url: str, redis_url: str, tmp_path: Path) -> Iterator
         worker.wait()
 
 
+@pytest.mark.slow
 def test_celery_writes_from_the_level_of_its_option_and_the_service_from_log_level(
     log_of_worker: Callable[[str, str], str],
 ) -> None:

@@ -15,6 +15,8 @@ from flower.urls import handlers
 from jobs_support import until
 from local_servers import free_port
 
+pytestmark = pytest.mark.slow
+
 LOGIN = "admin:a-long-password"
 OPEN = {"/static/(.*)", "/login/?", "/logout", ".*"}
 """Files of the pages, the way in and out, and what is not there."""
