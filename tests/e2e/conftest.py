@@ -12,8 +12,8 @@ from local_servers import empty_database
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """One stack for all walks; each makes a workspace of its own in it."""
+    """One stack for all walks; each makes a workspace of its own in it. Webhooks may go to loopback."""
     folder = tmp_path_factory.mktemp("walks")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"walks_{worker_id}"))
-        yield stop.enter_context(running(folder, url))
+        yield stop.enter_context(running(folder, url, WEBHOOK_NETWORKS="127.0.0.1/32"))

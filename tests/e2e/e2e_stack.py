@@ -12,16 +12,18 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from jsonschema import Draft202012Validator
 from local_servers import free_port, start_redis
 
+from app import settings as app_settings
 from app.core.accounts import accounts, workspaces
 from app.core.accounts.accounts import Role
 from app.core.contacts import contacts
@@ -30,6 +32,7 @@ from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, S
 from app.domain.kinds import Queue
 from app.infra import clock, passwords
 from app.infra.db import Database
+from cli.application import create_app
 
 ROOT = Path(__file__).parents[2]
 PROCESSES = 2
@@ -185,6 +188,24 @@ def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
     pytest.fail("it did not come true in time")
 
 
+def operate(environment: Mapping[str, str], *words: str) -> str:
+    """Run `flask` with these words and return its output.
+
+    It runs in this process: importing the application takes longer than any command.
+    """
+    with mock.patch.dict(os.environ, environment):
+        settings, faults = app_settings.read()
+    assert not faults
+    app = create_app(settings)
+    try:
+        done = app.test_cli_runner().invoke(args=words)
+    finally:
+        app.extensions["services"].listener.close()
+        app.extensions["database"].engine.dispose()
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
 def is_ready(stack: Stack) -> bool:
     try:
         return stack.call("GET", "/readyz").status == 200
@@ -226,13 +247,7 @@ def running(
         "PROVIDERS_VERIFICATION": "",
         **settings,
     }
-    subprocess.run(
-        [sys.executable, "-m", "flask", "--app", "cli.application:create_app", "database", "upgrade"],
-        cwd=ROOT,
-        env=environment,
-        check=True,
-        capture_output=True,
-    )
+    operate(environment, "database", "upgrade")
     with ExitStack() as stop:
         redis = start_redis(redis_port, folder)
         web = spawn(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import http.client
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import psutil
 import pytest
-from e2e_stack import PASSWORD, PROCESSES, ROOT, Stack, running, until
-from local_servers import empty_database
+from e2e_stack import PASSWORD, PROCESSES, Stack, operate, until
 
 EVERY_SECONDS = 0.05
 Revoke = Callable[[], int]
@@ -44,27 +40,14 @@ class Poll:
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """A service whose API runs in two processes."""
-    folder = tmp_path_factory.mktemp("revocation")
-    with ExitStack() as stop:
-        url = stop.enter_context(empty_database(folder, f"revocation_{worker_id}"))
-        yield stop.enter_context(
-            running(
-                folder,
-                url,
-            )
-        )
-
-
-@pytest.fixture(scope="module")
-def connections(two: Stack) -> Iterator[list[http.client.HTTPConnection]]:
+def connections(stack: Stack) -> Iterator[list[http.client.HTTPConnection]]:
     """One kept connection to each of the processes."""
     with ExitStack() as stop:
         found: dict[int, http.client.HTTPConnection] = {}
 
         def connect() -> bool:
-            connection = stop.enter_context(closing(http.client.HTTPConnection(two.base_url[7:], timeout=30)))
+            address = stack.base_url.removeprefix("http://")
+            connection = stop.enter_context(closing(http.client.HTTPConnection(address, timeout=30)))
             connection.request("GET", "/healthz")
             connection.getresponse().read()
             found.setdefault(_process_behind(connection), connection)
@@ -129,12 +112,12 @@ def take_api_access_away(stack: Stack, session: str) -> tuple[str, Revoke]:
     ],
 )
 def test_what_is_revoked_is_accepted_for_no_time_by_any_process(
-    two: Stack,
+    stack: Stack,
     connections: list[http.client.HTTPConnection],
     way: Callable[[Stack, str], tuple[str, Revoke]],
 ) -> None:
-    _workspace, session = two.workspace()
-    authorization, revoke = way(two, session)
+    _workspace, session = stack.workspace()
+    authorization, revoke = way(stack, session)
     polls = [Poll(connection, authorization) for connection in connections]
 
     with ThreadPoolExecutor(PROCESSES) as threads:
@@ -154,22 +137,22 @@ def test_what_is_revoked_is_accepted_for_no_time_by_any_process(
 
 
 def test_a_request_that_waits_is_not_answered_to_a_session_that_ended_meanwhile_and_its_job_goes_on(
-    two: Stack,
+    stack: Stack,
 ) -> None:
-    _workspace, session = two.workspace(grant=5)
-    again = _sign_in(two, session)
+    _workspace, session = stack.workspace(grant=5)
+    again = _sign_in(stack, session)
     body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
 
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(
-            two.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
+            stack.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
         )
-        until(lambda: two.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
-        two.call("POST", "/api/ext/logout", Authorization=session)
+        until(lambda: stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
+        stack.call("POST", "/api/ext/logout", Authorization=session)
         refused = waiting.result()
 
-    (job,) = two.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"]
-    polled = two.call("GET", f"/api/ext/jobs?id={job['id']}", Authorization=again, Prefer="wait=25")
+    (job,) = stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"]
+    polled = stack.call("GET", f"/api/ext/jobs?id={job['id']}", Authorization=again, Prefer="wait=25")
     assert (refused.status, refused.code) == (401, "token_revoked")
     assert "result" not in refused.body
     assert (polled.body["job"]["outcome"], polled.body["credits"]["charged"]) == ("found", 1)
@@ -201,12 +184,11 @@ def _email(stack: Stack, session: str) -> str:
 
 
 def _command(stack: Stack, word: str, session: str) -> Revoke:
-    """Give a call of the operator's command; 204 if it went well."""
-    command = (sys.executable, "-m", "flask", "--app", "cli.application:create_app", "accounts", word)
+    """Return a call of the operator's command that returns 204, as the endpoints do."""
     email = _email(stack, session)
 
     def run() -> int:
-        ran = subprocess.run([*command, email], cwd=Path(ROOT), env=stack.environment, check=False)
-        return 204 if ran.returncode == 0 else ran.returncode
+        operate(stack.environment, "accounts", word, email)
+        return 204
 
     return run

@@ -5,32 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from e2e_stack import ROOT, Stack, running, until
-from local_servers import empty_database
+from e2e_stack import Stack, operate, until
 from pytest_httpserver import HTTPServer
 from standardwebhooks import Webhook as Reference
 from werkzeug import Request, Response
 
 ITEMS = [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}]
-
-
-@pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """A stack whose operator has receivers in a network of their own, as whose loopback stands here."""
-    folder = tmp_path_factory.mktemp("webhooks")
-    with ExitStack() as stop:
-        stop.enter_context(pytest.MonkeyPatch.context()).setenv("WEBHOOK_NETWORKS", "127.0.0.1/32")
-        url = stop.enter_context(empty_database(folder, f"webhooks_{worker_id}"))
-        yield stop.enter_context(running(folder, url))
 
 
 @dataclass
@@ -56,16 +42,9 @@ def receiver() -> Iterator[Receiver]:
         receiver.may_answer.set()
 
 
-def operate(stack: Stack, *words: str) -> Any:
-    """Run a command as an operator does."""
-    done = subprocess.run(
-        [sys.executable, "-m", "flask", "--app", "cli.application:create_app", *words, "--json"],
-        cwd=ROOT,
-        env=stack.environment,
-        check=True,
-        capture_output=True,
-    )
-    return json.loads(done.stdout)
+def command(stack: Stack, *words: str) -> Any:
+    """Run an operator's command and return its answer."""
+    return json.loads(operate(stack.environment, *words, "--json"))
 
 
 def enrich(stack: Stack, receiver: Receiver) -> tuple[str, str]:
@@ -83,12 +62,12 @@ def enrich(stack: Stack, receiver: Receiver) -> tuple[str, str]:
 
 
 def webhook_of(stack: Stack, workspace: str) -> dict[str, Any]:
-    (webhook,) = operate(stack, "webhooks", "list", "--workspace", workspace)["webhooks"]
+    (webhook,) = command(stack, "webhooks", "list", "--workspace", workspace)["webhooks"]
     return dict(webhook)
 
 
 def attempts(stack: Stack, webhook_id: str) -> list[str]:
-    return [one["state"] for one in operate(stack, "webhooks", "show", webhook_id)["attempts"]]
+    return [one["state"] for one in command(stack, "webhooks", "show", webhook_id)["attempts"]]
 
 
 def test_a_webhook_is_verified_by_the_reference_library_and_replayed_under_its_id(
@@ -96,10 +75,10 @@ def test_a_webhook_is_verified_by_the_reference_library_and_replayed_under_its_i
 ) -> None:
     receiver.may_answer.set()
     workspace, job_id = enrich(stack, receiver)
-    secret = operate(stack, "workspaces", "webhook-secret", workspace)["secret"]
+    secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
     webhook = until(lambda: _if_delivered(webhook_of(stack, workspace)))
 
-    operate(stack, "webhooks", "replay", webhook["id"])
+    command(stack, "webhooks", "replay", webhook["id"])
     until(lambda: len(receiver.got) == 2)
     told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]
 
@@ -123,7 +102,7 @@ def test_a_webhook_whose_worker_is_killed_with_the_request_open_is_delivered_by_
     stack.start_worker()
     webhook = until(lambda: _if_delivered(webhook_of(stack, workspace)), 60)
 
-    secret = operate(stack, "workspaces", "webhook-secret", workspace)["secret"]
+    secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
     told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]
     assert attempts(stack, webhook["id"]) == ["lost", "delivered"]
     assert told[0] == told[1]

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 import redis
-from e2e_stack import ROOT, until
+from e2e_stack import ROOT, operate, until
 from jobs_support import FRESH, a_question, a_workspace
 from local_servers import empty_database, free_port, start_redis
 
@@ -172,8 +172,7 @@ def crew(folder: Path, *names: str, pool: str = "threads", **settings: str) -> I
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"watched_{token_hex(4)}"))
         environment = _environment(folder, url, settings)
-        flask = (sys.executable, "-m", "flask", "--app", "cli.application:create_app", "database", "upgrade")
-        subprocess.run(flask, cwd=ROOT, env=environment, check=True, capture_output=True)
+        operate(environment, "database", "upgrade")
         database = Database(url)
         stop.callback(database.engine.dispose)
         made = Crew(database, folder, environment)
