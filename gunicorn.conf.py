@@ -61,11 +61,11 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 
 
 def post_worker_init(worker: Worker) -> None:
-    """Tell the worker of the application whose process it is."""
-    machines = worker.wsgi.extensions["machines"]
-    machines.room.seats = worker.worker_connections // 2  # the other half is for those who do not wait
-    worker.on_closing = machines.ear.close
-    worker.connections.by_address = not machines.settings.trusted_proxies
+    """Connect the worker with the services of its application."""
+    services = worker.wsgi.extensions["services"]
+    services.bulkhead.seats = worker.worker_connections // 2  # the rest is for calls that do not wait
+    worker.on_closing = services.listener.close
+    worker.connections.by_address = not services.settings.trusted_proxies
     gc.collect()
     gc.freeze()  # what stays for ever need not be looked through, with everybody waiting for 0.1 s and more
 
