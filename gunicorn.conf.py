@@ -1,7 +1,7 @@
-"""Gunicorn's settings that are the same everywhere; address: Procfile, processes: WEB_CONCURRENCY.
+"""Gunicorn's settings. The address is in the Procfile, the number of processes in WEB_CONCURRENCY.
 
-Without it there is a process per processor, four at most: one process alone is busy with what it hears, and
-then a sign-in stands in line behind a thousand who wait.
+WEB_CONCURRENCY defaults to the number of processors, at most four: in a single process, a sign-in would wait
+behind the notifications of a thousand waiting clients.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import shutil
 import tempfile
 from typing import TYPE_CHECKING
 
-# Set here, so that it is set for the API's processes and for no other: Flower would write into it too.
-# It has to be there before prometheus_client is imported for the first time.
+# Set here, so that only the API's processes have it: Flower would write into the directory, too.
+# It must be set before prometheus_client is first imported.
 _own_directory = "PROMETHEUS_MULTIPROC_DIR" not in os.environ
 if _own_directory:
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = tempfile.mkdtemp(prefix="contact-lookup-metrics-")
@@ -25,39 +25,39 @@ if TYPE_CHECKING:
     from gunicorn.arbiter import Arbiter
     from gunicorn.workers.base import Worker
 
-MOST_PROCESSES = 4  # by themselves
-MOST_CONNECTIONS = 8000  # 30 KiB each while a caller waits for a job, less otherwise
-OTHER_FILES = 500  # databases, Redis, what Python opens
+MAX_PROCESSES = 4  # unless WEB_CONCURRENCY is set
+MAX_CONNECTIONS = 8000  # 30 KiB each while a client waits for a job, less otherwise
+OTHER_FILES = 500  # file descriptors for databases, Redis and Python itself
 
 
 def _connections() -> int:
-    """Give the connections for which there are file descriptors, and ask the system for what it allows."""
+    """Raise the limit on file descriptors as far as allowed; return the connections that it permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_CONNECTIONS + OTHER_FILES
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    needed = MAX_CONNECTIONS + OTHER_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return min(MOST_CONNECTIONS, max(soft - OTHER_FILES, soft // 2))
+    return min(MAX_CONNECTIONS, max(soft - OTHER_FILES, soft // 2))
 
 
-# In the environment, because the application has to know among how many it is one.
-os.environ.setdefault("WEB_CONCURRENCY", str(min(MOST_PROCESSES, os.cpu_count() or 1)))
+# In the environment, because the application needs to know the number of processes.
+os.environ.setdefault("WEB_CONCURRENCY", str(min(MAX_PROCESSES, os.cpu_count() or 1)))
 workers = int(os.environ["WEB_CONCURRENCY"])
 worker_class = (
     "app.server.web_worker.TimeoutGeventWorker"  # gevent: a waiting client costs a greenlet, not a process
 )
 worker_connections = _connections()
-timeout = 60  # above the longest wait (25 s) that a client may ask for
+timeout = 60  # longer than the longest wait that a client may request, 25 s
 graceful_timeout = 10
-sendfile = False  # files are sent like all else, with an end to waiting for the reader
+sendfile = False  # so that the write timeout also applies to files
 limit_request_line = 4094
 limit_request_fields = 50
 limit_request_field_size = 8190
 max_requests = 0
-accesslog = None  # one line per request is the application's own, without personal data
+accesslog = None  # the application logs each request itself, without personal data
 errorlog = "-"
-control_socket_disable = True  # nobody steers it from outside; and its home may be read-only
-worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - heartbeat file; a disk may stall
+control_socket_disable = True  # unused, and the home directory may be read-only
+worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108, PTH112 - for the heartbeat file; a disk may stall
 
 
 def post_worker_init(worker: Worker) -> None:
@@ -67,15 +67,15 @@ def post_worker_init(worker: Worker) -> None:
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
     gc.collect()
-    gc.freeze()  # what stays for ever need not be looked through, with everybody waiting for 0.1 s and more
+    gc.freeze()  # exempt permanent objects from collections, which would pause all requests for 0.1 s or more
 
 
 def child_exit(server: Arbiter, worker: Worker) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Drop the gauges of a worker that is gone."""
+    """Delete the gauges of a worker that has exited."""
     multiprocess.mark_process_dead(worker.pid)
 
 
 def on_exit(server: Arbiter) -> None:  # noqa: ARG001 - gunicorn's signature
-    """Leave no metrics behind."""
+    """Delete the metrics directory."""
     if _own_directory:
         shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)

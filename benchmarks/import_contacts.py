@@ -1,10 +1,10 @@
-"""How fast lists come in: rows a second and peak memory of `contacts import`, on SQLite.
+"""Measure the throughput and peak memory of `contacts import` on SQLite.
 
     python benchmarks/import_contacts.py [rows ...]
 
-Every row is a made-up person with a name (half of them with accents), title, company with domain, profile,
-e-mail with status, phone, place and date. Each size is imported into an empty database and then again, in a
-process of its own, on one core.
+Every row is a generated person with a name (half of them with accents), title, company with domain, profile,
+e-mail with status, phone, location and date. Each size is imported into an empty database and then again,
+in a separate process, on one core.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ LAST = (
     "Okafor",
     "Ström",
 )
-# Area codes with a hundred fictional numbers each: more than any cache of parsed numbers holds.
+# Area codes with a hundred fictional numbers each: more numbers than any cache of parsed ones holds.
 AREAS = (*range(201, 220), *range(301, 322), *range(401, 411), *range(501, 511), *range(601, 611))
 PLAIN = str.maketrans("üéłèíö", "ueleio", " ")
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def write_list(path: Path, rows: int) -> None:
-    """Write a list of made-up people; names repeat as they do in life, profiles and e-mails do not."""
+    """Write a CSV file of generated people; names repeat, as real ones do, profiles and e-mails do not."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(HEADER)
@@ -75,7 +75,7 @@ def write_list(path: Path, rows: int) -> None:
 
 
 def measure(rows: int) -> list[dict[str, float]]:
-    """Import a list twice in a process of its own."""
+    """Import a list twice in a separate process; return the measurements of both."""
     with tempfile.TemporaryDirectory() as folder:
         write_list(Path(folder) / "people.csv", rows)
         done = subprocess.run(  # noqa: S603 -- this file
@@ -84,8 +84,8 @@ def measure(rows: int) -> list[dict[str, float]]:
             capture_output=True,
             env=_environment(folder),
         )
-    found: list[dict[str, float]] = json.loads(done.stdout)
-    return found
+    results: list[dict[str, float]] = json.loads(done.stdout)
+    return results
 
 
 def _environment(folder: str) -> dict[str, str]:
@@ -126,14 +126,14 @@ def _import_twice(folder: str) -> None:
 
 
 def main(sizes: list[int]) -> None:
-    """Measure and print a table."""
+    """Measure each size, and print a table."""
     table = Table(title="contacts import, SQLite, one process")
     for name in ("rows", "new", "updated", "seconds", "rows/s", "rows per CPU second", "peak MB"):
         table.add_column(name, justify="right")
     for size in sizes:
-        for one in measure(size):
-            figures = (one["rows"], one["new"], one["updated"], one["seconds"])
-            speeds = (one["rows"] / one["seconds"], one["rows"] / one["cpu"], one["peak"])
+        for run in measure(size):
+            figures = (run["rows"], run["new"], run["updated"], run["seconds"])
+            speeds = (run["rows"] / run["seconds"], run["rows"] / run["cpu"], run["peak"])
             table.add_row(*(f"{figure:,.0f}" for figure in figures + speeds))
     Console().print(table)
 
@@ -142,4 +142,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--measured"]:
         _import_twice(sys.argv[2])
     else:
-        main([int(words) for words in sys.argv[1:]] or list(SIZES))
+        main([int(size) for size in sys.argv[1:]] or list(SIZES))

@@ -1,18 +1,18 @@
-"""How often the pattern provider's guesses are right, on addresses held back from it.
+"""Measure how often the pattern provider guesses an address that it has not seen.
 
     PYTHONPATH=. python benchmarks/pattern_hits.py [companies] [seed]
 
-The data are made up; nobody's address was used. A company has a country, from which come its people's names
-and, four times in five, its domain; a form of address, drawn from FORMS below; a rule for each of accents,
-hyphens, particles, second surnames and hyphened given names, drawn from RULES; and people whose addresses
+The data are generated; no real address was used. A company has a country, which determines its people's
+names and, in four of five cases, its domain; a form of address, drawn from FORMS; a rule for each of accents,
+hyphens, particles, second surnames and hyphenated given names, drawn from RULES; and people whose addresses
 follow these, except for one in ten (EXCEPTIONS): those have another form, a short name, a number, or a typing
-error. FORMS and RULES are chosen as what is seen in practice, and the writing below is its own, not the
-provider's; that a company keeps to its rules is an assumption, and what these figures stand on. They compare
-ways of guessing with each other; the rate on real companies must be measured there.
+error. FORMS and RULES follow common practice, and the addresses are written by the code below, not by the
+provider's. The figures rest on the assumption that a company follows its rules. They compare ways of guessing
+with each other; the rate on real companies must be measured there.
 
-Columns: `floor` always guesses {first}.{last}; `forms only` learns the form and no spelling; `first` and
-`first three` are the provider's; `ceiling` knows the company's form and rules, so that its first guess misses
-only exceptions (of three guesses, one may be right about an exception, too).
+Columns: `floor` always guesses {first}.{last}; `forms only` learns the form but not the spelling; `first` and
+`first three` are the provider's guesses; `ceiling` knows the company's form and rules, so its first guess
+misses only the exceptions (one of three guesses may also hit an exception).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ FORMS = {
     "{first}-{last}": 1, "{first}.{l}": 1,
 }  # fmt: skip
 RULES: dict[str, dict[str, int]] = {
-    "umlauts": {"plain": 50, "expanded": 50},  # where the country has a custom, 85 to 15
+    "umlauts": {"plain": 50, "expanded": 50},  # 85 to 15 where the country has a convention
     "given": {"-": 45, "": 30, "first": 25},
     "hyphens": {"-": 65, "": 20, "first": 10, "last": 5},
     "surnames": {"first": 55, "": 20, "-": 8, "last": 12, ".": 5},
@@ -54,7 +54,7 @@ PARTICLES = frozenset(("van", "der", "den", "de", "von", "zu", "la", "del", "da"
 
 
 class People(NamedTuple):
-    """What names in a country are made of; `double` is how many have two surnames."""
+    """The names of a country; `double` is the share of people with two surnames."""
 
     domain: str
     first: str
@@ -133,7 +133,7 @@ COUNTRIES = (
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A made-up person: given names, surnames, and the address they have at work."""
+    """A generated person: given names, surnames and work address; `regular` unless it is an exception."""
 
     name: str
     given: str
@@ -143,112 +143,112 @@ class Person:
 
     @property
     def is_plain(self) -> bool:
-        """Tell whether the name leaves no choice of spelling."""
+        """Whether the name can be spelled in one way only."""
         return self.name.isascii() and len(self.surnames) == 1 and self.name.replace(" ", "", 1).isalpha()
 
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A made-up company: its domain, form and rules."""
+    """A generated company: its domain, form and rules."""
 
     domain: str
     form: str
     rules: dict[str, str]
 
 
-def draw(chance: random.Random, weights: dict[str, int]) -> str:
-    """Draw one by its weight."""
-    return chance.choices(list(weights), list(weights.values()))[0]
+def draw(rng: random.Random, weights: dict[str, int]) -> str:
+    """Return a random key, with the values as weights."""
+    return rng.choices(list(weights), list(weights.values()))[0]
 
 
-def found_company(chance: random.Random, number: int) -> tuple[Company, People]:
-    """Make a company up."""
-    country = chance.choice(COUNTRIES)
-    rules = {rule: draw(chance, weights) for rule, weights in RULES.items()}
+def make_company(rng: random.Random, number: int) -> tuple[Company, People]:
+    """Return a random company, and its country."""
+    country = rng.choice(COUNTRIES)
+    rules = {rule: draw(rng, weights) for rule, weights in RULES.items()}
     if country.umlauts:
         other = {"plain": "expanded", "expanded": "plain"}[country.umlauts]
-        rules["umlauts"] = draw(chance, {country.umlauts: 85, other: 15})
+        rules["umlauts"] = draw(rng, {country.umlauts: 85, other: 15})
     if country.domain == "com.br":
-        rules["surnames"] = draw(chance, {"last": 60, "first": 20, "": 15, ".": 5})
-    ending = country.domain if chance.random() < 0.8 else "com"  # noqa: PLR2004 -- four in five
-    return Company(f"company{number}.{ending}", draw(chance, FORMS), rules), country
+        rules["surnames"] = draw(rng, {"last": 60, "first": 20, "": 15, ".": 5})
+    ending = country.domain if rng.random() < 0.8 else "com"  # noqa: PLR2004 -- four in five
+    return Company(f"company{number}.{ending}", draw(rng, FORMS), rules), country
 
 
-def hire(chance: random.Random, company: Company, country: People) -> Person:
-    """Make somebody up, with an address by the company's rules or, one in ten, another."""
-    lasts = [one for part in country.last.split("|") for one in _family_names(part)]
-    surnames = tuple(chance.sample(lasts, 2 if chance.random() < country.double else 1))
-    given = chance.choice(country.first.split())
+def make_person(rng: random.Random, company: Company, country: People) -> Person:
+    """Return a random person, whose address follows the company's rules or, one in ten, does not."""
+    lasts = [name for part in country.last.split("|") for name in _family_names(part)]
+    surnames = tuple(rng.sample(lasts, 2 if rng.random() < country.double else 1))
+    given = rng.choice(country.first.split())
     local = write(company.form, company, given, surnames)
-    regular = chance.random() >= EXCEPTIONS
-    made = local if regular else exception(chance, company, given, surnames)
+    regular = rng.random() >= EXCEPTIONS
+    actual = local if regular else exception(rng, company, given, surnames)
     name = " ".join((given, *surnames))
-    return Person(name, given, surnames, f"{made}@{company.domain}", made == local)
+    return Person(name, given, surnames, f"{actual}@{company.domain}", actual == local)
 
 
-def exception(chance: random.Random, company: Company, given: str, surnames: tuple[str, ...]) -> str:
-    """Write an address that does not follow the company's form: another, short, numbered or mistyped."""
+def exception(rng: random.Random, company: Company, given: str, surnames: tuple[str, ...]) -> str:
+    """Return a local part of another form, a short one, one with a number, or one with a typing error."""
     local = write(company.form, company, given, surnames)
     first = folded(given, "plain").replace("-", "")
     others = (
-        write(draw(chance, FORMS), company, given, surnames),
+        write(draw(rng, FORMS), company, given, surnames),
         first[:3],
-        f"{local}{chance.randint(2, 9)}",
+        f"{local}{rng.randint(2, 9)}",
         local[:2] + local[3:],
     )
-    return chance.choice(others)
+    return rng.choice(others)
 
 
 def write(form: str, company: Company, given: str, surnames: Sequence[str]) -> str:
-    """Write a name as the company does."""
+    """Return the local part of an address by the company's rules."""
     rules = company.rules
     first = joined(folded(given, rules["umlauts"]).split("-"), rules["given"])
-    family = [_surname(folded(one, rules["umlauts"]), rules) for one in surnames]
+    family = [_surname(folded(surname, rules["umlauts"]), rules) for surname in surnames]
     last = joined(family, rules["surnames"])
     return form.format(first=first, last=last, f=first[:1], l=last[:1])
 
 
 def joined(parts: Sequence[str], rule: str) -> str:
-    """Put parts of a name together by a rule, which is a sign or says which of them stays."""
+    """Join the parts of a name with the sign in `rule`, or return the part that it names: first or last."""
     if rule in {"first", "last"}:
         return parts[0] if rule == "first" else parts[-1]
     return rule.join(parts)
 
 
 def folded(text: str, umlauts: str) -> str:
-    """Write a name in the letters of addresses."""
+    """Return a name in ASCII letters, as addresses have them."""
     lower = text.lower().replace("'", "")
     if umlauts == "expanded":
-        for sign, two in zip("äöüåø", ("ae", "oe", "ue", "aa", "oe"), strict=True):
-            lower = lower.replace(sign, two)
-    for sign, two in zip("ßæøł", ("ss", "ae", "o", "l"), strict=True):
-        lower = lower.replace(sign, two)
-    return "".join(one for one in unicodedata.normalize("NFD", lower) if not unicodedata.combining(one))
+        for letter, ascii_letters in zip("äöüåø", ("ae", "oe", "ue", "aa", "oe"), strict=True):
+            lower = lower.replace(letter, ascii_letters)
+    for letter, ascii_letters in zip("ßæøł", ("ss", "ae", "o", "l"), strict=True):
+        lower = lower.replace(letter, ascii_letters)
+    return "".join(sign for sign in unicodedata.normalize("NFD", lower) if not unicodedata.combining(sign))
 
 
 def floor_of(person: Person, domain: str) -> str:
-    """Guess {first}.{last} without a thought: no accents, no spaces."""
+    """Return {first}.{last} without accents and spaces."""
     return f"{folded(person.given, 'plain')}.{''.join(folded(person.name, 'plain').split()[1:])}@{domain}"
 
 
 def counts_of(known: Iterable[Person]) -> list[PatternStat]:
-    """Learn from addresses as the database does."""
-    told = Counter(filter(None, (form_of(person.email, parse_name(person.name)) for person in known)))
-    return [PatternStat(form, count) for form, count in told.items()]
+    """Return the pattern counts that the database would have learned from these addresses."""
+    counts = Counter(filter(None, (form_of(person.email, parse_name(person.name)) for person in known)))
+    return [PatternStat(form, count) for form, count in counts.items()]
 
 
 def guess(person: Person, domain: str, counts: Iterable[PatternStat]) -> tuple[Guess, ...]:
-    """Guess from the whole name, as a caller gives it."""
+    """Return the provider's guesses from the full name."""
     return candidates(parse_name(person.name), domain, counts)
 
 
 def measure(companies: int, seed: int) -> dict[tuple[str, int], Counter[str]]:
-    """Count hits by kind of name and number of known addresses."""
-    chance = random.Random(seed)  # noqa: S311 -- no secret
+    """Return the hits by kind of name and number of known addresses."""
+    rng = random.Random(seed)  # noqa: S311 -- not a secret
     tallies = {(kind, known): Counter[str]() for kind in ("plain", "special") for known in KNOWN}
     for number in range(companies):
-        company, country = found_company(chance, number)
-        people = [hire(chance, company, country) for _ in range(max(KNOWN) + HELD_BACK)]
+        company, country = make_company(rng, number)
+        people = [make_person(rng, company, country) for _ in range(max(KNOWN) + HELD_BACK)]
         for known in KNOWN:
             counts = counts_of(people[:known])
             bare = [PatternStat(stat.form.partition(" ")[0], stat.count) for stat in counts]
@@ -259,7 +259,7 @@ def measure(companies: int, seed: int) -> dict[tuple[str, int], Counter[str]]:
 
 
 def show(tallies: dict[tuple[str, int], Counter[str]]) -> Table:
-    """Lay the hit rates out."""
+    """Return a table of the hit rates."""
     table = Table("names", "known", "held back", "floor", "forms only", "first", "first three", "ceiling")
     rows = dict(tallies)
     for known in KNOWN:
@@ -267,8 +267,8 @@ def show(tallies: dict[tuple[str, int], Counter[str]]) -> Table:
     for kind in ("plain", "special", "all"):
         for known in KNOWN:
             tally = rows[kind, known]
-            rates = (f"{tally[column] / tally['asked']:.1%}" for column in COLUMNS)
-            table.add_row(kind, str(known), str(tally["asked"]), *rates, end_section=known == KNOWN[-1])
+            rates = (f"{tally[column] / tally['guessed']:.1%}" for column in COLUMNS)
+            table.add_row(kind, str(known), str(tally["guessed"]), *rates, end_section=known == KNOWN[-1])
     return table
 
 
@@ -282,17 +282,17 @@ def _count(
     counts: Iterable[PatternStat],
     bare: Iterable[PatternStat],
 ) -> None:
-    guesses = [one.email for one in guess(person, domain, counts)[:3]]
-    tally["asked"] += 1
+    guesses = [candidate.email for candidate in guess(person, domain, counts)[:3]]
+    tally["guessed"] += 1
     tally["floor"] += floor_of(person, domain) == person.email
-    tally["forms only"] += person.email in [one.email for one in guess(person, domain, bare)[:1]]
+    tally["forms only"] += person.email in [candidate.email for candidate in guess(person, domain, bare)[:1]]
     tally["first"] += person.email in guesses[:1]
     tally["first three"] += person.email in guesses
     tally["ceiling"] += person.regular
 
 
 def _family_names(part: str) -> list[str]:
-    """Read family names: the first of a part begins with its particles, the others are single words."""
+    """Return the family names in a part: the first has its particles, the others are single words."""
     names = part.split()
     small = len(list(takewhile(lambda word: word.lower() in PARTICLES, names)))
     return [" ".join(names[: small + 1]), *names[small + 1 :]]
@@ -305,14 +305,14 @@ def _surname(text: str, rules: dict[str, str]) -> str:
 
 
 def main() -> None:
-    """Measure and print."""
-    companies, seed = (int(one) for one in (*sys.argv[1:], *(COMPANIES, SEED)[len(sys.argv) - 1 :]))
+    """Measure, and print the table."""
+    companies, seed = (int(text) for text in (*sys.argv[1:], *(COMPANIES, SEED)[len(sys.argv) - 1 :]))
     started = time.perf_counter()
     tallies = measure(companies, seed)
     console = Console(width=110)
     console.print(show(tallies))
     console.print(
-        f"{companies} made-up companies, {HELD_BACK} addresses held back at each, one in ten an exception; "
+        f"{companies} generated companies, {HELD_BACK} unseen addresses at each, one in ten an exception; "
         f"seed {seed}; {time.perf_counter() - started:.1f} s"
     )
 

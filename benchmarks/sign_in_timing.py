@@ -1,11 +1,11 @@
-"""What the time of an answer gives away: which e-mails have an account, and which ids exist elsewhere.
+"""Measure whether response times reveal which e-mails have an account, or which ids another workspace has.
 
     python3 dev.py run python benchmarks/sign_in_timing.py [--pairs 600]
 
-It starts a service of its own and asks it over HTTP, the kinds in turn and shuffled. A figure is the chance
-that an answer of the second kind took longer than one of the first: 0.5 tells nothing, 0 and 1 tell all.
-The exit code is 1 if one is outside 0.45 to 0.55. By chance alone a figure is off by the last column, once in
-three times by more. A busy machine hides differences: measure on a quiet one.
+It starts a service and sends requests of each kind over HTTP, in random order. The AUC is the probability
+that a response of the second kind takes longer than one of the first: 0.5 reveals nothing, 0 and 1
+everything. The exit code is 1 if an AUC is outside 0.45 to 0.55. The last column is its standard error by
+chance alone. A busy machine hides differences: measure on an idle one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
-os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that settings can be read in this process
+os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that this process can read its settings
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 
-from e2e_stack import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402
-from rich.console import Console  # noqa: E402 -- the paths come first
+from e2e_stack import PASSWORD, PASSWORD_HASH, Stack, running  # noqa: E402 -- after the paths
+from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
@@ -46,17 +46,17 @@ BOUNDS = (0.45, 0.55)
 REGULARS = 20
 WARM_UP = 10
 Request = Callable[[], tuple[str, str, dict[str, Any] | None, str]]
-"""Make a request: method, path, body, token."""
+"""Returns a request: method, path, body, token."""
 
 
 def main() -> int:
-    """Measure all comparisons; return 1 if one of them tells something."""
+    """Make all comparisons; return 1 if one reveals a difference."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--pairs", type=int, default=600, help="answers of each kind (default 600)")
+    parser.add_argument("--pairs", type=int, default=600, help="responses of each kind (default 600)")
     pairs = parser.parse_args().pairs
     console = Console(width=130)
-    table = Table("asked", "first kind", "second kind", "medians, ms", "figure", "verdict", "by chance, ±")
-    broken = 0
+    table = Table("request", "first kind", "second kind", "medians, ms", "AUC", "verdict", "by chance, ±")
+    failed = 0
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder), f"sqlite:///{folder}/b.sqlite3") as stack,
@@ -65,23 +65,23 @@ def main() -> int:
             took = _measure(stack, title, kinds, pairs)
             (first, base), *others = took.items()
             for second, times in others:
-                figure = _auc(base, times)
-                good = BOUNDS[0] <= figure <= BOUNDS[1]
-                broken += not good
+                auc = _auc(base, times)
+                passed = BOUNDS[0] <= auc <= BOUNDS[1]
+                failed += not passed
                 medians = f"{_median(base):.2f}, {_median(times):.2f}"
-                verdict = "[green]tells nothing" if good else "[red]tells them apart"
+                verdict = "[green]ok" if passed else "[red]distinguishable"
                 chance = f"{(1 / (6 * pairs)) ** 0.5:.3f}"
-                table.add_row(title, first, second, medians, f"{figure:.3f}", verdict, chance)
+                table.add_row(title, first, second, medians, f"{auc:.3f}", verdict, chance)
     console.print(table)
     console.print(
-        "Tokens are not compared: whether one is unknown, revoked or expired is said in words, and only "
-        "whoever has 256 random bits right learns more than that it is unknown."
+        "Tokens are not compared: the response says whether one is unknown, revoked or expired, and only a "
+        "client that has guessed 256 random bits learns more than that it is unknown."
     )
-    return 1 if broken else 0
+    return 1 if failed else 0
 
 
 def _logins(stack: Stack, pairs: int) -> dict[str, Request]:
-    """Give the four kinds of wrong password."""
+    """Return four kinds of failed sign-in."""
     tag, now = secrets.token_hex(4), clock.now()
     groups = {"known": pairs + WARM_UP, "disabled": pairs + WARM_UP, "regular": REGULARS}
     with stack.database.transaction() as session:
@@ -97,7 +97,7 @@ def _logins(stack: Stack, pairs: int) -> dict[str, Request]:
                     now=now,
                 )
                 account.disabled_at = now if group == "disabled" else None
-    for number in range(REGULARS):  # from here on this network is one they have signed in from
+    for number in range(REGULARS):  # so that they have signed in from this network before
         body = {"email": f"regular{number}@{tag}.example", "password": PASSWORD}
         stack.call("POST", "/api/ext/login", body)
 
@@ -119,51 +119,53 @@ def _logins(stack: Stack, pairs: int) -> dict[str, Request]:
 
 
 def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
-    """Give, for each place that takes an id, one that never was and one that is somebody else's."""
-    theirs, their_token = stack.workspace()
+    """Return, for each endpoint with an id, requests with an unknown id and with another workspace's id."""
+    other, other_token = stack.workspace()
     _, token = stack.workspace()
     (contact,) = stack.contacts(1)
     now = clock.now()
     with stack.database.transaction() as session:
-        owner = next(each for each in accounts.list_all(session) if each.workspace_id == theirs).id
+        owner = next(account for account in accounts.list_all(session) if account.workspace_id == other).id
         key = api_keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
         ses = sessions.start(session, owner, network=b"", now=now)[0].id
         reveals.record(
             session,
-            workspace_id=theirs,
+            workspace_id=other,
             contact_id=contact,
             field="email",
             job_id=new_id("job"),
             price=0,
             now=now,
         )
-    asked = stack.call(
+    revealed = stack.call(
         "POST",
         "/api/ext/reveal/email",
         {"subject": {"contact_id": contact}},
-        Authorization=their_token,
+        Authorization=other_token,
         Prefer="respond-async",
     )
-    job = asked.body["job"]["id"]
-    said = {"email": "p0@nobody.example", "kind": "bounce"}
+    job = revealed.body["job"]["id"]
+    feedback = {"email": "p0@nobody.example", "kind": "bounce"}
 
     def kinds(make: Callable[[str], tuple[str, str, Any]], foreign: str) -> dict[str, Request]:
         prefix: Any = foreign[:3]
         return {
-            "an id that never was": lambda: (*make(new_id(prefix)), token),
-            "somebody else's id": lambda: (*make(foreign), token),
+            "an unknown id": lambda: (*make(new_id(prefix)), token),
+            "another workspace's id": lambda: (*make(foreign), token),
         }
 
     return {
-        "GET jobs?id=": kinds(lambda one: ("GET", f"/api/ext/jobs?id={one}", None), job),
-        "DELETE keys/<id>": kinds(lambda one: ("DELETE", f"/api/keys/{one}", None), key),
-        "DELETE sessions/<id>": kinds(lambda one: ("DELETE", f"/api/sessions/{one}", None), ses),
-        "POST feedback": kinds(lambda one: ("POST", "/api/feedback", said | {"contact_id": one}), contact),
+        "GET jobs?id=": kinds(lambda id_: ("GET", f"/api/ext/jobs?id={id_}", None), job),
+        "DELETE keys/<id>": kinds(lambda id_: ("DELETE", f"/api/keys/{id_}", None), key),
+        "DELETE sessions/<id>": kinds(lambda id_: ("DELETE", f"/api/sessions/{id_}", None), ses),
+        "POST feedback": kinds(
+            lambda id_: ("POST", "/api/feedback", feedback | {"contact_id": id_}), contact
+        ),
     }
 
 
 def _measure(stack: Stack, title: str, kinds: dict[str, Request], pairs: int) -> dict[str, list[float]]:
-    """Give the milliseconds of each kind's answers, which were asked in turn, shuffled."""
+    """Return the milliseconds of the responses of each kind, requested in random order."""
     connection = http.client.HTTPConnection(stack.base_url.removeprefix("http://"), timeout=60)
     took: dict[str, list[float]] = {kind: [] for kind in kinds}
     for number in track(range(pairs + WARM_UP), description=title, transient=True):
@@ -174,20 +176,20 @@ def _measure(stack: Stack, title: str, kinds: dict[str, Request], pairs: int) ->
             headers |= {"Content-Type": "application/json"} if text else {}
             started = time.perf_counter()
             connection.request(method, path, text, headers)
-            answer = connection.getresponse()
-            answer.read()
+            response = connection.getresponse()
+            response.read()
             if number >= WARM_UP:
                 took[kind].append((time.perf_counter() - started) * 1000)
-            if answer.status not in {401, 404}:
-                sys.exit(f"{title}: {kind} was answered {answer.status}")
+            if response.status not in {401, 404}:
+                sys.exit(f"{title}: {kind} returned {response.status}")
     connection.close()
     return took
 
 
 def _auc(first: list[float], second: list[float]) -> float:
-    """Give the chance that one of the second is above one of the first (Mann and Whitney's U)."""
+    """Return the probability that a second value exceeds a first one (from the Mann-Whitney U statistic)."""
     ordered = sorted(first)
-    above = sum(bisect.bisect_left(ordered, each) + bisect.bisect_right(ordered, each) for each in second)
+    above = sum(bisect.bisect_left(ordered, value) + bisect.bisect_right(ordered, value) for value in second)
     return above / (2 * len(first) * len(second))
 
 

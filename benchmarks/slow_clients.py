@@ -1,19 +1,19 @@
-"""Logins and lookups beside slow and greedy clients, on several servers, one after the other.
+"""Measure sign-ins and lookups beside slow and greedy clients, on several servers.
 
     python3 dev.py run python benchmarks/slow_clients.py [--servers product,nginx] [--seconds 30]
 
-Loads: 500 connections that drip a byte per second (half of them headers, half bodies); 1,000 callers that
-wait 25 s for jobs no worker answers, over and over and not all at the same moment; 100 clients that pipeline
-requests for a large answer and never read; all of it; and all of it with twenty sign-ins at once, in a loop.
-Whoever is cut off comes back. waitress and granian are measured where they are installed, nginx where it is
-on the PATH. Exits with 1 if the product's server misses its goal: logins and lookups within 0.2 s at p99,
-and 45 KiB a waiter at most. Beside twenty sign-ins at once, which take both of two cores, there is no goal:
-that nobody is left without an answer is looked at, and how long lookups take.
+Loads: 500 connections that send a byte per second (half of them headers, half bodies); 1,000 clients that
+repeatedly wait 25 s for jobs that no worker runs, not all at the same moment; 100 clients that pipeline
+requests for a large response and never read; all of these; and all of these with twenty concurrent sign-ins,
+in a loop. Clients reconnect when they are disconnected. waitress and granian are measured if they are
+installed, nginx if it is on the PATH. The exit code is 1 if the product's server misses its goal: sign-ins
+and lookups within 0.2 s at p99, and at most 45 KiB per waiting client. With twenty concurrent sign-ins, which
+use both of two cores, the only goal is that every request gets a response.
 
-On a virtual machine the host gives processors' time to others, and the kernel says how much (`stolen`). Then
-everybody waits, beside slow clients and without them. So a request is judged only if little was stolen around
-its beginning, however long it took; each load is measured until there was enough such time, or four times as
-long. The p99 of all requests, judged or not, stands in a column of its own.
+On a virtual machine the host gives processor time to other guests, and the kernel reports how much
+(`stolen`). Then every request takes longer, with slow clients or without. So a request counts only if little
+time was stolen around its start, however long it took. Each load is measured until there was enough
+undisturbed time, or for four times as long. The p99 of all requests, counted or not, has a column of its own.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" /
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
 
-import http.client  # noqa: E402 -- the paths come first
+import http.client  # noqa: E402 -- after the paths
 import json  # noqa: E402
 import resource  # noqa: E402
 import shutil  # noqa: E402
@@ -55,41 +55,41 @@ APP = "app.factory:create_app()"
 LOADS = ("nothing", "dripping", "not reading", "waiting", "all", "all, 20 sign-ins at once")
 GOAL_SECONDS = 0.2
 GOAL_KIB = 45
-GIVE_UP_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 SETTLING_SECONDS = 3.0
-"""A load that has just come is not yet what it will be for hours."""
+"""Until a new load has reached its steady state."""
 WORKSPACES = 4
 WINDOW_SECONDS = 0.25
-STOLEN = 0.03
-"""A window of which the host took more than this part is disturbed."""
-JUDGED_SECONDS = 0.5
-"""A request is judged if no window from the one before its beginning to so long after it is disturbed."""
-LONGEST = 4
-FEWEST = 100
-"""Of how many a p99 can be told."""
+MAX_STOLEN = 0.03
+"""The share of a window that the host may take before the window counts as disturbed."""
+UNDISTURBED_SECONDS = 0.5
+"""A request counts if no window is disturbed from the one before its start until this long after it."""
+MAX_EXTENSION = 4
+MIN_REQUESTS = 100
+"""For a meaningful p99."""
 OK = 200
 
 
 @dataclass
-class Figures:
-    """When each request of a kind began and how many milliseconds it took, and how many failed."""
+class Latencies:
+    """When each request of a kind started and how many milliseconds it took, and how many failed."""
 
-    answers: list[tuple[float, float]] = field(default_factory=list)
+    responses: list[tuple[float, float]] = field(default_factory=list)
     failed: int = 0
 
     @property
-    def took(self) -> list[float]:
-        """Give the milliseconds alone."""
-        return [took for _began, took in self.answers]
+    def milliseconds(self) -> list[float]:
+        """The milliseconds of each response."""
+        return [milliseconds for _started, milliseconds in self.responses]
 
-    def judged(self, disturbed: list[tuple[float, float]]) -> Figures:
-        """Give those that began in peace; failures stay, whenever they were."""
-        return Figures(
+    def without(self, disturbed: list[tuple[float, float]]) -> Latencies:
+        """Return the requests that started outside the disturbed windows, and all failures."""
+        return Latencies(
             [
-                (began, took)
-                for began, took in self.answers
+                (started, took)
+                for started, took in self.responses
                 if not any(
-                    begin < began + JUDGED_SECONDS and end > began - WINDOW_SECONDS
+                    begin < started + UNDISTURBED_SECONDS and end > started - WINDOW_SECONDS
                     for begin, end in disturbed
                 )
             ],
@@ -98,43 +98,43 @@ class Figures:
 
     @property
     def p99(self) -> float:
-        """Give the time that one of a hundred exceeds."""
+        """The time that one request of a hundred exceeds."""
         return (
-            statistics.quantiles(self.took, n=100, method="inclusive")[98]
-            if len(self.took) > 1
+            statistics.quantiles(self.milliseconds, n=100, method="inclusive")[98]
+            if len(self.milliseconds) > 1
             else float("inf")
         )
 
     def __str__(self) -> str:
-        if not self.took:
-            return f"none of {self.failed} answered"
-        text = f"{statistics.median(self.took):.0f} / {self.p99:.0f} / {max(self.took):.0f}"
+        if not self.milliseconds:
+            return f"no response to {self.failed}"
+        text = f"{statistics.median(self.milliseconds):.0f} / {self.p99:.0f} / {max(self.milliseconds):.0f}"
         return text + (f", {self.failed} failed" if self.failed else "")
 
     @property
     def is_good(self) -> bool:
-        """Tell whether the goal is reached."""
+        """Whether the goal is reached."""
         return not self.failed and self.p99 < GOAL_SECONDS * 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was measured beside one load, the windows that the host disturbed, and the share it took."""
+class Measurement:
+    """The latencies under a load, the windows that the host disturbed, and the share of time it took."""
 
-    lookups: Figures
-    logins: Figures
+    lookups: Latencies
+    logins: Latencies
     disturbed: list[tuple[float, float]]
     stolen: float
 
     @property
     def count(self) -> int:
-        """Give how many requests were answered, judged or not."""
-        return len(self.lookups.answers) + len(self.logins.answers)
+        """The number of responses, in disturbed windows or not."""
+        return len(self.lookups.responses) + len(self.logins.responses)
 
 
 @dataclass(frozen=True, slots=True)
 class Callers:
-    """Who signs in and looks up, and who waits."""
+    """The accounts that sign in, the tokens for lookups and waiting clients, and the contact to look up."""
 
     emails: tuple[str, ...]
     tokens: tuple[str, ...]
@@ -142,33 +142,35 @@ class Callers:
 
 
 def main() -> int:
-    """Measure the servers that are there; return the exit code."""
+    """Measure the available servers; return the exit code."""
     options = _options()
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     console = Console() if sys.stdout.isatty() else Console(width=130)
-    wanted = options.servers.split(",") if options.servers else list(SERVERS)
-    missing = {name: why for name in wanted if (why := _missing(name))}
-    for why in missing.values():
-        console.print(why)
+    chosen = options.servers.split(",") if options.servers else list(SERVERS)
+    missing = {name: reason for name in chosen if (reason := _missing(name))}
+    for reason in missing.values():
+        console.print(reason)
     table = Table(
-        *("server", "load", "lookups, ms: p50 / p99 / max", "logins, ms", "KiB a waiter"),
-        *("judged", "stolen", "p99 of all", "goal"),
+        *("server", "load", "lookups, ms: p50 / p99 / max", "logins, ms", "KiB per waiter"),
+        *("counted", "stolen", "p99 of all", "goal"),
     )
     good = True
-    for name in [name for name in wanted if name not in missing]:
-        for load, seen, kib in _rows(name, options.seconds, console):
+    for name in [name for name in chosen if name not in missing]:
+        for load, measured, kib in _rows(name, options.seconds, console):
             crowd = load == LOADS[-1]
-            lookups, logins = (figures.judged(seen.disturbed) for figures in (seen.lookups, seen.logins))
-            quick = not (lookups.failed or logins.failed) if crowd else lookups.is_good and logins.is_good
-            enough = crowd or min(len(lookups.answers), len(logins.answers)) >= FEWEST
-            reached = quick and enough and (kib or 0) <= GOAL_KIB
+            lookups, logins = (
+                latencies.without(measured.disturbed) for latencies in (measured.lookups, measured.logins)
+            )
+            fast = not (lookups.failed or logins.failed) if crowd else lookups.is_good and logins.is_good
+            enough = crowd or min(len(lookups.responses), len(logins.responses)) >= MIN_REQUESTS
+            reached = fast and enough and (kib or 0) <= GOAL_KIB
             good &= reached or name != "product"
             missed = "[red]no" if enough or lookups.failed or logins.failed else "[yellow]unknown"
             table.add_row(
                 *(name, load, str(lookups), str(logins), "" if kib is None else f"{kib:.0f}"),
-                f"{len(lookups.answers) + len(logins.answers)} of {seen.count}",
-                f"{seen.stolen:.1%}",
-                f"{seen.lookups.p99:.0f}, {seen.logins.p99:.0f}",
+                f"{len(lookups.responses) + len(logins.responses)} of {measured.count}",
+                f"{measured.stolen:.1%}",
+                f"{measured.lookups.p99:.0f}, {measured.logins.p99:.0f}",
                 "[green]yes" if reached else missed,
                 end_section=crowd,
             )
@@ -176,7 +178,7 @@ def main() -> int:
     console.print(
         "The product's server reaches its goal."
         if good
-        else "The product's server misses its goal, or it could not be told."
+        else "The product's server misses its goal, or there were too few undisturbed requests."
     )
     return 0 if good else 1
 
@@ -184,15 +186,15 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--servers", help=f"some of {','.join(SERVERS)}")
-    parser.add_argument("--seconds", type=float, default=30, help="for which each load is measured")
+    parser.add_argument("--seconds", type=float, default=30, help="to measure each load (default: 30)")
     return parser.parse_args()
 
 
-def _rows(name: str, seconds: float, console: Console) -> Iterator[tuple[str, Seen, float | None]]:
+def _rows(name: str, seconds: float, console: Console) -> Iterator[tuple[str, Measurement, float | None]]:
     """Measure one server under every load."""
     with tempfile.TemporaryDirectory() as folder, _service(name, Path(folder)) as (stack, web):
         callers = _callers(stack)
-        with ExitStack() as waiting:  # once there, they stay
+        with ExitStack() as waiting:  # the waiting clients stay for the loads that follow
             for load in LOADS:
                 with console.status(f"{name}: {load}"), ExitStack() as stop:
                     before = _memory(web)
@@ -200,12 +202,12 @@ def _rows(name: str, seconds: float, console: Console) -> Iterator[tuple[str, Se
                         lasting = waiting if kind == "waiting" else stop
                         lasting.enter_context(_load(kind, stack, callers, Path(folder)))
                     kib = (_memory(web) - before) / 1024 / 1000 if load == "waiting" else None
-                    seen = _measure(stack, callers, seconds, crowd=load == LOADS[-1])
-                yield load, seen, kib
+                    measured = _measure(stack, callers, seconds, crowd=load == LOADS[-1])
+                yield load, measured, kib
 
 
 def _stolen(before: Any, after: Any) -> float:  # noqa: ANN401 -- psutil has no types
-    """Give the share of the processors' time that the host gave to others; 0 where no host tells."""
+    """Return the share of processor time that the host gave to other guests; 0 if it is not reported."""
     return (getattr(after, "steal", 0) - getattr(before, "steal", 0)) / (sum(after) - sum(before))
 
 
@@ -215,49 +217,56 @@ def _kinds(load: str) -> tuple[str, ...]:
     return () if load == "nothing" else (load,)
 
 
-def _measure(stack: Stack, callers: Callers, seconds: float, *, crowd: bool) -> Seen:
-    """Send lookups and logins for a while, each on a connection of its own."""
-    lookups, logins = Figures(), Figures()
+def _measure(stack: Stack, callers: Callers, seconds: float, *, crowd: bool) -> Measurement:
+    """Send lookups and sign-ins for a while, each over a new connection."""
+    lookups, logins = Latencies(), Latencies()
     time.sleep(SETTLING_SECONDS)
-    over = threading.Event()
+    stopped = threading.Event()
     port = int(stack.base_url.rpartition(":")[2])
-    look = _request("/api/ext/lookup", {"subject": {"contact_id": callers.person}}, callers.tokens[0])
-    sign = [_request("/api/ext/login", {"email": email, "password": PASSWORD}) for email in callers.emails]
-    work: list[Callable[[], None]] = [
-        *(lambda: _repeat(port, look, lookups, over=over, pause=0.1) for _ in range(3)),
-        *(lambda n=n: _repeat(port, sign[n], logins, over=over, pause=0.2) for n in range(2)),
+    lookup = _request("/api/ext/lookup", {"subject": {"contact_id": callers.person}}, callers.tokens[0])
+    sign_ins = [
+        _request("/api/ext/login", {"email": email, "password": PASSWORD}) for email in callers.emails
+    ]
+    clients: list[Callable[[], None]] = [
+        *(lambda: _repeat(port, lookup, lookups, stopped=stopped, pause=0.1) for _ in range(3)),
+        *(lambda n=n: _repeat(port, sign_ins[n], logins, stopped=stopped, pause=0.2) for n in range(2)),
         *(
             lambda n=n: _repeat(
-                port, sign[n % len(sign)], Figures(), over=over, pause=0, home=f"127.0.{n + 1}.1"
+                port,
+                sign_ins[n % len(sign_ins)],
+                Latencies(),
+                stopped=stopped,
+                pause=0,
+                source=f"127.0.{n + 1}.1",
             )
             for n in range(20 * crowd)
         ),
     ]
-    threads = [threading.Thread(target=one) for one in work]
+    threads = [threading.Thread(target=client) for client in clients]
     for thread in threads:
         thread.start()
     try:
         disturbed, stolen = _watch(seconds)
     finally:
-        over.set()
+        stopped.set()
     for thread in threads:
         thread.join()
-    return Seen(lookups, logins, disturbed, stolen)
+    return Measurement(lookups, logins, disturbed, stolen)
 
 
 def _watch(seconds: float) -> tuple[list[tuple[float, float]], float]:
-    """Wait for so much time in peace; give when there was none, and the share of all that was stolen."""
+    """Wait for this much undisturbed time; return the disturbed windows, and the share that was stolen."""
     disturbed = []
-    peace = 0.0
-    end = time.monotonic() + LONGEST * seconds
+    undisturbed = 0.0
+    end = time.monotonic() + MAX_EXTENSION * seconds
     first = before = psutil.cpu_times()
-    while peace < seconds and (began := time.monotonic()) < end:
+    while undisturbed < seconds and (started := time.monotonic()) < end:
         time.sleep(WINDOW_SECONDS)
         now = psutil.cpu_times()
-        if _stolen(before, now) > STOLEN:
-            disturbed.append((began, time.monotonic()))
+        if _stolen(before, now) > MAX_STOLEN:
+            disturbed.append((started, time.monotonic()))
         else:
-            peace += WINDOW_SECONDS
+            undisturbed += WINDOW_SECONDS
         before = now
     return disturbed, _stolen(first, before)
 
@@ -269,51 +278,51 @@ def _request(path: str, body: object, token: str = "") -> tuple[str, bytes, dict
 
 def _repeat(
     port: int,
-    what: tuple[str, bytes, dict[str, str]],
-    figures: Figures,
+    request: tuple[str, bytes, dict[str, str]],
+    latencies: Latencies,
     *,
-    over: threading.Event,
+    stopped: threading.Event,
     pause: float,
-    home: str = "127.0.0.1",
+    source: str = "127.0.0.1",
 ) -> None:
-    """Send it again and again, each time over a new connection from that address."""
-    path, body, headers = what
-    while not over.is_set():
-        began = time.monotonic()
-        connection = http.client.HTTPConnection("127.0.0.1", port, GIVE_UP_SECONDS, (home, 0))
+    """Send a request repeatedly, each time over a new connection from the address `source`."""
+    path, body, headers = request
+    while not stopped.is_set():
+        started = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", port, TIMEOUT_SECONDS, (source, 0))
         try:
             connection.request("POST", path, body, headers)
-            answer = connection.getresponse()
-            answer.read()
+            response = connection.getresponse()
+            response.read()
         except OSError:
-            figures.failed += 1
+            latencies.failed += 1
         else:
-            figures.answers.append((began, (time.monotonic() - began) * 1000))
-            figures.failed += answer.status != OK
+            latencies.responses.append((started, (time.monotonic() - started) * 1000))
+            latencies.failed += response.status != OK
         finally:
             connection.close()
         time.sleep(pause)
 
 
 def _callers(stack: Stack) -> Callers:
-    made = [stack.workspace(grant=1000) for _ in range(WORKSPACES)]
-    emails = tuple(f"{workspace.replace('_', '-')}@walkers.example" for workspace, _token in made)
-    return Callers(emails, tuple(token for _workspace, token in made), stack.contacts(1)[0])
+    workspaces = [stack.workspace(grant=1000) for _ in range(WORKSPACES)]
+    emails = tuple(f"{workspace.replace('_', '-')}@walkers.example" for workspace, _token in workspaces)
+    return Callers(emails, tuple(token for _workspace, token in workspaces), stack.contacts(1)[0])
 
 
 def _memory(web: subprocess.Popen[bytes]) -> int:
-    """Give the bytes that only this server's processes use."""
+    """Return the memory that only this server's processes use, in bytes."""
     processes = [psutil.Process(web.pid), *psutil.Process(web.pid).children(recursive=True)]
     return sum(process.memory_full_info().uss for process in processes)
 
 
 @contextmanager
 def _load(kind: str, stack: Stack, callers: Callers, folder: Path) -> Iterator[None]:
-    """Let the slow clients run in a process of their own, from when all of them are there."""
-    told = {"port": int(stack.base_url.rpartition(":")[2]), "tokens": callers.tokens, "kind": kind}
+    """Run the slow clients in a separate process; the block starts once all of them are connected."""
+    options = {"port": int(stack.base_url.rpartition(":")[2]), "tokens": callers.tokens, "kind": kind}
     with (folder / "load.log").open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 -- our own words
-            [sys.executable, str(Path(__file__).with_name("slow_clients_load.py")), json.dumps(told)],
+            [sys.executable, str(Path(__file__).with_name("slow_clients_load.py")), json.dumps(options)],
             stdout=subprocess.PIPE,
             stderr=log,
         )
@@ -328,7 +337,7 @@ def _load(kind: str, stack: Stack, callers: Callers, folder: Path) -> Iterator[N
 
 @contextmanager
 def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[bytes]]]:
-    """Run the API on this server, with Redis and an empty database, and no workers."""
+    """Run the API on this server, with Redis, an empty database and no workers."""
     port, redis_port = free_port(), free_port()
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, "slow"))
@@ -348,11 +357,11 @@ def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[
         web = SERVERS[name](port, folder, environment, stop)
         stack = Stack(f"http://127.0.0.1:{port}", Database(url), redis_port, folder, redis, dict(environment))
         stop.callback(stack.database.engine.dispose)
-        until(lambda: _answers(stack), 30)
+        until(lambda: _is_up(stack), 30)
         yield stack, web
 
 
-def _answers(stack: Stack) -> bool:
+def _is_up(stack: Stack) -> bool:
     with suppress(OSError):
         return stack.call("GET", "/healthz").status == OK
     return False
@@ -362,7 +371,7 @@ Start = Callable[[int, Path, dict[str, str], ExitStack], "subprocess.Popen[bytes
 
 
 def _module(*words: str) -> Start:
-    """Start a server that is a Python module; `{port}` and `{folder}` stand for themselves."""
+    """Return a function that starts a Python module as a server; `{port}` and `{folder}` are replaced."""
 
     def start(
         port: int, folder: Path, environment: dict[str, str], stop: ExitStack
@@ -377,7 +386,7 @@ def _module(*words: str) -> Start:
 
 
 def _nginx(port: int, folder: Path, environment: dict[str, str], stop: ExitStack) -> subprocess.Popen[bytes]:
-    """Start the product's server, and nginx with its usual buffers in front of it."""
+    """Start the product's server behind nginx with its default buffers."""
     inner = free_port()
     configuration = folder / "nginx.conf"
     configuration.write_text(NGINX.format(port=port, inner=inner, folder=folder, user=""))
@@ -429,11 +438,11 @@ SERVERS: dict[str, Start] = {
 
 
 def _missing(name: str) -> str:
-    """Say why a server cannot be measured; nothing if it can."""
+    """Return why a server cannot be measured, or an empty string."""
     if name == "nginx":
-        return "" if shutil.which("nginx") else "nginx is not on the PATH and is left out."
+        return "" if shutil.which("nginx") else "nginx is not on the PATH and is skipped."
     module = name if name in {"waitress", "granian"} else "gunicorn"
-    return "" if find_spec(module) else f"{name} is not installed and is left out."
+    return "" if find_spec(module) else f"{name} is not installed and is skipped."
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Guessing tokens: how many of many well-formed ones open anything, and when the guesser has to wait.
+"""Guess well-formed tokens, and measure how many are accepted and when the client is rate-limited.
 
     python3 dev.py run python benchmarks/token_guessing.py [--guesses 100000]
 
-First the check itself is asked, without HTTP and limits; then a service of its own, over HTTP, with the usual
-limits. The exit code is 1 if a guess opens something, or if the guesser is never told to wait, or if a real
-token suffers.
+The guesses go first to the token check itself, without HTTP and limits, then over HTTP to a service with the
+usual limits, which the benchmark starts. The exit code is 1 if a guess is accepted, if the client is never
+rate-limited, or if a real token is refused.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support"), str(ROOT / "tests" / "e2e")]
 os.environ.setdefault("SECRET_KEY", "benchmark-key-of-more-than-32-characters")
 os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than-32-characters")
-os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that settings can be read in this process
+os.environ.setdefault("DATABASE_URL", "sqlite://")  # only so that this process can read its settings
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 
-from e2e_stack import Stack, running  # noqa: E402
-from rich.console import Console  # noqa: E402 -- the paths come first
+from e2e_stack import Stack, running  # noqa: E402 -- after the paths
+from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
@@ -40,36 +40,38 @@ OVER_HTTP = 200
 
 
 def main() -> int:
-    """Guess both ways; return 1 if a promise is broken."""
+    """Guess both ways; return 1 if a guarantee does not hold."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--guesses", type=int, default=100_000, help="of the check itself (default 100000)")
+    parser.add_argument(
+        "--guesses", type=int, default=100_000, help="sent to the token check itself (default 100000)"
+    )
     guesses = parser.parse_args().guesses
     with (
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder), f"sqlite:///{folder}/b.sqlite3", LIMIT_LOGIN_ADDRESS="60/minute") as stack,
     ):
         _, token = stack.workspace()
-        hits, seconds = _ask_the_check(stack, guesses)
-        answers = _ask_the_service(stack)
+        hits, seconds = _guess_directly(stack, guesses)
+        statuses = _guess_over_http(stack)
         real = stack.call("GET", "/api/ext/session", Authorization=token).status
     lines = [
-        (f"{guesses:,} guesses among {REAL:,} real tokens open nothing", f"{hits} hits", hits == 0),
-        (f"of {OVER_HTTP} over HTTP none is let in", _told(answers), set(answers) == {401, 429}),
-        ("the real token of the same network goes on", str(real), real == 200),  # noqa: PLR2004 -- HTTP's OK
+        (f"{guesses:,} guesses among {REAL:,} real tokens are refused", f"{hits} hits", hits == 0),
+        (f"{OVER_HTTP} guesses over HTTP are refused", _counts(statuses), set(statuses) == {401, 429}),
+        ("a real token from the same network is accepted", str(real), real == 200),  # noqa: PLR2004 -- HTTP's OK
     ]
-    table = Table("promise", "found", "verdict")
-    for promise, found, kept in lines:
-        table.add_row(promise, found, "[green]kept" if kept else "[red]broken")
+    table = Table("guarantee", "measured", "verdict")
+    for guarantee, measured, holds in lines:
+        table.add_row(guarantee, measured, "[green]ok" if holds else "[red]failed")
     console = Console(width=110)
     console.print(table)
     console.print(
-        f"The check took {seconds / guesses * 1e6:.0f} µs a guess; there are 2^256 tokens of a kind."
+        f"The check took {seconds / guesses * 1e6:.0f} µs per guess; there are 2^256 tokens of each kind."
     )
-    return 0 if all(kept for _, _, kept in lines) else 1
+    return 0 if all(holds for _, _, holds in lines) else 1
 
 
-def _ask_the_check(stack: Stack, guesses: int) -> tuple[int, float]:
-    """Give how many guesses were right, and the seconds that all took."""
+def _guess_directly(stack: Stack, guesses: int) -> tuple[int, float]:
+    """Return how many guesses were accepted, and the seconds that all of them took."""
     now = clock.now()
     with stack.database.transaction() as session:
         account = accounts.list_all(session)[0].id
@@ -87,22 +89,22 @@ def _ask_the_check(stack: Stack, guesses: int) -> tuple[int, float]:
     return hits, time.perf_counter() - started
 
 
-def _ask_the_service(stack: Stack) -> Counter[int]:
-    """Give how often each status was answered."""
+def _guess_over_http(stack: Stack) -> Counter[int]:
+    """Return how many responses had each status."""
     connection = http.client.HTTPConnection(stack.base_url.removeprefix("http://"), timeout=60)
-    answers: Counter[int] = Counter()
+    statuses: Counter[int] = Counter()
     for _ in range(OVER_HTTP):
         headers = {"Authorization": f"Bearer {new_token(TokenKind.SESSION)}"}
         connection.request("GET", "/api/ext/session", headers=headers)
-        answer = connection.getresponse()
-        answer.read()
-        answers[answer.status] += 1
+        response = connection.getresponse()
+        response.read()
+        statuses[response.status] += 1
     connection.close()
-    return answers
+    return statuses
 
 
-def _told(answers: Counter[int]) -> str:
-    return ", ".join(f"{count} times {status}" for status, count in sorted(answers.items()))
+def _counts(statuses: Counter[int]) -> str:
+    return ", ".join(f"{count} x {status}" for status, count in sorted(statuses.items()))
 
 
 if __name__ == "__main__":

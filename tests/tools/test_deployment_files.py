@@ -38,7 +38,7 @@ def instructions(word: str) -> list[str]:
 
 
 def in_procfile(name: str) -> list[str]:
-    """The words of a process without what only honcho needs: staying there after a release."""
+    """Return the words of a process, without the part that keeps a release running under honcho."""
     return [word for word in shlex.split(PROCESSES[name].split("&& { [ -z")[0]) if word != "exec"]
 
 
@@ -48,7 +48,7 @@ def in_compose(name: str) -> list[str]:
     return [word for word in shlex.split(command.replace("$$", "$")) if word != "exec"]
 
 
-def test_compose_has_the_processes_of_the_procfile_the_two_stores_and_a_proxy_for_tls() -> None:
+def test_compose_has_the_processes_of_the_procfile_both_stores_and_a_tls_proxy() -> None:
     assert set(compose()["services"]) == set(PROCESSES) | STORES | {PROXY}
     assert compose()["services"][PROXY]["profiles"] == ["tls"]
 
@@ -61,7 +61,7 @@ def test_compose_and_procfile_run_the_same_command(name: str) -> None:
 def test_every_queue_has_its_worker() -> None:
     queues = {name: re.findall(r"-Q (\w+) ", command) for name, command in PROCESSES.items()}
 
-    workers = {name: found for name, found in queues.items() if name.startswith("worker_")}
+    workers = {name: names for name, names in queues.items() if name.startswith("worker_")}
 
     assert workers == {
         f"worker_{queue}": [queue] for queue in ("interactive", "providers", "enrichment", "upkeep")
@@ -69,18 +69,18 @@ def test_every_queue_has_its_worker() -> None:
 
 
 @pytest.mark.parametrize("name", compose()["services"])
-def test_every_service_is_watched_and_comes_back(name: str) -> None:
+def test_every_service_has_a_health_check_and_is_restarted(name: str) -> None:
     service = compose()["services"][name]
 
-    watched = bool(service["healthcheck"].get("test"))
+    checked = bool(service["healthcheck"].get("test"))
 
-    assert (watched, service["restart"]) == ((True, "always") if name != "release" else (False, "no"))
+    assert (checked, service["restart"]) == ((True, "always") if name != "release" else (False, "no"))
 
 
-def test_only_the_proxy_is_published_beyond_loopback_unless_a_setting_says_otherwise() -> None:
+def test_only_the_proxy_is_published_beyond_loopback_by_default() -> None:
     published = {name: service.get("ports", []) for name, service in compose()["services"].items()}
 
-    assert {name: found for name, found in published.items() if found} == {
+    assert {name: ports for name, ports in published.items() if ports} == {
         "web": ["${WEB_PUBLISH:-127.0.0.1:8000}:8000"],
         "flower": ["${FLOWER_PUBLISH:-127.0.0.1:5555}:5555"],
         PROXY: ["80:80", "443:443", "443:443/udp"],
@@ -88,7 +88,7 @@ def test_only_the_proxy_is_published_beyond_loopback_unless_a_setting_says_other
 
 
 @pytest.mark.parametrize("name", compose()["services"])
-def test_a_containers_log_and_memory_have_an_end_and_it_gains_no_privileges(name: str) -> None:
+def test_the_log_memory_and_privileges_of_a_container_are_limited(name: str) -> None:
     service = compose()["services"][name]
 
     assert service["logging"] == {"driver": "local", "options": {"max-size": "10m", "max-file": "5"}}
@@ -97,7 +97,7 @@ def test_a_containers_log_and_memory_have_an_end_and_it_gains_no_privileges(name
 
 
 @pytest.mark.parametrize("name", [name for name in compose()["services"] if name != "postgres"])
-def test_a_container_is_read_only_and_has_no_capability_that_is_not_named(name: str) -> None:
+def test_a_container_is_read_only_and_has_only_the_listed_capabilities(name: str) -> None:
     service = compose()["services"][name]
 
     assert (service["read_only"], service["cap_drop"]) == (True, ["ALL"])
@@ -116,7 +116,7 @@ def test_no_secret_has_a_default() -> None:
         assert all(use.startswith(":?") for use in uses)
 
 
-def test_the_documentation_names_each_setting_that_compose_needs_or_sets_itself() -> None:
+def test_the_documentation_lists_each_setting_that_compose_requires_or_sets() -> None:
     text = (ROOT / "docker-compose.yml").read_text()
     documented = (ROOT / "docs" / "docker.md").read_text()
     needed, _, itself = documented.partition("The file sets these itself")
@@ -138,7 +138,7 @@ def test_the_processes_wait_for_the_migration_and_the_stores() -> None:
 
 @pytest.fixture
 def queue(tmp_path: Path) -> Iterator[redis.Redis]:
-    """Start Valkey as the file does, with a stand-in for its image's entrypoint; yield a signed-in client."""
+    """Start Valkey with the file's command and a stub of the image's entrypoint; yield a client."""
     port = free_port()
     server = f'exec "{get_binary_path()}" --port {port} --bind 127.0.0.1 --dir "{tmp_path}" "$@"'
     for name, line in (
@@ -154,30 +154,30 @@ def queue(tmp_path: Path) -> Iterator[redis.Redis]:
         stdout=subprocess.DEVNULL,
     )
     with redis.Redis(port=port, password="a-password") as client:
-        until(lambda: answers(client))
+        until(lambda: responds(client))
         yield client
     process.terminate()
     process.wait(10)
 
 
-def answers(client: redis.Redis) -> bool:
+def responds(client: redis.Redis) -> bool:
     with suppress(redis.ConnectionError):
         return bool(client.ping())
     return False
 
 
-def test_the_queue_evicts_nothing_survives_a_restart_and_refuses_before_its_container_is_full(
+def test_the_queue_evicts_nothing_persists_and_is_smaller_than_its_container(
     queue: redis.Redis,
 ) -> None:
     names = ("maxmemory-policy", "appendonly", "appendfsync", "save", "maxmemory")
 
-    found = [queue.config_get(name)[name] for name in names]
+    settings = [queue.config_get(name)[name] for name in names]
 
-    assert found == ["noeviction", "yes", "everysec", "", str(256 * 1024 * 1024)]
+    assert settings == ["noeviction", "yes", "everysec", "", str(256 * 1024 * 1024)]
     assert compose()["services"]["valkey"]["mem_limit"] == "512m"
 
 
-def test_the_queue_asks_for_its_password_which_is_in_no_list_of_processes(
+def test_the_queue_requires_its_password_which_is_not_in_its_arguments(
     queue: redis.Redis, tmp_path: Path
 ) -> None:
     arguments = (tmp_path / "arguments").read_text()
@@ -188,20 +188,20 @@ def test_the_queue_asks_for_its_password_which_is_in_no_list_of_processes(
     assert "a-password" not in arguments
 
 
-def test_the_queue_is_started_by_the_entrypoint_that_steps_down_from_root() -> None:
+def test_the_queue_is_started_by_the_entrypoint_that_drops_root() -> None:
     command = compose()["services"]["valkey"]["command"][-1]
 
     assert command.startswith("exec docker-entrypoint.sh valkey-server ")
 
 
-def test_postgres_is_healthy_only_once_it_listens_to_others() -> None:
-    """While the image makes its first database, a server answers on the unix socket alone."""
+def test_postgres_is_healthy_only_once_it_listens_on_tcp() -> None:
+    """While the image creates its first database, a server listens on the unix socket only."""
     test = compose()["services"]["postgres"]["healthcheck"]["test"]
 
     assert test[:4] == ["CMD", "pg_isready", "-h", "127.0.0.1"]
 
 
-def test_a_file_of_providers_is_mounted_where_the_processes_look_for_it() -> None:
+def test_the_providers_file_is_mounted_at_the_path_in_the_environment() -> None:
     for name in PROCESSES:
         service = compose()["services"][name]
         (mount,) = service["volumes"]
@@ -211,7 +211,7 @@ def test_a_file_of_providers_is_mounted_where_the_processes_look_for_it() -> Non
         assert service["environment"]["PROVIDERS_FILE"] == f"${{PROVIDERS_FILE:+{mount['target']}}}"
 
 
-def test_the_proxys_file_is_there_and_leads_to_the_api() -> None:
+def test_the_proxys_configuration_exists_and_forwards_to_the_api() -> None:
     source, target, _mode = compose()["services"][PROXY]["volumes"][0].split(":")
 
     assert target == "/etc/caddy/Caddyfile"
@@ -234,8 +234,8 @@ def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile
     name: str, tmp_path: Path
 ) -> None:
     unit = (ROOT / "docs" / "install.md").read_text()
-    (found,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
-    command = shlex.split(found.replace("%i", name).replace("$$", "$"))
+    (exec_start,) = re.findall(r"^ExecStart=(.+)$", unit, re.MULTILINE)
+    command = shlex.split(exec_start.replace("%i", name).replace("$$", "$"))
     for program in ("gunicorn", "celery"):
         (tmp_path / program).write_text('#!/bin/sh\necho "$(basename "$0") $*"\n')
         (tmp_path / program).chmod(0o755)
@@ -249,18 +249,18 @@ def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile
     assert "$" not in done.stdout
 
 
-def test_the_image_runs_as_nobody_special_and_tells_its_health() -> None:
+def test_the_image_runs_as_an_unprivileged_user_with_a_health_check() -> None:
     assert instructions("USER") == ["service"]
     assert any("--uid 10001" in line for line in instructions("RUN"))
     assert len(instructions("HEALTHCHECK")) == 1
     assert any("--require-hashes" in line for line in instructions("RUN"))
 
 
-def test_the_images_files_can_be_read_by_its_user_whatever_the_umask_of_the_checkout() -> None:
+def test_the_images_user_can_read_its_files_whatever_the_umask_of_the_checkout() -> None:
     assert any(line.startswith("chmod -R a+rX /app ") for line in instructions("RUN"))
 
 
-def test_all_that_the_image_copies_is_there_and_not_ignored() -> None:
+def test_everything_that_the_image_copies_exists_and_is_not_ignored() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copies = [line.split() for line in instructions("COPY") if not line.startswith("--from")]
 
@@ -271,31 +271,10 @@ def test_all_that_the_image_copies_is_there_and_not_ignored() -> None:
     assert all((ROOT / source).exists() for source in sources)
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
-def test_a_lock_has_hashes_and_names_no_machine(name: str) -> None:
-    text = (ROOT / name).read_text()
-
-    packages = re.findall(r"^[a-z][^\s=]*==", text, re.MULTILINE)
-
-    assert len(packages) > 50
-    assert len(re.findall(r"==[^\n]* \\\n    --hash=sha256:", text)) == len(packages)
-    assert "://" not in text
-    assert " /" not in text
-
-
-def test_the_development_lock_holds_all_of_the_other() -> None:
-    pins = [
-        set(re.findall(r"^([a-z][^\s=]*==[^\s]+)", (ROOT / name).read_text(), re.MULTILINE))
-        for name in ("requirements.lock", "requirements-dev.lock")
-    ]
-
-    assert pins[0] < pins[1]
-
-
 def test_compose_itself_accepts_the_file() -> None:
     docker = shutil.which("docker")
-    found = docker and subprocess.run([docker, "compose", "version"], check=False, capture_output=True)
-    if not docker or not found or found.returncode:
+    version = docker and subprocess.run([docker, "compose", "version"], check=False, capture_output=True)
+    if not docker or not version or version.returncode:
         pytest.skip("no docker client with compose on this machine")
     env = {**os.environ, **dict.fromkeys(SECRETS, "x" * 40)}
 

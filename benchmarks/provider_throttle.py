@@ -1,9 +1,9 @@
-"""Twelve workers, one provider, no Redis: the calls it gets beside its rate, and while it fails.
+"""Measure the calls that twelve workers make to a rate-limited provider, and to one that fails.
 
-    python3 dev.py run python benchmarks/provider_gate.py [DATABASE_URL]
+    python3 dev.py run python benchmarks/provider_throttle.py [DATABASE_URL]
 
-Twelve processes ask a vendor on loopback as fast as they are let, through the gate in the database (a SQLite
-file of its own unless a database is named). The last rate stands for none: what they send unchecked.
+Twelve processes query a vendor on loopback as fast as the throttle in the database permits, without Redis.
+The database is a temporary SQLite file by default. The last rate is so high that it does not limit the calls.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ os.environ.setdefault("SUPPRESSION_KEY", "benchmark-suppression-key-of-more-than
 os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ["REDIS_URL"] = "redis://127.0.0.1:1/0"
 
-from jobs_support import a_question, a_workspace, claim, submit  # noqa: E402 -- the paths come first
+from jobs_support import a_question, a_workspace, claim, submit  # noqa: E402 -- after the paths
 from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
@@ -58,15 +58,15 @@ UNLIMITED = "1000000/second"
 
 
 class Vendor(BaseHTTPRequestHandler):
-    """Knows nobody, or is broken; notes when it was asked."""
+    """Returns no result, or an error if it is broken; records when each call arrived."""
 
     protocol_version = "HTTP/1.1"
-    asked: list[float] = []  # noqa: RUF012 -- the handler's class is all that a server shares
+    calls: list[float] = []  # noqa: RUF012 -- the handlers of a server share only their class
     broken = False
 
     def do_GET(self) -> None:
-        """Note the time and answer."""
-        self.asked.append(time.monotonic())
+        """Record the time and respond."""
+        self.calls.append(time.monotonic())
         body = b"oops" if self.broken else b'{"data": {"email": null}, "meta": {}}'
         self.send_response(500 if self.broken else 200)
         self.send_header("Content-Type", "application/json")
@@ -74,15 +74,15 @@ class Vendor(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_words: Any) -> None:
-        """Say nothing."""
+    def log_message(self, *_arguments: Any) -> None:
+        """Print nothing."""
 
 
 def main(database_url: str | None) -> None:
     """Measure each rate, then a provider that fails."""
     log.configure(level="error", style="logfmt")
     with tempfile.TemporaryDirectory() as folder, _vendor() as url:
-        database_url = database_url or f"sqlite:///{folder}/gate.sqlite3"
+        database_url = database_url or f"sqlite:///{folder}/throttle.sqlite3"
         database = Database(database_url)
         create_app(_settings(database_url)).test_cli_runner().invoke(args=["database", "upgrade"])
         console = Console()
@@ -91,41 +91,41 @@ def main(database_url: str | None) -> None:
 
 
 def _rates(database: Database, database_url: str, url: str) -> Table:
-    """Set the calls beside what the rate allows between the first and the last: rate x time + burst."""
-    table = Table("rate", "calls", "in s", "allowed", "in the busiest span", "allowed")
+    """Compare the calls with what the rate allows between the first and the last: rate x time + burst."""
+    table = Table("rate", "calls", "in s", "allowed", "in the busiest window", "allowed")
     for text in track((*RATES, UNLIMITED), "rates", transient=True):
-        asked = _run(database, database_url, url, text)
+        calls = _run(database, database_url, url, text)
         rate = parse_rates(text)[0]
-        took = asked[-1] - asked[0]
-        busiest = max(sum(start <= one < start + rate.seconds for one in asked) for start in asked)
+        took = calls[-1] - calls[0]
+        busiest = max(sum(start <= call < start + rate.seconds for call in calls) for start in calls)
         allowed = rate.count * took / rate.seconds + rate.burst
         limits = (f"{allowed:.0f}", str(busiest), str(rate.count))
-        table.add_row(text, str(len(asked)), f"{took:.1f}", *(("", "", "") if text == UNLIMITED else limits))
+        table.add_row(text, str(len(calls)), f"{took:.1f}", *(("", "", "") if text == UNLIMITED else limits))
     return table
 
 
 def _failures(database: Database, database_url: str, url: str) -> Table:
-    """Let the provider fail, open the breaker, let its time run out, and let it come back."""
+    """Measure a provider that fails until the breaker opens, still fails at the probe, and then recovers."""
     Vendor.broken = True
-    table = Table("the provider", "calls it got", "breaker afterwards")
+    table = Table("the provider", "calls", "breaker afterwards")
     table.add_row("fails", str(len(_run(database, database_url, url, "1000/second"))), _state(database))
-    _let_time_run_out(database)
+    _expire_breaker(database)
     calls = len(_run(database, database_url, url, "1000/second", fresh=False))
-    table.add_row("still fails, a probe is due", str(calls), _state(database))
+    table.add_row("still fails when a probe is due", str(calls), _state(database))
     Vendor.broken = False
-    _let_time_run_out(database)
+    _expire_breaker(database)
     calls = len(_run(database, database_url, url, "1000/second", fresh=False))
-    table.add_row("answers again", str(calls), _state(database))
+    table.add_row("has recovered", str(calls), _state(database))
     return table
 
 
 def _run(database: Database, database_url: str, url: str, rate: str, *, fresh: bool = True) -> list[float]:
-    """Let the workers ask; give when the provider was asked."""
+    """Run the workers; return when each call arrived."""
     with database.transaction() as session:
         if fresh:
             session.query(ProviderThrottleRow).delete()
         workspace = a_workspace(session, grant=1000)
-    Vendor.asked.clear()
+    Vendor.calls.clear()
     context = multiprocessing.get_context("fork")
     begin = context.Barrier(WORKERS)
     workers = [
@@ -136,11 +136,11 @@ def _run(database: Database, database_url: str, url: str, rate: str, *, fresh: b
         worker.start()
     for worker in workers:
         worker.join()
-    return sorted(Vendor.asked)
+    return sorted(Vendor.calls)
 
 
-def _work(number: int, workspace: str, database_url: str, url: str, rate: str, begin: Any) -> None:  # noqa: ANN401, PLR0917 -- what a process is given
-    """Ask about somebody new again and again, as a worker would."""
+def _work(number: int, workspace: str, database_url: str, url: str, rate: str, begin: Any) -> None:  # noqa: ANN401, PLR0917 -- the arguments of a process
+    """Query the provider about one new person after the other, as a worker would."""
     log.configure(level="critical", style="logfmt")
     settings = dataclasses.replace(
         _settings(database_url),
@@ -152,19 +152,19 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
         job = submit(session, a_question(workspace, f"worker {number} {clock.now()}"), now=clock.now()).job
         mine = claim(session, job.id, now=clock.now())
     begin.wait()
-    until = time.monotonic() + SECONDS
-    asked = 0
-    while time.monotonic() < until:
-        asked += 1
-        subject = Subject(full_name=f"Person {number} {asked}", company_domain="acme.com")
-        ask = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
-        desk = DatabaseCallGateway(machines, mine)
+    deadline = time.monotonic() + SECONDS
+    count = 0
+    while time.monotonic() < deadline:
+        count += 1
+        subject = Subject(full_name=f"Person {number} {count}", company_domain="acme.com")
+        request = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
+        gateway = DatabaseCallGateway(machines, mine)
         try:
-            catch: WaterfallResult = waterfall.run(ask, [hunter], lambda _reply: False, desk=desk)
-        except Unavailable:  # SQLite has one writer, and twelve processes are many
+            result: WaterfallResult = waterfall.run(request, [hunter], lambda _response: False, desk=gateway)
+        except Unavailable:  # SQLite has a single writer, and twelve processes compete for it
             continue
-        if catch.trace[0]["outcome"] in {TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN}:
-            time.sleep(min(catch.retry_after or 0.1, 0.25))
+        if result.trace[0]["outcome"] in {TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN}:
+            time.sleep(min(result.retry_after or 0.1, 0.25))
 
 
 def _settings(database_url: str) -> Settings:
@@ -176,7 +176,7 @@ def _state(database: Database) -> str:
         return session.get_one(ProviderThrottleRow, "hunter").state
 
 
-def _let_time_run_out(database: Database) -> None:
+def _expire_breaker(database: Database) -> None:
     with database.transaction() as session:
         session.get_one(ProviderThrottleRow, "hunter").open_until = clock.now() - timedelta(seconds=1)
 
