@@ -40,10 +40,10 @@ from app.domain.errors import Unavailable  # noqa: E402
 from app.domain.kinds import TraceOutcome  # noqa: E402
 from app.domain.providers.rates import parse_rates  # noqa: E402
 from app.domain.records.subjects import Subject  # noqa: E402
-from app.factory import create_app  # noqa: E402
 from app.infra import clock, log  # noqa: E402
 from app.infra.db import Database  # noqa: E402
 from app.settings import Settings  # noqa: E402
+from cli.application import create_app  # noqa: E402
 from workers.execution.job_runner import WorkerServices  # noqa: E402
 from workers.providers.base import ProviderField, ProviderRequest  # noqa: E402
 from workers.providers.hunter import Hunter  # noqa: E402
