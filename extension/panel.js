@@ -1,192 +1,191 @@
-// The popup, and the side panel: what is shown, and the way back.
+// The popup and the side panel: the header, the open view and the way back.
 
+import { readActivePage } from "./active_page.js";
 import { ApiError, Client } from "./client/api.js";
-import { all, drive, showBadge } from "./questions.js";
-import { forgetSignedIn, keepPage, page, signedIn, updateSignedIn, whySignedOut } from "./store.js";
-import { activePage } from "./tab.js";
-import { credits, hostOf, t } from "./texts.js";
+import { migrateStorage } from "./migration.js";
+import { listRequests, updateBadge } from "./request_store.js";
+import { run } from "./requests.js";
+import { endSession, loadPage, loadSession, loadSignOutCode, savePage, updateSession } from "./storage.js";
+import { formatCredits, hostOf, t } from "./texts.js";
+import { emptyState, h, iconButton, loading, problemAlert } from "./views/components.js";
 import { historyView } from "./views/history.js";
-import { busy, empty, h, iconButton, stopped } from "./views/parts.js";
+import { otherRequests } from "./views/other_requests.js";
 import { personView } from "./views/person.js";
 import { searchForm } from "./views/search.js";
 import { settingsView } from "./views/settings.js";
 import { signInView } from "./views/sign_in.js";
 import { siteView } from "./views/site.js";
-import { waiting } from "./views/waiting.js";
 
-/** @typedef {import("./store.js").Kept} Kept */
-/** @typedef {import("./store.js").Page} Page */
-/** @typedef {(app: App) => Node|Promise<Node>} View */
-/** The company that is shown, for a search by name alone. @typedef {{name: string|null, domain: string|null}} Employer */
-/**
- * What a view works with. `signal` ends with the view; `shows` are the names of the questions it shows itself.
- * @typedef {{session: Kept, client: Client, signal: AbortSignal, page: Page|null, company: Employer|null,
- *   shows: Set<string>, open: (view: View) => Promise<void>, restart: () => Promise<void>}} App
- */
+/** @typedef {import("./storage.js").StoredSession} StoredSession */
+/** @typedef {import("./storage.js").Page} Page */
+/** @typedef {import("./types.js").App} App */
+/** @typedef {import("./types.js").View} View */
 
-const ROUNDING = 8; // pixels by which a popup may be smaller than what it holds without a scroll bar
+const ROUNDING = 8; // pixels that the content of a popup may exceed its height without a scroll bar
 const isSidePanel = location.search === "?side";
-const bar = /** @type {HTMLElement} */ (document.getElementById("bar"));
+const header = /** @type {HTMLElement} */ (document.getElementById("header"));
 const main = /** @type {HTMLElement} */ (document.getElementById("view"));
-const back = iconButton("back", t("back"), () => (way.pop(), go()));
+const backButton = iconButton("back", t("back"), () => (viewStack.pop(), navigate()));
 const logo = h("img", { src: "icons/48.png", alt: "" });
-const workspace = h("strong", { class: "who" });
+const workspaceName = h("strong", { class: "workspace" });
 const balance = h("span", { class: "credits", id: "credits" });
 
 /** @type {View[]} */
-let way = [];
-let shown = new AbortController();
+let viewStack = [];
+let viewController = new AbortController();
 /** @type {string|null} */
-let tokenShown = null;
+let shownToken = null;
 
 document.title = t("name");
 document.documentElement.lang = chrome.i18n.getUILanguage();
 document.documentElement.classList.toggle("side", isSidePanel);
-chrome.storage.onChanged.addListener(follow);
+chrome.storage.onChanged.addListener(onStorageChange);
 if (!isSidePanel) keepWidth();
+await migrateStorage();
 await start();
 
-/** Keep the popup as wide with a scroll bar as without: Chrome makes it wider by the bar. */
+/** Keep the content of the popup equally wide with and without a scroll bar: Chrome adds the bar to the popup's width. */
 function keepWidth() {
   const root = document.documentElement;
-  const probe = h("div", { class: "probe" });
+  const probe = h("div", { class: "scroll-bar-probe" });
   document.body.append(probe);
   root.style.setProperty("--scroll-bar", `${probe.offsetWidth - probe.clientWidth}px`);
   probe.remove();
-  const follow = () => root.classList.toggle("scrolls", root.scrollHeight - root.clientHeight > ROUNDING);
-  new ResizeObserver(follow).observe(document.body);
+  const onResize = () => root.classList.toggle("scrolls", root.scrollHeight - root.clientHeight > ROUNDING);
+  new ResizeObserver(onResize).observe(document.body);
 }
 
-/** Show what there is to show from the beginning. */
+/** Show the sign-in form, or the view for the page. */
 async function start() {
-  const session = await signedIn();
-  tokenShown = session?.token ?? null;
-  showBadge(); // of whoever is signed in now
+  const session = await loadSession();
+  shownToken = session?.token ?? null;
+  updateBadge(); // it counts the requests of the signed-in account
   if (session === null) {
-    way = [];
-    bar.replaceChildren();
-    shown.abort();
-    main.replaceChildren(await signInView(await whySignedOut()));
+    viewStack = [];
+    header.replaceChildren();
+    viewController.abort();
+    main.replaceChildren(await signInView(await loadSignOutCode()));
     return;
   }
-  const where = await chrome.windows.getCurrent();
-  if (!isSidePanel) await keepPage(await activePage());
-  const about = await page(where.id ?? chrome.windows.WINDOW_ID_CURRENT);
+  if (!isSidePanel) await savePage(await readActivePage());
+  const page = await loadPageOfWindow();
   refresh(session);
-  for (const question of await all()) drive(question);
-  way = [home(about)];
+  for (const request of await listRequests()) run(request);
+  viewStack = [viewFor(page)];
   await render();
 }
 
-/** @param {Page|null} about @returns {View} */
-function home(about) {
-  if (about?.kind === "profile") return personView({ linkedin_url: about.url });
-  if (about?.kind === "company" || about?.kind === "site") return siteView(about);
-  return () =>
-    isSidePanel ? empty(t("nothing_title"), t("panel_empty")) : empty(t("nothing_title"), t("nothing_text"));
+async function loadPageOfWindow() {
+  const { id } = await chrome.windows.getCurrent();
+  return loadPage(id ?? chrome.windows.WINDOW_ID_CURRENT);
 }
 
-/** Show the last view of the way, with the focus, and so the top of the window, on what it is about. */
-async function go() {
+/** @param {Page|null} page @returns {View} */
+function viewFor(page) {
+  if (page?.kind === "profile") return personView({ linkedin_url: page.url });
+  if (page?.kind === "company" || page?.kind === "site") return siteView(page);
+  return () => emptyState(t("nothing_title"), isSidePanel ? t("panel_empty") : t("nothing_text"));
+}
+
+/** Show the top view and focus its heading, which scrolls the window to the top. */
+async function navigate() {
   main.focus();
   await render();
-  const heading = main.querySelector("h1, .place h2");
+  const heading = main.querySelector("h1, .view-content h2");
   if (document.activeElement !== main || !(heading instanceof HTMLElement)) return;
   heading.tabIndex = -1;
   heading.focus();
 }
 
-/** Show the last view of the way. */
+/** Show the top view of the stack. */
 async function render() {
-  shown.abort();
-  shown = new AbortController();
-  const { signal } = shown;
-  const session = await signedIn();
-  const where = await chrome.windows.getCurrent();
-  const about = await page(where.id ?? chrome.windows.WINDOW_ID_CURRENT);
-  if (signal.aborted) return; // somebody went elsewhere meanwhile
+  viewController.abort();
+  viewController = new AbortController();
+  const { signal } = viewController;
+  const session = await loadSession();
+  const page = await loadPageOfWindow();
+  if (signal.aborted) return; // another view has been opened
   if (session === null) return start();
-  showBar(session);
-  back.hidden = way.length === 1;
-  logo.hidden = !back.hidden;
+  showHeader(session);
+  const isHome = viewStack.length === 1;
+  backButton.hidden = isHome;
+  logo.hidden = !isHome;
   /** @type {App} */
   const app = {
     session,
     client: new Client(session.origin, session.token),
     signal,
-    page: about,
-    company: about?.kind === "site" ? { name: null, domain: about.host } : null, // until more is known
-    shows: new Set(),
-    open: (view) => (way.push(view), go()),
+    page,
+    company: page?.kind === "site" ? { name: null, domain: page.host } : null, // until the view knows more
+    shownRequests: new Set(),
+    open: (view) => (viewStack.push(view), navigate()),
     restart: start,
   };
-  const top = [
-    ...(way.length > 1 ? [] : [searchForm(app)]),
-    ...(isSidePanel && way.length === 1 ? [h("p", { class: "hint" }, t("panel_hint"))] : []),
-  ];
-  const place = h("div", { class: "place" }, busy());
-  main.replaceChildren(...top, place);
+  const hint = isSidePanel && h("p", { class: "hint" }, t("panel_hint"));
+  const content = h("div", { class: "stack view-content" }, loading());
+  main.replaceChildren(...(isHome ? [searchForm(app), hint].filter(Boolean) : []), content);
   try {
-    const node = await way[way.length - 1](app);
-    if (!signal.aborted) place.replaceChildren(node, ...(way.length === 1 ? [waiting(app)] : []));
+    const node = await viewStack[viewStack.length - 1](app);
+    if (!signal.aborted) content.replaceChildren(node, ...(isHome ? [otherRequests(app)] : []));
   } catch (error) {
-    if (!signal.aborted) place.replaceChildren(await stumble(error, session));
+    if (!signal.aborted) content.replaceChildren(await errorView(error, session));
   }
 }
 
-/** Say what went wrong with a view. @param {unknown} error @param {Kept} session */
-async function stumble(error, session) {
+/** Return what to show if a view fails; a rejected token ends the session. @param {unknown} error @param {StoredSession} session */
+async function errorView(error, session) {
   if (!(error instanceof ApiError)) throw error;
   if (error.status === 401) {
-    await forgetSignedIn(session, error.code);
-    return busy();
+    await endSession(session, error.code);
+    return loading();
   }
-  return h("div", {}, h("h1", { class: "unseen" }, t("name")), stopped(error.problem, session.origin, go));
+  const alert = problemAlert(error.problem, session.origin, navigate);
+  return h("div", {}, h("h1", { class: "visually-hidden" }, t("name")), alert);
 }
 
-/** Bring credits, prices and settings of the server up to date. @param {Kept} session */
+/** Load credits, prices and settings from the server. @param {StoredSession} session */
 async function refresh(session) {
   try {
-    await updateSignedIn(session, await new Client(session.origin, session.token).session());
+    await updateSession(session, await new Client(session.origin, session.token).session());
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 401) await forgetSignedIn(session, error.code);
+    if (error.status === 401) await endSession(session, error.code);
   }
 }
 
-/** Follow what happens in other windows and in the background. @param {Record<string, chrome.storage.StorageChange>} changes */
-async function follow(changes) {
+/** Show what other windows and the service worker changed. @param {Record<string, chrome.storage.StorageChange>} changes */
+async function onStorageChange(changes) {
   if ("session" in changes) {
-    const session = await signedIn();
-    if ((session?.token ?? null) !== tokenShown) await start();
-    else if (session && bar.hasChildNodes()) showBar(session);
+    const session = await loadSession();
+    if ((session?.token ?? null) !== shownToken) await start();
+    else if (session && header.hasChildNodes()) showHeader(session);
   }
-  const where = await chrome.windows.getCurrent();
-  if (isSidePanel && tokenShown !== null && `page:${where.id}` in changes) await start();
+  const { id } = await chrome.windows.getCurrent();
+  if (isSidePanel && shownToken !== null && `page:${id}` in changes) await start();
 }
 
-/** Show who is signed in. Only words change: a button that is replaced while it is pressed hears no click.
- *  @param {Kept} session */
-function showBar(session) {
-  workspace.textContent = session.workspace.name;
-  workspace.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
-  balance.textContent = credits(session.credits.balance);
-  if (bar.hasChildNodes()) return;
-  const atHistory = () => ((way = [way[0], historyView]), go());
-  const atSettings = () => ((way = [way[0], settingsView]), go());
-  bar.append(
-    back,
+/** Show the workspace and its balance. Buttons are not replaced: one that is replaced while it is pressed gets no click.
+ *  @param {StoredSession} session */
+function showHeader(session) {
+  workspaceName.textContent = session.workspace.name;
+  workspaceName.title = `${session.workspace.name} · ${hostOf(session.origin)}`;
+  balance.textContent = formatCredits(session.credits.balance);
+  if (header.hasChildNodes()) return;
+  const openHistory = () => ((viewStack = [viewStack[0], historyView]), navigate());
+  const openSettings = () => ((viewStack = [viewStack[0], settingsView]), navigate());
+  header.append(
+    backButton,
     logo,
-    workspace,
+    workspaceName,
     balance,
-    iconButton("history", t("history"), atHistory),
-    iconButton("settings", t("settings"), atSettings),
+    iconButton("history", t("history"), openHistory),
+    iconButton("settings", t("settings"), openSettings),
     ...(isSidePanel ? [] : [iconButton("panel", t("side_panel"), openSidePanel)]),
   );
 }
 
 async function openSidePanel() {
-  const where = await chrome.windows.getCurrent();
-  await chrome.sidePanel.open({ windowId: /** @type {number} */ (where.id) });
+  const { id } = await chrome.windows.getCurrent();
+  await chrome.sidePanel.open({ windowId: /** @type {number} */ (id) });
   window.close();
 }

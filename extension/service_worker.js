@@ -1,12 +1,16 @@
-// Goes on with what was asked after the popup was closed. It keeps no state of its own: Chrome ends it after
-// thirty seconds without work, and an alarm starts it again.
+// Runs pending requests while no popup or panel is open. It keeps no state in variables: Chrome ends it after thirty
+// idle seconds, and an alarm starts it again.
 
-import { ALARM, driveOnce } from "./questions.js";
+import { migrateStorage } from "./migration.js";
+import { ALARM, runPending } from "./requests.js";
 
 chrome.storage.local.setAccessLevel({ accessLevel: "TRUSTED_CONTEXTS" });
 
 chrome.alarms.onAlarm.addListener((alarm) => {
-  if (alarm.name === ALARM) return driveOnce();
+  if (alarm.name === ALARM) return runPending();
 });
-chrome.runtime.onStartup.addListener(driveOnce);
-chrome.runtime.onInstalled.addListener(driveOnce); // an update drops the alarm
+chrome.runtime.onStartup.addListener(runPending);
+chrome.runtime.onInstalled.addListener(async () => {
+  await migrateStorage();
+  await runPending(); // sets the alarm again: an update removes it
+});

@@ -1,70 +1,69 @@
-// Every word a person reads comes from _locales; here is how it is put together.
+// Formats the texts of _locales: no other module contains words that a user reads.
 
 /** @typedef {import("./client/api.js").Problem} Problem */
 
 const plurals = new Intl.PluralRules(chrome.i18n.getUILanguage());
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+const dateTimes = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const times = new Intl.DateTimeFormat(undefined, { timeStyle: "short" });
 const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const SIGNED_OUT = ["missing_token", "invalid_token"];
 const LIMITED = ["rate_limited", "too_many_attempts"];
 
-/** Give a text. @param {string} key @param {...(string|number)} values */
+/** Return a text with its placeholders filled in. @param {string} key @param {...(string|number)} values */
 export function t(key, ...values) {
   return chrome.i18n.getMessage(key, values.map(String));
 }
 
-/** Give a text that depends on a number. @param {string} key @param {number} count */
-export function counted(key, count) {
+/** Return the singular or plural text for a number. @param {string} key @param {number} count */
+export function plural(key, count) {
   const form = plurals.select(count) === "one" ? "one" : "other";
   return t(`${key}_${form}`, numbers.format(count));
 }
 
 /** @param {number} count */
-export const credits = (count) => counted("credits", count);
+export const formatCredits = (count) => plural("credits", count);
 
 /** @param {string} time RFC 3339 */
-export const day = (time) => dates.format(new Date(time));
+export const formatDate = (time) => dates.format(new Date(time));
 
 /** @param {string} time RFC 3339 */
-export const moment = (time) => moments.format(new Date(time));
+export const formatDateTime = (time) => dateTimes.format(new Date(time));
 
 /** @param {string} time RFC 3339 */
-export const clockTime = (time) => times.format(new Date(time));
+export const formatTime = (time) => times.format(new Date(time));
 
 /** @param {number} milliseconds */
-export const seconds = (milliseconds) => t("seconds", numbers.format(milliseconds / 1000));
+export const formatSeconds = (milliseconds) => t("seconds", numbers.format(milliseconds / 1000));
 
 /** @param {string} text */
-export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capitalize = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Give a provider's name as people write it. @param {string} name */
-export const provider = (name) => capital(name);
+/** Return the display name of a provider. @param {string} name */
+export const providerName = (name) => capitalize(name);
 
-/** Give the text for a value that may be newer than this extension. @param {string} prefix @param {string} value */
-export const named = (prefix, value) => t(`${prefix}_${value}`) || value.replaceAll("_", " ");
+/** Return the text for an enum value; a value that this version does not know is shown as it is.
+ *  @param {string} prefix @param {string} value */
+export const valueText = (prefix, value) => t(`${prefix}_${value}`) || value.replaceAll("_", " ");
 
-/** Give the name in a profile's address, for somebody who has no other. @param {string|null|undefined} url */
+/** Return the slug of a profile URL, to show for a person without a name. @param {string|null|undefined} url */
 export const slugOf = (url) => url?.split("/in/")[1];
 
-/** Give the host of the server's address. @param {string} server */
+/** Return the host of the server's URL. @param {string} server */
 export const hostOf = (server) => (URL.canParse(server) ? new URL(server).host : server);
 
 /**
- * Say in one sentence what went wrong and what to do.
- * @param {Problem} problem @param {string} server its address
- * @param {{goesOn?: boolean}} [how] `goesOn`: it is tried again by itself
+ * Return one sentence that says what failed and what to do.
+ * @param {Problem} problem @param {string} server its URL
+ * @param {{isRetrying?: boolean}} [options] `isRetrying`: the extension repeats the request by itself
  */
-export function sentence(problem, server, { goesOn = false } = {}) {
+export function errorMessage(problem, server, { isRetrying = false } = {}) {
   const { code } = problem;
-  if (LIMITED.includes(code)) return t(goesOn ? "error_limited" : "error_limited_retry", problem.retry_after ?? 1);
-  if (code === "unavailable" && !goesOn) return t("error_unavailable_retry");
+  if (LIMITED.includes(code)) return t(isRetrying ? "error_limited" : "error_limited_retry", problem.retry_after ?? 1);
+  if (code === "unavailable" && !isRetrying) return t("error_unavailable_retry");
   if (SIGNED_OUT.includes(code)) return t("error_signed_out");
-  if (code === "insufficient_credits") {
-    const left = t("credits_left", credits(problem.balance ?? 0));
-    return t("error_insufficient_credits", credits(problem.required ?? 1), left);
-  }
+  if (code === "insufficient_credits")
+    return t("no_credits", formatCredits(problem.required ?? 1), formatCredits(problem.balance ?? 0));
   if (code === "provider_failed" || code === "worker_lost") return t("failed");
   if (code === "job_expired") return t("expired");
   return t(`error_${code}`, hostOf(server)) || t("error_other", problem.detail ?? problem.title ?? code);

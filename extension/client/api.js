@@ -1,14 +1,14 @@
-// The whole HTTP client: one method per endpoint, nothing but fetch. Made to be copied by other clients.
+// The complete HTTP client: one method per endpoint, no dependency but fetch. Other clients can copy it.
 //
 //   const client = new Client("https://contacts.example.com", token);
-//   const answer = await client.revealEmail({ subject: { contact_id } }, { key: crypto.randomUUID(), wait: 10 });
+//   const response = await client.revealEmail({ subject: { contact_id } }, { key: crypto.randomUUID(), wait: 10 });
 
-/** @typedef {"queued"|"running"|"succeeded"|"failed"|"canceled"|"expired"} Status */
-/** @typedef {"found"|"partial"|"not_found"|"suppressed"|null} Outcome */
+/** @typedef {"queued"|"running"|"succeeded"|"failed"|"canceled"|"expired"} JobStatus */
+/** @typedef {"found"|"partial"|"not_found"|"suppressed"|null} JobOutcome */
 /** @typedef {"valid"|"accept_all"|"risky"|"invalid"|"unknown"} ValueStatus */
 
 /**
- * How a person is named: any of the first four, or a name with a company.
+ * Identifies a person: one of the first four fields, or a name with a company.
  * @typedef {{contact_id?: string, linkedin_url?: string, email?: string, phone?: string, full_name?: string,
  *   first_name?: string, last_name?: string, company_domain?: string, company_name?: string}} Subject
  */
@@ -19,7 +19,7 @@
  *   credits: Credits, prices: Record<string, number>, hash_lookup: {algorithm: string, prefix_length: number},
  *   providers: {name: string, healthy: boolean}[], server: {version: string, api_version: string}}} Session
  */
-/** @typedef {Session & {access_token: string, token_type: string, expires_at: string}} SignedIn */
+/** @typedef {Session & {access_token: string, token_type: string, expires_at: string}} LoginResponse */
 /** @typedef {{city?: string|null, country?: string|null}} Location */
 /**
  * @typedef {{id: string, full_name: string|null, title: string|null, seniority: string|null,
@@ -32,9 +32,9 @@
  *   departments?: Record<string, number>}} Company
  */
 /**
- * What is known and not yet owned, masked, and its price in credits.
+ * A stored value that the workspace has not revealed yet: masked, with its price in credits.
  * @typedef {{field: "email"|"phone", type: string, masked: string, status: ValueStatus,
- *   last_verified_at: string|null, owned: boolean, credits: number}} Available
+ *   last_verified_at: string|null, owned: boolean, credits: number}} MaskedValue
  */
 /** @typedef {{provider: string, kind: string, first_seen_at: string, last_seen_at: string}} Source */
 /**
@@ -45,45 +45,45 @@
  * @typedef {{e164: string, national: string, extension: string|null, type: string, line_type: string,
  *   status: ValueStatus, do_not_call: boolean|null, verified_at: string|null, sources: Source[]}} Phone
  */
-/** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} Saved */
+/** @typedef {{id: string, list: string|null, tags: string[], note: string|null, updated_at: string}} SavedProfile */
 /**
  * @typedef {{outcome: "matched"|"ambiguous"|"none", match: {confidence: number, matched_on: string[]}|null,
  *   candidates: {confidence: number, contact: Contact, company: Company|null}[], contact: Contact|null,
- *   company: Company|null, available: Available[], revealed: {emails: Email[], phones: Phone[]},
- *   saved: Saved|null, suppressed: boolean}} Card
+ *   company: Company|null, available: MaskedValue[], revealed: {emails: Email[], phones: Phone[]},
+ *   saved: SavedProfile|null, suppressed: boolean}} LookupResult
  */
 /**
  * @typedef {{contact_id: string, full_name: string|null, title: string|null, seniority: string|null,
- *   department: string|null, linkedin_url: string|null, saved: Saved|null, available: Available[]}} Lead
+ *   department: string|null, linkedin_url: string|null, saved: SavedProfile|null, available: MaskedValue[]}} Lead
  */
 /**
- * @typedef {{id: string, kind: string, status: Status, outcome: Outcome, created_at: string,
+ * @typedef {{id: string, kind: string, status: JobStatus, outcome: JobOutcome, created_at: string,
  *   finished_at: string|null, progress: {done: number, total: number, asking?: string[]},
  *   client_reference?: string, error?: Problem}} Job
  */
 /**
- * A job in the list; `subject` is null where nothing may be said of whom it was about.
+ * A job in the list; `subject` is null if the person is suppressed.
  * @typedef {Job & {asked_by: {id: string, name: string}|null, subject: Subject|null, charged: number}} ListedJob
  */
-/** @typedef {{provider: string, field?: string, outcome: string, status?: string, latency_ms: number, cost: number}} TraceLine */
+/** @typedef {{provider: string, field?: string, outcome: string, status?: string, latency_ms: number, cost: number}} TraceEntry */
 /**
- * @typedef {{job: Job, result: any, trace: TraceLine[],
- *   credits: {charged: number, reserved: number, balance: number, already_owned: boolean}}} Answer
+ * @typedef {{job: Job, result: any, trace: TraceEntry[],
+ *   credits: {charged: number, reserved: number, balance: number, already_owned: boolean}}} JobResponse
  */
 /**
- * RFC 9457, with this service's extensions.
+ * A problem object (RFC 9457) with the extension members of this service.
  * @typedef {{code: string, status: number, title?: string, detail?: string, retryable?: boolean, retry_after?: number,
  *   required?: number, balance?: number, errors?: {pointer: string, detail: string}[], request_id?: string}} Problem
  */
 /**
- * `key` is the Idempotency-Key: make one per click and store it before sending; sent again it never pays twice.
- * `wait` is for how many seconds the server may hold the answer back (0 to 25).
- * @typedef {{key?: string, wait?: number, signal?: AbortSignal}} Options
+ * `key` is the Idempotency-Key: create one per click and store it before sending. A retry with the same key is never
+ * charged twice. `wait` is how long the server may wait for the job before it responds, in seconds (0 to 25).
+ * @typedef {{key?: string, wait?: number, signal?: AbortSignal}} RequestOptions
  */
 
-const PATIENCE_SECONDS = 15;
+const REQUEST_TIMEOUT_SECONDS = 15;
 
-/** An answer that is no result. `status` is 0 where there was no answer at all. */
+/** An error response. `status` is 0 if there was no response. */
 export class ApiError extends Error {
   /** @param {Problem} problem */
   constructor(problem) {
@@ -103,15 +103,15 @@ export class ApiError extends Error {
 
 export class Client {
   /**
-   * @param {string} server the service's address, such as `https://contacts.example.com`
-   * @param {string|null} token a session token or an API key; none before signing in
+   * @param {string} server the base URL of the service, such as `https://contacts.example.com`
+   * @param {string|null} token a session token or an API key; null before sign-in
    */
   constructor(server, token = null) {
     this.server = server.replace(/\/+$/, "");
     this.token = token;
   }
 
-  /** @param {{email: string, password: string, client?: {name: string, version: string}}} body @returns {Promise<SignedIn>} */
+  /** @param {{email: string, password: string, client?: {name: string, version: string}}} body @returns {Promise<LoginResponse>} */
   login(body) {
     return this.#send("POST", "/api/ext/login", body);
   }
@@ -126,73 +126,73 @@ export class Client {
     return this.#send("GET", "/api/ext/session");
   }
 
-  /** Look one person up; free. @param {{subject: Subject}} body @param {Options} [options] @returns {Promise<Card>} */
+  /** Look up one person; free. @param {{subject: Subject}} body @param {RequestOptions} [options] @returns {Promise<LookupResult>} */
   lookup(body, options) {
     return this.#send("POST", "/api/ext/lookup", body, options);
   }
 
-  /** Look up to 50 people up. @param {{subjects: Subject[]}} body @param {Options} [options] @returns {Promise<{results: Card[]}>} */
+  /** Look up 1 to 50 people; free. @param {{subjects: Subject[]}} body @param {RequestOptions} [options] @returns {Promise<{results: LookupResult[]}>} */
   lookupMany(body, options) {
     return this.#send("POST", "/api/ext/lookup", body, options);
   }
 
   /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string}} body
-   *  @param {Options} [options] @returns {Promise<Answer>} */
+   *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealEmail(body, options) {
     return this.#send("POST", "/api/ext/reveal/email", body, options);
   }
 
   /** @param {{subject: Subject, types?: string[], min_status?: string, max_age_days?: number, client_reference?: string}} body
-   *  @param {Options} [options] @returns {Promise<Answer>} */
+   *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   revealPhone(body, options) {
     return this.#send("POST", "/api/ext/reveal/phone", body, options);
   }
 
-  /** With `dry_run` the answer is `{estimate}` and nothing is asked.
+  /** Enrich up to 100 people or companies. With `dry_run` the response is `{estimate}` and no job is created.
    *  @param {{entity: "person"|"company", items: object[], fields?: string[], max_credits?: number, dry_run?: boolean}} body
-   *  @param {Options} [options] @returns {Promise<any>} */
+   *  @param {RequestOptions} [options] @returns {Promise<any>} */
   enrichmentRequest(body, options) {
     return this.#send("POST", "/api/ext/enrichment-request", body, options);
   }
 
   /** Save a profile for the workspace; free. @param {{profile: object, list?: string|null, tags?: string[], note?: string|null}} body
-   *  @param {Options} [options] @returns {Promise<{saved_profile: Saved, created: boolean}>} */
+   *  @param {RequestOptions} [options] @returns {Promise<{saved_profile: SavedProfile, created: boolean}>} */
   linkedinSave(body, options) {
     return this.#send("POST", "/api/ext/linkedin-save", body, options);
   }
 
   /** @param {{kind?: "website"|"linkedin", hash?: string, hashes?: string[], prefix?: string}} body
-   *  @param {Options} [options] @returns {Promise<Answer>} */
+   *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   companyByHash(body, options) {
     return this.#send("POST", "/api/ext/company-by-hash", body, options);
   }
 
   /** @param {{hash?: string, hashes?: string[], department?: string, limit?: number, cursor?: string}} body
-   *  @param {Options} [options] @returns {Promise<Answer>} */
+   *  @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   leadsByWebsiteHash(body, options) {
     return this.#send("POST", "/api/ext/leads-by-website-hash", body, options);
   }
 
-  /** Poll a job. @param {string} id @param {Options} [options] @returns {Promise<Answer>} */
+  /** Poll a job. @param {string} id @param {RequestOptions} [options] @returns {Promise<JobResponse>} */
   job(id, options) {
     return this.#send("GET", `/api/ext/jobs?id=${encodeURIComponent(id)}`, undefined, options);
   }
 
-  /** List the workspace's latest jobs. @param {{limit?: number, cursor?: string, status?: Status}} [query]
+  /** List the latest jobs of the workspace. @param {{limit?: number, cursor?: string, status?: JobStatus}} [query]
    *  @returns {Promise<{jobs: ListedJob[], next_cursor: string|null}>} */
   jobs(query = {}) {
     return this.#send("GET", `/api/ext/jobs?${new URLSearchParams(/** @type {any} */ (query))}`);
   }
 
-  /** Wait for a job that is not over. @param {Answer} answer @param {AbortSignal} [signal] @returns {Promise<Answer>} */
-  async over(answer, signal) {
-    while (answer.job.finished_at === null) answer = await this.job(answer.job.id, { wait: 20, signal });
-    return answer;
+  /** Poll until the job has finished. @param {JobResponse} response @param {AbortSignal} [signal] @returns {Promise<JobResponse>} */
+  async waitForJob(response, signal) {
+    while (response.job.finished_at === null) response = await this.job(response.job.id, { wait: 20, signal });
+    return response;
   }
 
   /**
-   * @param {string} method @param {string} path @param {object} [body] @param {Options} [options]
-   * @returns {Promise<any>} the answer's JSON
+   * @param {string} method @param {string} path @param {object} [body] @param {RequestOptions} [options]
+   * @returns {Promise<any>} the JSON of the response
    * @throws {ApiError}
    */
   async #send(method, path, body, { key, wait, signal } = {}) {
@@ -202,14 +202,14 @@ export class Client {
     if (this.token) headers.Authorization = `Bearer ${this.token}`;
     if (key) headers["Idempotency-Key"] = key;
     if (wait !== undefined) headers.Prefer = wait > 0 ? `wait=${wait}` : "respond-async";
-    const inTime = AbortSignal.timeout(((wait ?? 0) + PATIENCE_SECONDS) * 1000);
+    const timeout = AbortSignal.timeout(((wait ?? 0) + REQUEST_TIMEOUT_SECONDS) * 1000);
     let response, text;
     try {
       response = await fetch(this.server + path, {
         method,
         headers,
         body: body === undefined ? undefined : JSON.stringify(body),
-        signal: signal ? AbortSignal.any([signal, inTime]) : inTime,
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
         credentials: "omit",
         cache: "no-store",
         redirect: "error",
@@ -218,24 +218,28 @@ export class Client {
       text = await response.text();
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new ApiError({ code: "server_away", status: 0, retryable: true });
+      throw new ApiError({ code: "server_unreachable", status: 0, retryable: true });
     }
-    return read(response, text);
+    return parse(response, text);
   }
 }
 
 /** @param {Response} response @param {string} text */
-function read(response, text) {
+function parse(response, text) {
   if (response.status === 204) return null;
   let body = null;
   try {
     body = JSON.parse(text);
   } catch {
-    // told below
+    // not JSON: reported below
   }
   const isObject = body !== null && typeof body === "object";
   if (response.ok && isObject) return body;
   if (!response.ok && isObject && typeof body.code === "string") throw new ApiError(body);
-  const away = response.status >= 500; // a proxy's own page, while the service behind it is away
-  throw new ApiError({ code: away ? "server_away" : "not_this_service", status: response.status, retryable: away });
+  const isUnavailable = response.status >= 500; // the error page of a proxy in front of the service
+  throw new ApiError({
+    code: isUnavailable ? "server_unreachable" : "not_this_service",
+    status: response.status,
+    retryable: isUnavailable,
+  });
 }

@@ -1,121 +1,129 @@
-// One person: who it is, what can be revealed, what was saved; and what to do where nobody is known.
+// A person: who it is, what can be revealed, and what is saved.
 
-import { readProfile } from "../tab.js";
-import { find, forget, isOver, namesOf } from "../questions.js";
-import { counted, slugOf, t } from "../texts.js";
-import { enrichment } from "./enrichment.js";
-import { announce, h, head, icon, marksOf, row, suppressed } from "./parts.js";
+import { readProfile } from "../active_page.js";
+import { deleteRequest, findRequest, isFinished, requestNames } from "../request_store.js";
+import { plural, slugOf, t } from "../texts.js";
+import { announce, cardHeader, contactIcons, h, listRow, suppressedState } from "./components.js";
+import { enrichmentCard } from "./enrichment.js";
+import { fieldCard } from "./field_card.js";
+import { icon } from "./icons.js";
 import { saveForm } from "./save.js";
-import { values } from "./values.js";
 
-/** @typedef {import("../panel.js").App} App */
-/** @typedef {import("../client/api.js").Subject} Subject */
-/** @typedef {import("../client/api.js").Card} Card */
+/** @typedef {import("../active_page.js").ProfileOnPage} ProfileOnPage */
 /** @typedef {import("../client/api.js").Contact} Contact */
 /** @typedef {import("../client/api.js").Company} Company */
-/**
- * A person as this view knows them: `asked` is what the view was opened with, `subject` the best there is to name
- * them to the service, `label` what to call them. Called are `found` once something of them is, `opens` to show the
- * contact they turned out to be, and `suppressed` if they turn out to be on the list of those left alone.
- * @typedef {{asked: Subject, subject: Subject, label: string, found: () => void, opens: (contactId: string) => void,
- *   suppressed: () => void}} Who
- */
+/** @typedef {import("../client/api.js").LookupResult} LookupResult */
+/** @typedef {import("../client/api.js").Subject} Subject */
+/** @typedef {import("../types.js").App} App */
 
-/** @param {Subject} subject @returns {import("../panel.js").View} */
+/** @param {Subject} subject @returns {import("../types.js").View} */
 export function personView(subject) {
   return async (app) => {
-    const card = await app.client.lookup({ subject }, { signal: app.signal });
-    const { contact, company } = card;
+    const lookup = await app.client.lookup({ subject }, { signal: app.signal });
+    const { contact, company } = lookup;
     const url = contact?.linkedin_url ?? subject.linkedin_url;
-    const read = url ? await readProfile(app.page, url) : {};
-    if (card.suppressed) return suppressed();
-    if (card.outcome === "ambiguous") return candidates(app, card);
+    const profile = url ? await readProfile(app.page, url) : {};
+    if (lookup.suppressed) return suppressedState();
+    if (lookup.outcome === "ambiguous") return candidateList(app, lookup);
     app.company = company ?? (subject.company_domain ? { name: null, domain: subject.company_domain } : app.company);
-    const label = contact?.full_name ?? read.full_name ?? subject.full_name ?? subject.email ?? slugOf(url);
-    const top = contact ? known(label ?? t("unnamed"), contact, company) : unknown(label, read);
-    const place = h("div", { class: "person" });
-    const who = {
-      asked: subject,
-      subject: subjectOf(subject, contact, read),
-      label: label ?? t("somebody"),
-      found: () => top.querySelectorAll(".not-known").forEach((/** @type {Element} */ one) => one.remove()),
-      opens: (/** @type {string} */ contactId) => app.open(personView({ contact_id: contactId })),
-      suppressed: () => {
+    const name = contact?.full_name ?? profile.full_name ?? subject.full_name ?? subject.email ?? slugOf(url);
+    const top = contact ? contactCard(name ?? t("unnamed"), contact, company) : unknownPersonCard(name, profile);
+    const container = h("div", { class: "person" });
+    const person = {
+      requested: subject,
+      subject: preciseSubject(subject, contact, profile),
+      label: name ?? t("unknown_person"),
+      onFound: () => top.querySelectorAll(".not-known").forEach((/** @type {Element} */ element) => element.remove()),
+      openContact: (/** @type {string} */ contactId) => app.open(personView({ contact_id: contactId })),
+      onSuppressed: () => {
         announce(t("suppressed_title"));
-        place.replaceChildren(suppressed());
+        container.replaceChildren(suppressedState());
       },
     };
-    if (contact) await settle(namesOf("enrichment_request", subject, contact));
-    const save = url ? await saveForm(app, url, card, read, who.suppressed) : null;
-    const parts = [top, values(app, "email", who, card), values(app, "phone", who, card)];
-    place.append(...parts, ...(contact ? [] : [await enrichment(app, who)]), ...(save ? [save] : []));
-    return place;
+    if (contact) await deleteFinished(requestNames("enrichment_request", subject, contact));
+    const save = url ? await saveForm(app, url, lookup, profile, person.onSuppressed) : null;
+    container.append(
+      top,
+      fieldCard(app, "email", person, lookup),
+      fieldCard(app, "phone", person, lookup),
+      ...(contact ? [] : [await enrichmentCard(app, person)]),
+      ...(save ? [save] : []),
+    );
+    return container;
   };
 }
 
-/** Name the person to the service: by id if it has one, with the name on the page if it has none of its own.
- *  @param {Subject} asked @param {Contact|null} contact @param {import("../tab.js").Profile} read @returns {Subject} */
-function subjectOf(asked, contact, read) {
-  const name = contact?.full_name ? {} : read.full_name && { full_name: read.full_name };
-  return { ...(contact ? { contact_id: contact.id } : asked), ...name };
+/** Return the contact id if there is one, with the name on the page if the contact has none.
+ *  @param {Subject} requested @param {Contact|null} contact @param {ProfileOnPage} profile @returns {Subject} */
+function preciseSubject(requested, contact, profile) {
+  const name = contact?.full_name ? {} : profile.full_name && { full_name: profile.full_name };
+  return { ...(contact ? { contact_id: contact.id } : requested), ...name };
 }
 
-/** Forget an enrichment that is over: what it brought is on the card. @param {string[]} names */
-async function settle(names) {
-  const question = await find(names);
-  if (question && isOver(question)) await forget(question);
+/** Delete a finished enrichment: its result is part of the lookup. @param {string[]} names */
+async function deleteFinished(names) {
+  const request = await findRequest(names);
+  if (request && isFinished(request)) await deleteRequest(request);
 }
 
 /** @param {string} name @param {Contact} contact @param {Company|null} company */
-function known(name, contact, company) {
-  const place = [contact.location?.city, contact.location?.country].filter(Boolean).join(", ");
-  const work = [contact.title, company?.name].filter(Boolean).join(" · ");
+function contactCard(name, contact, company) {
+  const location = [contact.location?.city, contact.location?.country].filter(Boolean).join(", ");
+  const position = [contact.title, company?.name].filter(Boolean).join(" · ");
   return h(
     "section",
     { class: "card" },
-    head(name, false, work && h("p", {}, work), place && h("p", { class: "hint fact" }, icon("place"), place)),
+    cardHeader(
+      name,
+      false,
+      position && h("p", {}, position),
+      location && h("p", { class: "hint location" }, icon("location"), location),
+    ),
   );
 }
 
-/** @param {string|undefined} name @param {import("../tab.js").Profile} read */
-function unknown(name, read) {
+/** @param {string|undefined} name @param {ProfileOnPage} profile */
+function unknownPersonCard(name, profile) {
   return h(
     "section",
     { class: "card" },
-    head(
+    cardHeader(
       name ?? t("person_unknown_title"),
       false,
-      read.headline && h("p", {}, read.headline),
+      profile.headline && h("p", {}, profile.headline),
       name && h("p", { class: "not-known" }, h("span", { class: "badge" }, t("person_unknown_title"))),
     ),
     h("p", { class: "hint not-known" }, t("person_unknown_text")),
   );
 }
 
-/** @param {App} app @param {Card} card */
-async function candidates(app, card) {
-  const people = card.candidates.map(({ contact, company }) => ({
+/** @param {App} app @param {LookupResult} lookup */
+async function candidateList(app, lookup) {
+  const people = lookup.candidates.map(({ contact, company }) => ({
     id: contact.id,
     name: contact.full_name ?? slugOf(contact.linkedin_url) ?? t("unnamed"),
-    second: [contact.title, company?.name].filter(Boolean).join(" · "),
+    details: [contact.title, company?.name].filter(Boolean).join(" · "),
   }));
   const subjects = people.map(({ id }) => ({ contact_id: id }));
   const { results } = await app.client.lookupMany({ subjects }, { signal: app.signal });
-  return choice(
-    app,
-    people.map((one, at) => ({ ...one, marks: marksOf(results[at].available, Boolean(results[at].saved)) })),
-  );
+  const withIcons = people.map((person, index) => {
+    const { available, saved } = results[index];
+    return { ...person, icons: contactIcons(available, Boolean(saved)) };
+  });
+  return personChoice(app, withIcons);
 }
 
-/** Ask which of several people is meant.
- *  @param {App} app @param {{id: string, name: string, second: string, marks: any[]}[]} people */
-export function choice(app, people) {
-  const rows = people.map(({ id, ...one }) => row({ ...one, open: () => app.open(personView({ contact_id: id })) }));
+/** Return a list of people to choose from.
+ *  @param {App} app @param {{id: string, name: string, details: string, icons: any[]}[]} people */
+export function personChoice(app, people) {
+  const rows = people.map(({ id, ...item }) =>
+    listRow({ ...item, open: () => app.open(personView({ contact_id: id })) }),
+  );
   return h(
     "section",
     {},
     h("h1", {}, t("candidates_title")),
-    h("p", { class: "hint" }, counted("people", rows.length)),
+    h("p", { class: "hint" }, plural("people", rows.length)),
     h("ul", { class: "list" }, ...rows),
   );
 }

@@ -1,23 +1,25 @@
-// Finding a person whose page is not open: by profile address, by e-mail, by name and company, or by a name alone
-// among the people of the company that is shown.
+// Search for a person: by profile URL, by e-mail address, by name and company, or by a name alone among the people of
+// the company on the page.
 
-import { emailAddress, profileUrl, publicHost, sha256, websiteCandidates } from "../client/forms.js";
+import { normalizeEmail, normalizeProfileUrl, parseHost, sha256, websiteCandidates } from "../client/normal_forms.js";
 import { slugOf, t } from "../texts.js";
-import { empty, h, icon, marksOf } from "./parts.js";
-import { choice, personView } from "./person.js";
+import { contactIcons, emptyState, h } from "./components.js";
+import { icon } from "./icons.js";
+import { personChoice, personView } from "./person.js";
 
-/** @typedef {import("../panel.js").App} App */
-/** @typedef {import("../panel.js").Employer} Employer */
+/** @typedef {import("../types.js").App} App */
+/** @typedef {import("../types.js").CompanyHint} CompanyHint */
+/** @typedef {import("../types.js").View} View */
 /** @typedef {import("../client/api.js").Subject} Subject */
 /** @typedef {import("../client/api.js").Lead} Lead */
 
-const LEADS_AT_ONCE = 100;
-const MOST_PAGES = 5;
+const PAGE_SIZE = 100;
+const MAX_PAGES = 5;
 const NAME = /^[\p{L}\p{M}][\p{L}\p{M}'’. -]*$/u;
 
 /** @param {App} app */
 export function searchForm(app) {
-  const wrong = h("p", { class: "wrong", id: "search-wrong", role: "alert" });
+  const error = h("p", { class: "error", id: "search-error", role: "alert" });
   const input = h("input", {
     type: "search",
     id: "search",
@@ -25,27 +27,27 @@ export function searchForm(app) {
     spellcheck: "false",
     placeholder: t("search_hint"),
     "aria-label": t("search"),
-    "aria-describedby": "search-wrong",
+    "aria-describedby": "search-error",
   });
-  const find = h(
+  const submitButton = h(
     "button",
     { type: "submit", class: "icon-button", "aria-label": t("find"), title: t("find") },
     icon("search"),
   );
-  return h("form", { class: "search", role: "search", novalidate: true, onsubmit: submit }, input, find, wrong);
+  return h("form", { class: "search", role: "search", novalidate: true, onsubmit: submit }, input, submitButton, error);
 
   /** @param {Event} event */
   function submit(event) {
     event.preventDefault();
     const view = viewOf(input.value, app.company);
     input.setAttribute("aria-invalid", String(view === null));
-    wrong.textContent = view === null ? t("search_wrong") : "";
+    error.textContent = view === null ? t("invalid_search") : "";
     if (view) app.open(view);
     else input.focus();
   }
 }
 
-/** @param {string} text @param {Employer|null} company */
+/** @param {string} text @param {CompanyHint|null} company @returns {View|null} */
 function viewOf(text, company) {
   const subject = subjectOf(text);
   if (subject) return personView(subject);
@@ -54,65 +56,66 @@ function viewOf(text, company) {
 }
 
 /** @param {string} text @returns {Subject|null} */
-export function subjectOf(text) {
-  const profile = profileUrl(text);
+function subjectOf(text) {
+  const profile = normalizeProfileUrl(text);
   if (profile) return { linkedin_url: profile };
-  const email = emailAddress(text);
+  const email = normalizeEmail(text);
   if (email) return { email };
-  const at = text.indexOf(",");
-  const name = text.slice(0, Math.max(at, 0)).trim();
-  const company = text.slice(at + 1).trim();
+  const comma = text.indexOf(",");
+  const name = text.slice(0, Math.max(comma, 0)).trim();
+  const company = text.slice(comma + 1).trim();
   if (name === "" || company === "") return null;
-  const host = /\s/.test(company) ? null : publicHost(company);
+  const host = /\s/.test(company) ? null : parseHost(company);
   return { full_name: name, ...(host ? { company_domain: host } : { company_name: company }) };
 }
 
-/** Show whoever of the company is listed under that name, or else the person of that name.
- *  @param {string} name @param {Employer} company @returns {import("../panel.js").View} */
+/** Return a view of the company's listed people of that name; if there are none, a lookup of the name at the company.
+ *  @param {string} name @param {CompanyHint} company @returns {View} */
 function colleagueView(name, company) {
   return async (app) => {
-    const found = await listed(app, name, company.domain);
+    const found = await listedPeople(app, name, company.domain);
     if (found.length === 1) return personView({ contact_id: found[0].contact_id })(app);
-    if (found.length > 1) return choice(app, found.map(entry));
-    const where = company.domain ?? company.name ?? "";
-    if (!name.includes(" ")) return empty(t("search_none_title", name, where), t("search_none_text"));
-    const at = company.domain ? { company_domain: company.domain } : { company_name: where };
-    return personView({ full_name: name, ...at })(app);
+    if (found.length > 1) return personChoice(app, found.map(choiceItem));
+    const companyText = company.domain ?? company.name ?? "";
+    if (!name.includes(" ")) return emptyState(t("search_none_title", name, companyText), t("search_none_text"));
+    const companyField = company.domain ? { company_domain: company.domain } : { company_name: companyText };
+    return personView({ full_name: name, ...companyField })(app);
   };
 }
 
-/** Give the listed people of a company in whose names all the words begin a word.
+/** Return the listed people of a company whose names contain a word that starts with each word of the search.
  *  @param {App} app @param {string} name @param {string|null} domain @returns {Promise<Lead[]>} */
-async function listed({ client, signal }, name, domain) {
+async function listedPeople({ client, signal }, name, domain) {
   const words = wordsOf(name);
   const hashes = await Promise.all(websiteCandidates(domain ?? "").map(sha256));
   const found = [];
   let cursor = null;
-  for (let page = 0; page < MOST_PAGES && hashes.length > 0; page += 1) {
-    const body = { hashes, limit: LEADS_AT_ONCE, ...(cursor && { cursor }) };
-    const { result } = await client.over(await client.leadsByWebsiteHash(body, { wait: 10, signal }), signal);
+  for (let page = 0; page < MAX_PAGES && hashes.length > 0; page += 1) {
+    const body = { hashes, limit: PAGE_SIZE, ...(cursor && { cursor }) };
+    const response = await client.leadsByWebsiteHash(body, { wait: 10, signal });
+    const { result } = await client.waitForJob(response, signal);
     found.push(...(result?.leads ?? []));
     cursor = result?.next_cursor ?? null;
     if (cursor === null) break;
   }
   return found.filter((lead) => {
-    const theirs = wordsOf(lead.full_name ?? slugOf(lead.linkedin_url) ?? "");
-    return words.every((word) => theirs.some((one) => one.startsWith(word)));
+    const leadWords = wordsOf(lead.full_name ?? slugOf(lead.linkedin_url) ?? "");
+    return words.every((word) => leadWords.some((leadWord) => leadWord.startsWith(word)));
   });
 }
 
-/** @param {string} name @returns {string[]} its words, without case and accents */
+/** @param {string} name @returns {string[]} its words in lower case without accents */
 function wordsOf(name) {
   const plain = name.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   return plain.split(/[^\p{L}\p{N}]+/u).filter(Boolean);
 }
 
 /** @param {Lead} lead */
-function entry(lead) {
+function choiceItem(lead) {
   return {
     id: lead.contact_id,
     name: lead.full_name ?? slugOf(lead.linkedin_url) ?? t("unnamed"),
-    second: lead.title ?? "",
-    marks: marksOf(lead.available, lead.saved !== null),
+    details: lead.title ?? "",
+    icons: contactIcons(lead.available, lead.saved !== null),
   };
 }

@@ -1,24 +1,24 @@
-// What a person can choose, and the way out.
+// Settings and sign-out.
 
 import { ApiError } from "../client/api.js";
-import { changeSettings, forgetPerson, keepSignedIn, settings, signedIn } from "../store.js";
-import { credits, hostOf, t } from "../texts.js";
-import { avatar, button, h } from "./parts.js";
+import { clearUserData, loadSession, loadSettings, saveSession, updateSettings } from "../storage.js";
+import { formatCredits, hostOf, t } from "../texts.js";
+import { avatar, button, h } from "./components.js";
 
-/** @type {import("../panel.js").View} */
+/** @type {import("../types.js").View} */
 export async function settingsView(app) {
   const { session } = app;
   const { account, workspace } = session;
-  const chosen = await settings();
-  const stay = h("input", {
+  const settings = await loadSettings();
+  const staySignedIn = h("input", {
     type: "checkbox",
-    id: "stay",
-    checked: chosen.stay,
-    "aria-describedby": "stay-hint",
-    onchange: changeStay,
+    id: "stay-signed-in",
+    checked: settings.staySignedIn,
+    "aria-describedby": "stay-signed-in-hint",
+    onchange: updateStaySignedIn,
   });
   const prices = ["reveal.email", "reveal.phone"].map((kind) => session.prices[kind] ?? 1);
-  const email = credits(prices[0]);
+  const pricesText = t("settings_prices_of", formatCredits(prices[0]), formatCredits(prices[1]));
   return h(
     "section",
     {},
@@ -28,7 +28,7 @@ export async function settingsView(app) {
       { class: "card", "aria-label": t("settings_account") },
       h(
         "div",
-        { class: "head" },
+        { class: "card-header" },
         avatar(account.name || account.email),
         h("div", { class: "lines" }, h("strong", {}, account.name), h("p", { class: "hint" }, account.email)),
       ),
@@ -37,8 +37,8 @@ export async function settingsView(app) {
         {},
         ...fact("settings_workspace", workspace.name),
         ...fact("settings_server", hostOf(session.origin)),
-        ...fact("settings_credits", credits(session.credits.balance)),
-        ...fact("settings_prices", t("settings_prices_of", email, credits(prices[1]))),
+        ...fact("settings_credits", formatCredits(session.credits.balance)),
+        ...fact("settings_prices", pricesText),
       ),
       button(t("sign_out"), signOut),
       h("p", { class: "hint" }, t("sign_out_hint")),
@@ -46,15 +46,15 @@ export async function settingsView(app) {
     h(
       "fieldset",
       { class: "card" },
-      h("legend", {}, t("settings_ask")),
+      h("legend", {}, t("settings_lookup_by")),
       choice("hash", t("settings_hash"), t("settings_hash_hint")),
       choice("prefix", t("settings_prefix"), t("settings_prefix_hint")),
     ),
     h(
       "div",
       { class: "card" },
-      h("label", { class: "check" }, stay, t("stay")),
-      h("p", { class: "hint indented", id: "stay-hint" }, t("settings_stay_hint")),
+      h("label", { class: "check" }, staySignedIn, t("stay_signed_in")),
+      h("p", { class: "hint indented", id: "stay-signed-in-hint" }, t("stay_signed_in_hint")),
     ),
   );
 
@@ -63,17 +63,17 @@ export async function settingsView(app) {
     return [h("dt", {}, t(name)), h("dd", {}, text)];
   }
 
-  /** @param {"hash"|"prefix"} ask @param {string} text @param {string} hint */
-  function choice(ask, text, hint) {
-    const id = `ask-${ask}`;
+  /** @param {"hash"|"prefix"} lookupBy @param {string} text @param {string} hint */
+  function choice(lookupBy, text, hint) {
+    const id = `lookup-by-${lookupBy}`;
     const input = h("input", {
       type: "radio",
-      name: "ask",
+      name: "lookup-by",
       id,
-      value: ask,
-      checked: chosen.ask === ask,
+      value: lookupBy,
+      checked: settings.lookupBy === lookupBy,
       "aria-describedby": `${id}-hint`,
-      onchange: () => changeSettings({ ask }),
+      onchange: () => updateSettings({ lookupBy }),
     });
     return h(
       "div",
@@ -83,18 +83,18 @@ export async function settingsView(app) {
     );
   }
 
-  async function changeStay() {
-    await changeSettings({ stay: stay.checked });
-    const now = await signedIn();
-    if (now) await keepSignedIn(now);
+  async function updateStaySignedIn() {
+    await updateSettings({ staySignedIn: staySignedIn.checked });
+    const current = await loadSession();
+    if (current) await saveSession(current); // on disk or not, as chosen
   }
 
   async function signOut() {
     try {
       await app.client.logout();
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error; // the server may be away: the token is forgotten here all the same
+      if (!(error instanceof ApiError)) throw error; // even if the server is unreachable, the token is deleted here
     }
-    await forgetPerson();
+    await clearUserData();
   }
 }

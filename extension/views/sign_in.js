@@ -1,46 +1,48 @@
-// Signing in: the server, the account, and what the person agrees to.
+// The sign-in form.
 //
-// Chrome asks for the permission to reach the server in a dialog that closes the popup. What was typed, but for the
-// password, is kept before that, and the form goes on from there when the popup is opened again.
+// Chrome asks for permission to connect to the server in a dialog that closes the popup. So the input is stored before
+// that, except for the password, and the form continues from there when the popup is opened again.
 
 import { ApiError, Client } from "../client/api.js";
-import { changeSettings, draft, keepDraft, keepSignedIn, settings } from "../store.js";
-import { hostOf, sentence, t } from "../texts.js";
-import { button, failure, h, icon } from "./parts.js";
+import { loadDraft, loadSettings, saveDraft, saveSession, updateSettings } from "../storage.js";
+import { errorMessage, hostOf, t } from "../texts.js";
+import { button, errorAlert, h } from "./components.js";
+import { icon } from "./icons.js";
 
-/** `asked` is the server that Chrome was asked about. @typedef {{server: string, email: string, stay: boolean, asked: string|null}} Typed */
+/** `requestedServer` is the server whose permission was requested. @typedef {{server: string, email: string, staySignedIn: boolean, requestedServer: string|null}} Draft */
 
-const DRAFT = "sign_in";
+const FORM = "sign_in";
 
-/** Show the form; who signs in is shown the rest by whoever follows the session.
- *  @param {string|null} why the code of why nobody is signed in any more */
-export async function signInView(why) {
-  const chosen = await settings();
-  /** @type {Typed} */
-  const typed = (await draft(DRAFT)) ?? { server: chosen.server, email: chosen.email, stay: chosen.stay, asked: null };
-  const isAllowed = typed.asked !== null && (await chrome.permissions.contains(originsOf(typed.asked)));
-  const server = field("server", "url", typed.server, { placeholder: t("server_example"), autocomplete: "url" });
-  const email = field("email", "email", typed.email, { autocomplete: "username" });
+/** Return the form. It stores the new session; the panel reacts to that.
+ *  @param {string|null} signOutCode the error code that ended the last session */
+export async function signInView(signOutCode) {
+  const settings = await loadSettings();
+  /** @type {Draft} */
+  const draft = (await loadDraft(FORM)) ?? { ...settings, requestedServer: null };
+  const { requestedServer } = draft;
+  const isAllowed = requestedServer !== null && (await chrome.permissions.contains(originsOf(requestedServer)));
+  const server = field("server", "url", draft.server, { placeholder: t("server_example"), autocomplete: "url" });
+  const email = field("email", "email", draft.email, { autocomplete: "username" });
   const password = field("password", "password", "", { autocomplete: "current-password" });
-  const stay = h("input", { type: "checkbox", id: "stay", checked: typed.stay });
+  const staySignedIn = h("input", { type: "checkbox", id: "stay-signed-in", checked: draft.staySignedIn });
   const submit = h("button", { type: "submit", class: "primary" }, t("sign_in"));
-  const problem = h("div", {}, refusal());
-  const account = h("div", { class: "place" }, server.row, email.row);
-  const stayRow = h("label", { class: "check" }, stay, t("stay"));
+  const problem = h("div", {}, initialProblem());
+  const account = h("div", { class: "stack" }, server.row, email.row);
+  const staySignedInRow = h("label", { class: "check" }, staySignedIn, t("stay_signed_in"));
   const intro = h("p", { class: "hint" }, t("sign_in_intro"));
-  const almost = h("div", { class: "place" });
-  if (isAllowed) askOnlyForThePassword();
-  requestAnimationFrame(() => typed.asked && password.input.focus()); // once it is shown
+  const granted = h("div", { class: "stack" });
+  if (isAllowed) showOnlyPassword();
+  requestAnimationFrame(() => requestedServer && password.input.focus()); // once the form is in the document
   return h(
     "form",
-    { class: "sign-in", onsubmit: act, oninput: typing, novalidate: true },
+    { class: "sign-in", onsubmit: submitForm, oninput: onInput, novalidate: true },
     h("div", { class: "brand" }, h("img", { src: "icons/48.png", alt: "" }), h("h1", {}, t("name"))),
     intro,
     problem,
-    almost,
+    granted,
     account,
     password.row,
-    stayRow,
+    staySignedInRow,
     submit,
     h(
       "aside",
@@ -51,55 +53,62 @@ export async function signInView(why) {
     ),
   );
 
-  /** Say why the form is shown, if there is a reason. */
-  function refusal() {
-    if (typed.asked && !isAllowed) return failure(t("permission_refused", hostOf(typed.asked)));
-    return why && !isAllowed && failure(sentence({ code: why, status: 401 }, chosen.server));
+  /** Return why the user has to sign in again, if there is a reason. */
+  function initialProblem() {
+    if (isAllowed) return null;
+    if (requestedServer) return errorAlert(t("permission_denied", hostOf(requestedServer)));
+    return signOutCode && errorAlert(errorMessage({ code: signOutCode, status: 401 }, settings.server));
   }
 
-  function askOnlyForThePassword() {
-    const rest = [intro, account, stayRow];
-    rest.forEach((one) => (one.hidden = true));
+  function showOnlyPassword() {
+    const otherRows = [intro, account, staySignedInRow];
+    otherRows.forEach((row) => (row.hidden = true));
     const change = button(
       t("change"),
       () => {
-        rest.forEach((one) => (one.hidden = false));
-        almost.remove();
+        otherRows.forEach((row) => (row.hidden = false));
+        granted.remove();
         server.input.focus();
       },
-      { class: "quiet" },
+      { class: "secondary" },
     );
-    almost.append(
-      h("p", { class: "success", role: "status" }, icon("check"), t("permission_granted", hostOf(typed.asked ?? ""))),
-      h("div", { class: "account" }, h("p", {}, h("strong", {}, typed.email)), change),
+    granted.append(
+      h(
+        "p",
+        { class: "success", role: "status" },
+        icon("check"),
+        t("permission_granted", hostOf(requestedServer ?? "")),
+      ),
+      h("div", { class: "account" }, h("p", {}, h("strong", {}, draft.email)), change),
     );
   }
 
   /** @param {Event} event */
-  function typing(event) {
-    if (event.target !== password.input) remember(null);
+  function onInput(event) {
+    if (event.target !== password.input) storeDraft(null);
   }
 
-  /** Keep what was typed, never the password. @param {string|null} asked the server Chrome is about to be asked about */
-  function remember(asked) {
-    return keepDraft(DRAFT, { server: server.input.value, email: email.input.value, stay: stay.checked, asked });
+  /** Store the input without the password. @param {string|null} requested the server whose permission is about to be requested */
+  function storeDraft(requested) {
+    const input = { server: server.input.value, email: email.input.value, staySignedIn: staySignedIn.checked };
+    return saveDraft(FORM, { ...input, requestedServer: requested });
   }
 
   /** @param {Event} event */
-  async function act(event) {
+  async function submitForm(event) {
     event.preventDefault();
     const origin = originOf(server.input.value);
-    if (origin === null) return tell(t("server_wrong"), server.input);
+    if (origin === null) return showError(t("invalid_server"), server.input);
     for (const { input } of [email, password]) if (input.value === "") return input.focus();
     submit.disabled = true;
     submit.textContent = `${t("signing_in")}…`;
-    await remember(origin); // before the dialog, which closes the popup
+    await storeDraft(origin); // before the dialog, which closes the popup
     try {
       if (await chrome.permissions.request(originsOf(origin))) await signIn(origin);
-      else tell(t("permission_refused", hostOf(origin)), submit);
+      else showError(t("permission_denied", hostOf(origin)), submit);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      tell(sentence(error.problem, origin), error.status === 401 ? password.input : submit);
+      showError(errorMessage(error.problem, origin), error.status === 401 ? password.input : submit);
     } finally {
       submit.disabled = false;
       submit.textContent = t("sign_in");
@@ -108,50 +117,49 @@ export async function signInView(why) {
 
   /** @param {string} origin */
   async function signIn(origin) {
-    const { name, version } = { name: "extension", version: chrome.runtime.getManifest().version };
-    const who = email.input.value.trim();
-    const body = { email: who, password: password.input.value, client: { name, version } };
+    const client = { name: "extension", version: chrome.runtime.getManifest().version };
+    const account = { email: email.input.value.trim(), password: password.input.value };
     const {
       access_token: token,
       token_type: _type,
-      expires_at: _end,
+      expires_at: _expiresAt,
       ...session
-    } = await new Client(origin).login(body);
+    } = await new Client(origin).login({ ...account, client });
     if (typeof token !== "string" || !session.credits) throw new ApiError({ code: "not_this_service", status: 200 });
-    await changeSettings({ server: origin, email: who, stay: stay.checked });
-    await keepDraft(DRAFT, null);
-    await keepSignedIn({ ...session, origin, token });
+    await updateSettings({ server: origin, email: account.email, staySignedIn: staySignedIn.checked });
+    await saveDraft(FORM, null);
+    await saveSession({ ...session, origin, token });
   }
 
-  /** @param {string} text @param {HTMLElement} where */
-  function tell(text, where) {
-    problem.replaceChildren(failure(text));
+  /** @param {string} text @param {HTMLElement} control the one to focus */
+  function showError(text, control) {
+    problem.replaceChildren(errorAlert(text));
     submit.disabled = false;
-    where.focus();
+    control.focus();
   }
 }
 
-/** @param {string} origin what Chrome is asked to allow for this server */
+/** @param {string} origin @returns {chrome.permissions.Permissions} the permission to connect to the server */
 function originsOf(origin) {
   const { protocol, hostname } = new URL(origin);
   return { origins: [`${protocol}//${hostname}/*`] };
 }
 
-/** Give the address that requests begin with; null if it is none that a token may be sent to.
- *  @param {string} typed @returns {string|null} */
-export function originOf(typed) {
-  const text = typed.trim();
-  const address = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
-  if (text === "" || !URL.canParse(address)) return null;
-  const { protocol, hostname, origin, pathname } = new URL(address);
-  const isHere = hostname === "127.0.0.1" || hostname === "localhost";
-  if (protocol !== "https:" && !(protocol === "http:" && isHere)) return null;
+/** Return the base URL of the server; null if it is not a URL that a token may be sent to.
+ *  @param {string} input @returns {string|null} */
+function originOf(input) {
+  const text = input.trim();
+  const url = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  if (text === "" || !URL.canParse(url)) return null;
+  const { protocol, hostname, origin, pathname } = new URL(url);
+  const isLoopback = hostname === "127.0.0.1" || hostname === "localhost";
+  if (protocol !== "https:" && !(protocol === "http:" && isLoopback)) return null;
   return origin + pathname.replace(/\/+$/, "");
 }
 
-/** @param {string} name @param {string} type @param {string} value @param {Record<string, any>} more */
-function field(name, type, value, more) {
-  const input = h("input", { id: name, name, type, required: true, spellcheck: "false", ...more });
+/** @param {string} name @param {string} type @param {string} value @param {Record<string, any>} properties */
+function field(name, type, value, properties) {
+  const input = h("input", { id: name, name, type, required: true, spellcheck: "false", ...properties });
   input.value = value;
   return { input, row: h("div", { class: "field" }, h("label", { for: name }, t(name)), input) };
 }

@@ -1,11 +1,11 @@
-"""A real Chromium with the extension in it: the toolbar's click, the popup, the side panel, the worker."""
+"""A real Chromium with the extension, and a user who clicks its icon, popup and side panel."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from e2e_stack import PASSWORD, Stack, until
-from proxy_support import Network
+from proxy_support import RecordingProxy
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
 
@@ -21,8 +21,8 @@ from playwright.sync_api import BrowserContext, CDPSession, Locator, Page, Playw
 
 EXTENSION = Path(__file__).parents[2] / "extension"
 LOOPBACK = "http://127.0.0.1/*"
-SECONDS = 15
-expect.set_options(timeout=SECONDS * 1000)  # a browser on a busy machine takes its time
+TIMEOUT_MS = 15_000  # long enough for a browser on a busy machine
+expect.set_options(timeout=TIMEOUT_MS)
 CLEAR_STORAGE = """async () => {
   await Promise.all([chrome.storage.local.clear(), chrome.storage.session.clear(), chrome.alarms.clearAll()]);
   await chrome.action.setBadgeText({ text: "" });
@@ -32,8 +32,8 @@ PROFILE = """<!doctype html><html lang=en><title>({n}) {name} | LinkedIn</title>
  </h1><div class="text-body-medium">{headline}</div></main>"""
 
 
-def chromium() -> str:
-    """Give Chromium's path; where CI runs it has to be there."""
+def chromium_path() -> str:
+    """Return the path of Chromium; skip the test if there is none, except in CI."""
     found = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if found:
         return found
@@ -42,8 +42,8 @@ def chromium() -> str:
     pytest.skip("Chromium is not installed: apt-get install chromium, or name it in CHROMIUM")
 
 
-def unpacked(folder: Path) -> Path:
-    """Copy the extension, with one host granted: no test can press Chrome's own prompt."""
+def copy_extension(folder: Path) -> Path:
+    """Copy the extension with a host permission for the server, so that Chrome does not ask for it."""
     copy = folder / "extension"
     shutil.copytree(EXTENSION, copy)
     manifest = json.loads((copy / "manifest.json").read_text())
@@ -54,17 +54,17 @@ def unpacked(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """A running Chromium with the extension in it, and the errors that its pages threw."""
+    """A running Chromium with the extension, and the errors that its pages threw."""
 
     context: BrowserContext
     extension_id: str
     errors: list[str]
 
     def reset(self) -> None:
-        """Close every page and delete what the extension has stored; one empty tab is left.
+        """Close every page but an empty tab, and delete all cookies and all data of the extension.
 
-        A request that is still running when its page is closed ends before the storage is cleared a second
-        time: it holds a lock for as long as it may write.
+        The service worker may still run a request when the storage is cleared, and store its result. It holds
+        a lock until then, so the storage is cleared again once no lock is held.
         """
         pages = self.context.pages
         tab = self.context.new_page()
@@ -79,11 +79,11 @@ class Browser:
 
 
 @dataclass
-class Person:
-    """Somebody at the browser, with an account of a workspace of their own."""
+class BrowserUser:
+    """A user of the browser, with an account in a new workspace."""
 
     browser: Browser
-    network: Network
+    proxy: RecordingProxy
     stack: Stack
     workspace: str
     token: str
@@ -93,7 +93,7 @@ class Person:
         return self.browser.context
 
     @property
-    def id(self) -> str:
+    def extension_id(self) -> str:
         return self.browser.extension_id
 
     @property
@@ -106,12 +106,12 @@ class Person:
 
     @property
     def worker(self) -> Worker:
-        """The service worker; woken if it sleeps."""
+        """The service worker. One that has been stopped never responds: start it again first."""
         until(lambda: self.context.service_workers)
         return self.context.service_workers[-1]
 
     def visit(self, url: str) -> Page:
-        """Open a website in the window's tab."""
+        """Open a website in the first tab."""
         page = self.tabs()[0]
         page.goto(url)
         return page
@@ -119,32 +119,32 @@ class Person:
     def tabs(self) -> list[Page]:
         return [page for page in self.context.pages if not page.url.startswith("chrome-extension:")]
 
-    def panels(self) -> list[Page]:
+    def extension_pages(self) -> list[Page]:
         return [page for page in self.context.pages if page.url.startswith("chrome-extension:")]
 
     def click_icon(self, page: Page) -> Page:
-        """Click the extension's icon, as the person does: it may see this tab now, and the popup opens."""
+        """Click the toolbar icon, which grants access to this tab; return the popup."""
         page.bring_to_front()
         cdp = self._cdp()
         tabs = cdp.send("Target.getTargets", {"filter": [{"type": "tab"}]})["targetInfos"]
         target = next(tab["targetId"] for tab in tabs if tab["url"] == page.url)
         with self.context.expect_page() as opened:
-            cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": target})
+            cdp.send("Extensions.triggerAction", {"id": self.extension_id, "targetId": target})
         cdp.detach()
         popup = opened.value
         popup.wait_for_load_state()
-        popup.set_default_timeout(SECONDS * 1000)
+        popup.set_default_timeout(TIMEOUT_MS)
         return popup
 
-    def look_at(self, url: str) -> Page:
-        """Visit a page and click the icon on it."""
+    def open_popup_on(self, url: str) -> Page:
+        """Open a website in the first tab and click the icon; return the popup."""
         return self.click_icon(self.visit(url))
 
     def open_panel(self, *, side: bool = True) -> Page:
-        """Open what the side panel shows, or the popup, in a tab of its own."""
+        """Open the page of the side panel, or of the popup, in a new tab."""
         page = self.context.new_page()
-        page.goto(f"chrome-extension://{self.id}/panel.html{'?side' if side else ''}")
-        page.set_default_timeout(SECONDS * 1000)
+        page.goto(f"chrome-extension://{self.extension_id}/panel.html{'?side' if side else ''}")
+        page.set_default_timeout(TIMEOUT_MS)
         return page
 
     def _cdp(self) -> CDPSession:
@@ -152,55 +152,63 @@ class Person:
         assert started is not None
         return started.new_browser_cdp_session()
 
-    def sign_in(self, **settings: Any) -> None:
-        """Be signed in, as if the form had been filled in some time ago."""
-        answer = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
-        kept = answer.body | {"origin": self.server, "token": self.token.removeprefix("Bearer ")}
-        chosen = {"server": self.server, "email": self.email, "stay": False, "ask": "hash", "lists": []}
-        self.store("session", session=kept)
-        self.store("local", settings=chosen | settings)
+    def sign_in(
+        self, *, stay_signed_in: bool = False, look_up_by: str = "hash", lists: Sequence[str] = ()
+    ) -> None:
+        """Store a session and settings as the sign-in form does."""
+        response = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
+        session = response.body | {"origin": self.server, "token": self.token.removeprefix("Bearer ")}
+        settings = {
+            "server": self.server,
+            "email": self.email,
+            "staySignedIn": stay_signed_in,
+            "lookupBy": look_up_by,
+            "lists": list(lists),
+        }
+        self.set_storage("session", session=session)
+        self.set_storage("local", settings=settings)
 
-    def fill_in(self, popup: Page, password: str = PASSWORD, server: str | None = None) -> None:
+    def submit_sign_in(self, popup: Page, password: str = PASSWORD, server: str | None = None) -> None:
         popup.get_by_label("Server").fill(server or self.server)
         popup.get_by_label("E-mail").fill(self.email)
         popup.get_by_label("Password").fill(password)
         popup.get_by_role("button", name="Sign in").click()
 
-    def store(self, area: str, **values: Any) -> None:
+    def set_storage(self, area: str, **values: Any) -> None:
         self.worker.evaluate(f"values => chrome.storage.{area}.set(values)", values)
 
-    def stored(self, area: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.worker.evaluate(f"() => chrome.storage.{area}.get(null)")
-        return found
+    def get_storage(self, area: str) -> dict[str, Any]:
+        values: dict[str, Any] = self.worker.evaluate(f"() => chrome.storage.{area}.get(null)")
+        return values
 
-    def questions(self) -> list[dict[str, Any]]:
-        """Give what the extension keeps of questions, wherever."""
-        both = self.stored("local") | self.stored("session")
-        return [value for key, value in both.items() if key.startswith("question:")]
+    def stored_requests(self) -> list[dict[str, Any]]:
+        """Return the stored requests, on disk and in memory."""
+        values = self.get_storage("local") | self.get_storage("session")
+        return [value for key, value in values.items() if key.startswith("request:")]
 
-    def badge(self) -> str:
+    def badge_text(self) -> str:
         text: str = self.worker.evaluate("() => chrome.action.getBadgeText({})")
         return text
 
     def stop_worker(self, page: Page) -> None:
-        """End the service worker, as Chrome does after thirty seconds."""
+        """Stop the service worker, as Chrome does after thirty idle seconds."""
         cdp = self.context.new_cdp_session(page)
         cdp.send("ServiceWorker.enable")
         cdp.send("ServiceWorker.stopAllWorkers")
         cdp.detach()
 
-    def ring_alarm(self, seconds: float = 0.001) -> None:
-        """Let the half-minute alarm ring now, or in so many seconds."""
-        ring = "seconds => chrome.alarms.create('questions', { when: Date.now() + 1000 * seconds })"
-        self.worker.evaluate(ring, seconds)
+    def trigger_alarm(self, seconds: float = 0.001) -> None:
+        """Trigger the alarm of the extension now, or after some seconds."""
+        create = "seconds => chrome.alarms.create('requests', { when: Date.now() + 1000 * seconds })"
+        self.worker.evaluate(create, seconds)
 
     def balance(self) -> int:
-        answer = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
-        credits_left: int = answer.body["credits"]["balance"]
-        return credits_left
+        response = self.stack.call("GET", "/api/ext/session", Authorization=self.token)
+        balance: int = response.body["credits"]["balance"]
+        return balance
 
-    def plays_profile(self, slug: str, name: str, headline: str = "") -> str:
-        """Let the first tab find that profile; give its address. Its route ends with the tab."""
+    def serve_profile(self, slug: str, name: str, headline: str = "") -> str:
+        """Serve a profile page in the first tab, until that tab is closed; return its URL."""
         url = f"https://www.linkedin.com/in/{slug}/"
         html = PROFILE.format(n=3, name=name, headline=headline)
         self.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
@@ -208,8 +216,8 @@ class Person:
 
 
 @contextmanager
-def pressed(page: Page, button: Locator) -> Iterator[None]:
-    """Press a button down, let something happen, and let go."""
+def mouse_held_down_on(page: Page, button: Locator) -> Iterator[None]:
+    """Press the mouse on a button, and release it at the end of the block."""
     box = button.bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -219,27 +227,27 @@ def pressed(page: Page, button: Locator) -> Iterator[None]:
 
 
 @contextmanager
-def browser(
+def launch_browser(
     playwright: Playwright,
     folder: Path,
-    network: Network,
+    proxy: RecordingProxy,
     *,
     dark: bool = False,
     on_screen: dict[str, str] | None = None,
 ) -> Iterator[Browser]:
-    """Start Chromium with the extension and the profile in the folder, which is made if it is missing.
+    """Start Chromium with the extension and the profile in the folder, which is created if it is missing.
 
-    It is headless unless `on_screen` is the environment of a program on a screen. No page may have thrown
-    an error when it is ended.
+    It is headless unless `on_screen` has the environment variables of a screen. At the end no page may have
+    thrown an error.
     """
-    extension = unpacked(folder) if not (folder / "extension").exists() else folder / "extension"
+    extension = copy_extension(folder) if not (folder / "extension").exists() else folder / "extension"
     context = playwright.chromium.launch_persistent_context(
         folder / "profile",
-        executable_path=chromium(),
+        executable_path=chromium_path(),
         headless=on_screen is None,
         env=dict(on_screen) if on_screen else None,
         no_viewport=True,
-        ignore_default_args=["--hide-scrollbars"],  # they take room, which a person's window has to have
+        ignore_default_args=["--hide-scrollbars"],  # they take up space in a user's window too
         color_scheme="dark" if dark else "light",
         args=[
             "--no-sandbox",
@@ -250,7 +258,7 @@ def browser(
             "--no-first-run",
             "--window-position=0,0",
             "--window-size=1280,900",
-            f"--proxy-server=http://127.0.0.1:{network.port}",
+            f"--proxy-server=http://127.0.0.1:{proxy.port}",
             "--proxy-bypass-list=<-loopback>",
             "--enable-unsafe-extension-debugging",
             f"--disable-extensions-except={extension}",
@@ -267,4 +275,4 @@ def browser(
     finally:
         with suppress(Exception):
             context.close()
-    assert errors == [], "a page threw"
+    assert errors == [], "a page threw an error"

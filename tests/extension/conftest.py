@@ -1,4 +1,4 @@
-"""A service with a worker and vendors, and for each test a browser of its own and a person in front of it."""
+"""Fixtures: a running service with stub vendors, and for each test a user with a clean browser."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from chromium_support import Browser, Person, browser, chromium
+from chromium_support import Browser, BrowserUser, chromium_path, launch_browser
 from e2e_stack import Stack, running
 from local_servers import empty_database
 from playwright.sync_api import Playwright, sync_playwright
-from proxy_support import Network, network
+from proxy_support import RecordingProxy, recording_proxy
 from vendors_support import Vendors, vendors_on_loopback
 
 
@@ -24,8 +24,8 @@ def vendors() -> Iterator[Vendors]:
 
 @pytest.fixture(scope="session")
 def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """One service for all tests here, with Hunter and Prospeo behind the sandbox."""
-    chromium()
+    """Run one service for this folder, which searches the sandbox first, then Hunter and Prospeo."""
+    chromium_path()
     folder = tmp_path_factory.mktemp("extension")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"extension_{worker_id}"))
@@ -40,76 +40,76 @@ def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id:
 
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
-    chromium()
+    chromium_path()
     with sync_playwright() as playwright:
         yield playwright
 
 
 @pytest.fixture(scope="session")
-def _network(stack: Stack) -> Iterator[Network]:
-    with network(stack.base_url.removeprefix("http://")) as world:
-        yield world
+def _session_proxy(stack: Stack) -> Iterator[RecordingProxy]:
+    with recording_proxy(stack.base_url.removeprefix("http://")) as proxy:
+        yield proxy
 
 
 @pytest.fixture
-def net(_network: Network) -> Network:
-    """The network of all browsers, with nothing sent yet and nothing going wrong."""
-    _network.reset()
-    return _network
+def proxy(_session_proxy: RecordingProxy) -> RecordingProxy:
+    """Return the proxy of all browsers, without recorded requests and faults."""
+    _session_proxy.reset()
+    return _session_proxy
 
 
 @pytest.fixture(scope="session")
 def _shared_browser(
-    playwright: Playwright, _network: Network, tmp_path_factory: pytest.TempPathFactory
+    playwright: Playwright, _session_proxy: RecordingProxy, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[[bool], Browser]]:
-    """Start one light and one dark browser when first asked for: starting one takes seconds."""
+    """Return a function that starts a light or a dark browser once: starting one takes seconds."""
     with ExitStack() as stop:
 
         @cache
         def start(dark: bool) -> Browser:  # noqa: FBT001 -- the cache's key
             folder = tmp_path_factory.mktemp("browser")
-            return stop.enter_context(browser(playwright, folder, _network, dark=dark))
+            return stop.enter_context(launch_browser(playwright, folder, _session_proxy, dark=dark))
 
         yield start
 
 
 @pytest.fixture
 def dark() -> bool:
-    """Whether the browser is dark; tests override it."""
+    """Return whether the browser prefers dark colours; tests override it."""
     return False
 
 
 @pytest.fixture
 def _clean_browser(
-    _shared_browser: Callable[[bool], Browser], net: Network, *, dark: bool
+    _shared_browser: Callable[[bool], Browser], proxy: RecordingProxy, *, dark: bool
 ) -> Iterator[Browser]:
-    """The shared browser without pages, cookies and stored data."""
+    """Lend the shared browser, and reset it after the test."""
     shared = _shared_browser(dark)
     yield shared
     errors = list(shared.errors)
     shared.errors.clear()
     shared.reset()
-    assert errors == [], "a page threw"
+    assert errors == [], "a page threw an error"
 
 
 @pytest.fixture
-def _own_browser(playwright: Playwright, net: Network, tmp_path: Path) -> Iterator[Browser]:
-    """A browser with a new profile in the test's folder, which the test may end or read."""
-    with browser(playwright, tmp_path, net) as started:
+def _own_browser(playwright: Playwright, proxy: RecordingProxy, tmp_path: Path) -> Iterator[Browser]:
+    """Start a browser with a new profile in the folder of the test."""
+    with launch_browser(playwright, tmp_path, proxy) as started:
         yield started
 
 
 @pytest.fixture
-def person(request: pytest.FixtureRequest, net: Network, stack: Stack, *, dark: bool) -> Person:
-    """Somebody with an account and an extension of their own, not signed in yet."""
+def user(request: pytest.FixtureRequest, proxy: RecordingProxy, stack: Stack, *, dark: bool) -> BrowserUser:
+    """Return a user with a new account who is not signed in, and whose extension has no stored data."""
     workspace, token = stack.workspace()
     is_marked = request.node.get_closest_marker("own_browser")
     started: Browser = request.getfixturevalue("_own_browser" if is_marked else "_clean_browser")
-    return Person(started, net, stack, workspace, token)
+    return BrowserUser(started, proxy, stack, workspace, token)
 
 
 @pytest.fixture(autouse=True)
-def _vendors_as_new(vendors: Vendors) -> None:
+def _reset_vendors(vendors: Vendors) -> None:
     vendors.start_anew()
 
 

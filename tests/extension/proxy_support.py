@@ -1,6 +1,6 @@
-"""The network of a test's browser: everything it sends comes through here, is written down, and may go wrong.
+"""An HTTP proxy for the browser that records every request and can inject faults.
 
-It plays the websites (`*.test`), hands on what is for the API, and lets nothing else out.
+It serves the websites (`*.test`) itself, forwards requests to the API and blocks everything else.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from urllib.parse import urlsplit
 from app.domain.errors import all_problems
 
 HOP_BY_HOP = {"connection", "proxy-connection", "keep-alive", "transfer-encoding", "content-length"}
-SITE = "<!doctype html><html lang=en><title>{host}</title><main><h1>{host}</h1><p>A website.</p></main>"
+WEBSITE = "<!doctype html><html lang=en><title>{host}</title><main><h1>{host}</h1><p>A website.</p></main>"
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """One request as the browser sent it."""
+class RecordedRequest:
+    """A request as the browser sent it."""
 
     method: str
     host: str
@@ -42,112 +42,108 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """What the network answers instead of the API; a status of 0 hangs up."""
+class CannedReply:
+    """A reply that replaces the API's; a status of 0 closes the connection without a reply."""
 
     status: int = 0
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
 
 
-Fault = Callable[[Sent], Reply | None]
+ReplyRule = Callable[[RecordedRequest], CannedReply | None]
 
 
 @dataclass
-class Network:
-    """Where the API is, what was sent, what goes wrong before (`faults`) and after (`losses`) it answers."""
+class RecordingProxy:
+    """The recorded requests, and rules that replace the API's reply before or after it is requested."""
 
     api: str
     port: int = 0
-    sent: list[Sent] = field(default_factory=list)
-    faults: list[Fault] = field(default_factory=list)
-    losses: list[Fault] = field(default_factory=list)
+    sent: list[RecordedRequest] = field(default_factory=list)
+    before_api: list[ReplyRule] = field(default_factory=list)
+    after_api: list[ReplyRule] = field(default_factory=list)
 
     def reset(self) -> None:
-        """Forget what was sent and what goes wrong."""
-        for each in (self.sent, self.faults, self.losses):
-            each.clear()
+        """Delete the recorded requests and the rules."""
+        self.sent.clear()
+        self.before_api.clear()
+        self.after_api.clear()
 
-    def to_api(self, path: str = "") -> list[Sent]:
-        """Give what was sent to the API, to that path if one is given."""
-        return [one for one in self.sent if one.host == self.api and one.path.startswith(path)]
-
-    def elsewhere(self) -> list[Sent]:
-        """Give what was sent to anywhere but the API."""
-        return [one for one in self.sent if one.host != self.api]
+    def api_requests(self, path: str = "") -> list[RecordedRequest]:
+        """Return the recorded requests to the API whose path starts with `path`."""
+        return [
+            request for request in self.sent if request.host == self.api and request.path.startswith(path)
+        ]
 
     @contextmanager
-    def failing(self, path: str, reply: Reply, times: int | None = None) -> Iterator[None]:
-        """Answer requests to that path with the reply, so many times, or until the block ends."""
-        left = [times]
-
-        def fault(sent: Sent) -> Reply | None:
-            if not sent.path.startswith(path) or left[0] == 0:
-                return None
-            left[0] = None if left[0] is None else left[0] - 1
-            return reply
-
-        self.faults.append(fault)
-        try:
+    def replying(self, path: str, reply: CannedReply, times: int | None = None) -> Iterator[None]:
+        """Send the reply instead of requesting the API, so many times or until the block ends."""
+        with _rule(self.before_api, _limited(path, reply, times)):
             yield
-        finally:
-            self.faults.remove(fault)
 
     @contextmanager
-    def holding(self, path: str, *, answered: bool = False) -> Iterator[threading.Event]:
-        """Keep what is sent there, or the API's answer to it, till the event is set or the block ends."""
-        go_on = threading.Event()
+    def holding(self, path: str, *, replies: bool = False) -> Iterator[threading.Event]:
+        """Hold requests to the path, or the API's replies, until the event is set or the block ends."""
+        release = threading.Event()
 
-        def hold(sent: Sent) -> Reply | None:
-            if sent.path.startswith(path):
-                go_on.wait(60)
+        def hold(request: RecordedRequest) -> None:
+            if request.path.startswith(path):
+                release.wait(60)
+
+        with _rule(self.after_api if replies else self.before_api, hold):
+            try:
+                yield release
+            finally:
+                release.set()
+
+    @contextmanager
+    def dropping_replies(self, path: str, times: int = 1) -> Iterator[None]:
+        """Request the API, and close the connection instead of sending its reply, so many times."""
+        with _rule(self.after_api, _limited(path, CannedReply(), times)):
+            yield
+
+
+@contextmanager
+def _rule(rules: list[ReplyRule], rule: ReplyRule) -> Iterator[None]:
+    rules.append(rule)
+    try:
+        yield
+    finally:
+        rules.remove(rule)
+
+
+def _limited(path: str, reply: CannedReply, times: int | None) -> ReplyRule:
+    """Return a rule that sends the reply so many times, or always if `times` is None."""
+    remaining = times
+
+    def rule(request: RecordedRequest) -> CannedReply | None:
+        nonlocal remaining
+        if not request.path.startswith(path) or remaining == 0:
             return None
+        remaining = None if remaining is None else remaining - 1
+        return reply
 
-        wrongs = self.losses if answered else self.faults
-        wrongs.append(hold)
-        try:
-            yield go_on
-        finally:
-            go_on.set()
-            wrongs.remove(hold)
-
-    @contextmanager
-    def losing_the_answer(self, path: str, times: int = 1) -> Iterator[None]:
-        """Hand requests to that path on, and hang up instead of answering, so many times."""
-        left = [times]
-
-        def loss(sent: Sent) -> Reply | None:
-            if not sent.path.startswith(path) or left[0] == 0:
-                return None
-            left[0] -= 1
-            return Reply()
-
-        self.losses.append(loss)
-        try:
-            yield
-        finally:
-            self.losses.remove(loss)
+    return rule
 
 
-def problem(status: int, code: str, **more: Any) -> Reply:
-    """Give a problem as the service writes it."""
+def problem_reply(status: int, code: str, **members: Any) -> CannedReply:
+    """Return a problem as the service sends it."""
     kind = all_problems().get(code)
-    told: dict[str, Any] = {"title": code, "status": status, "detail": code, "code": code}
-    told["retryable"] = kind is not None and kind.retryable
-    body = {"type": f"/problems/{code}", **told, **more}
-    headers = {"Retry-After": str(more["retry_after"])} if "retry_after" in more else {}
-    return Reply(status, body, {"Content-Type": "application/problem+json", **headers})
+    body = {"type": f"/problems/{code}", "title": code, "status": status, "detail": code, "code": code}
+    body |= {"retryable": kind is not None and kind.retryable, **members}
+    headers = {"Retry-After": str(members["retry_after"])} if "retry_after" in members else {}
+    return CannedReply(status, body, {"Content-Type": "application/problem+json", **headers})
 
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, world: Network) -> None:
+    def __init__(self, proxy: RecordingProxy) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.world = world
+        self.proxy = proxy
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing: the browser hung up."""
+        """Ignore it: the browser closed the connection."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -158,29 +154,29 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         size = int(self.headers.get("Content-Length", 0))
         path = url.path + (f"?{url.query}" if url.query else "")
-        sent = Sent(self.command, url.netloc, path, dict(self.headers), self.rfile.read(size))
-        self.server.world.sent.append(sent)
-        if sent.host == self.server.world.api:
-            self._hand_on(sent)
+        request = RecordedRequest(self.command, url.netloc, path, dict(self.headers), self.rfile.read(size))
+        self.server.proxy.sent.append(request)
+        if request.host == self.server.proxy.api:
+            self._forward(request)
         else:
-            self._tell(200, {"Content-Type": "text/html"}, SITE.format(host=url.hostname).encode())
+            self._send(200, {"Content-Type": "text/html"}, WEBSITE.format(host=url.hostname).encode())
 
-    def _hand_on(self, sent: Sent) -> None:
-        world = self.server.world
-        wrong = _first(world.faults, sent)
-        if wrong is None:
-            answer = _ask(world.api, sent)
-            wrong = _first(world.losses, sent)
-            if wrong is None:
-                self._tell(*answer)
+    def _forward(self, request: RecordedRequest) -> None:
+        proxy = self.server.proxy
+        canned = _first_reply(proxy.before_api, request)
+        if canned is None:
+            reply = _request_api(proxy.api, request)
+            canned = _first_reply(proxy.after_api, request)
+            if canned is None:
+                self._send(*reply)
                 return
-        if wrong.status == 0:
+        if canned.status == 0:
             self.close_connection = True
             return
-        body = wrong.body if isinstance(wrong.body, bytes) else json.dumps(wrong.body).encode()
-        self._tell(wrong.status, wrong.headers, body)
+        body = canned.body if isinstance(canned.body, bytes) else json.dumps(canned.body).encode()
+        self._send(canned.status, canned.headers, body)
 
-    def _tell(self, status: int, headers: dict[str, str], body: bytes) -> None:
+    def _send(self, status: int, headers: dict[str, str], body: bytes) -> None:
         self.send_response_only(status)
         for name, value in headers.items():
             if name.lower() not in HOP_BY_HOP:
@@ -190,40 +186,40 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_CONNECT(self) -> None:
-        self.server.world.sent.append(Sent("CONNECT", self.path, "", {}, b""))
+        self.server.proxy.sent.append(RecordedRequest("CONNECT", self.path, "", {}, b""))
         self.send_error(502)
 
     do_GET = do_POST = do_DELETE = do_OPTIONS = do_HEAD = handle_any  # noqa: N815
 
-    def log_message(self, *_words: Any) -> None:
-        """Say nothing: what was sent is in `sent`."""
+    def log_message(self, *_args: Any) -> None:
+        """Log nothing: `sent` has every request."""
 
 
-def _first(wrongs: list[Fault], sent: Sent) -> Reply | None:
-    return next((reply for wrong in wrongs if (reply := wrong(sent))), None)
+def _first_reply(rules: list[ReplyRule], request: RecordedRequest) -> CannedReply | None:
+    return next((reply for rule in list(rules) if (reply := rule(request))), None)
 
 
 @contextmanager
-def network(api: str) -> Iterator[Network]:
-    """Run the browser's network; `api` is the API's host and port."""
-    world = Network(api)
-    server = _Server(world)
-    world.port = server.server_address[1]
+def recording_proxy(api: str) -> Iterator[RecordingProxy]:
+    """Run a proxy; `api` is the host and port of the API."""
+    proxy = RecordingProxy(api)
+    server = _Server(proxy)
+    proxy.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
     try:
-        yield world
+        yield proxy
     finally:
         server.shutdown()
         thread.join()
         server.server_close()
 
 
-def _ask(api: str, sent: Sent) -> tuple[int, dict[str, str], bytes]:
+def _request_api(api: str, request: RecordedRequest) -> tuple[int, dict[str, str], bytes]:
     connection = http.client.HTTPConnection(api, timeout=40)
-    headers = {name: value for name, value in sent.headers.items() if name.lower() not in HOP_BY_HOP}
+    headers = {name: value for name, value in request.headers.items() if name.lower() not in HOP_BY_HOP}
     try:
-        connection.request(sent.method, sent.path, sent.body or None, headers)
+        connection.request(request.method, request.path, request.body or None, headers)
         response = connection.getresponse()
         return response.status, dict(response.getheaders()), response.read()
     finally:

@@ -1,4 +1,4 @@
-"""A virtual screen with a window manager, for what a headless browser does not show: Chrome's own dialogs."""
+"""A virtual screen with a window manager, for Chrome's own dialogs: a headless browser does not show them."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from e2e_stack import until
 
 PROGRAMS = {"Xvfb": "xvfb", "xdotool": "xdotool", "openbox": "openbox"}
 SIZE = "1280x900x24"
-SPOT = (640, 700)  # in the page, below any dialog
-WHITE = 0xFF  # what the page is when no dialog dims it any more
-STILL = 10  # equal pictures, one each twentieth of a second
+PROBED_PIXEL = (640, 700)  # in the page, below the dialog
+WHITE = 0xFF  # the page when no dialog dims it
+STABLE_FRAMES = 10  # equal frames, one every 50 ms
 SECONDS = 20
-SECONDS_BETWEEN_KEYS = 1.0  # a key that follows another within half a second confirms no permission
+SECONDS_BETWEEN_KEYS = 1.0  # Chrome ignores a key within half a second of another
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A running X server: its display, and the file that holds its picture (XWD format)."""
+    """A running X server: its display, and the file with its screen contents (XWD format)."""
 
     display: str
     picture: Path
@@ -44,43 +44,43 @@ class Screen:
         return self.picture.read_bytes()
 
     def shows_dialog(self) -> bool:
-        """Tell whether the page is dimmed, as it is behind a modal dialog."""
+        """Return whether the page is dimmed, as it is behind a modal dialog."""
         data = self.pixels()
         header = struct.unpack(">25I", data[:100])
         size, row_bytes, colours = header[0], header[12], header[19]
-        at = size + 12 * colours + SPOT[1] * row_bytes + 4 * SPOT[0]
+        at = size + 12 * colours + PROBED_PIXEL[1] * row_bytes + 4 * PROBED_PIXEL[0]
         return max(data[at : at + 3]) < WHITE
 
     def allow(self) -> None:
-        """Press Allow: the button after the one that has the focus."""
+        """Press Allow, the button after the focused one."""
         until(self.shows_dialog, SECONDS)
-        self._wait_until_still()
+        self._wait_until_stable()
         before = self.pixels()
         self._press_until("Tab", lambda: self.pixels() != before)
         self._close_dialog()
 
     def deny(self) -> None:
-        """Press Deny, which has the focus when the dialog opens."""
+        """Press Deny, which is focused when the dialog opens."""
         until(self.shows_dialog, SECONDS)
         self._close_dialog()
 
     def _close_dialog(self) -> None:
-        """Press Return until it is heard; a dialog that has just opened ignores it."""
+        """Press Return until the dialog closes: a dialog that has just opened ignores keys."""
         self._press_until("Return", lambda: not self.shows_dialog())
-        self._wait_until_still()
+        self._wait_until_stable()
 
-    def _wait_until_still(self) -> None:
-        """Wait until nothing moves: what fades in or out has done so, and the focus is where it stays."""
-        pictures: deque[bytes] = deque(maxlen=STILL)
+    def _wait_until_stable(self) -> None:
+        """Wait until the screen no longer changes: dialogs have faded in or out, and the focus is set."""
+        frames: deque[bytes] = deque(maxlen=STABLE_FRAMES)
 
-        def is_still() -> bool:
-            pictures.append(self.pixels())
-            return len(pictures) == STILL and len(set(pictures)) == 1
+        def is_stable() -> bool:
+            frames.append(self.pixels())
+            return len(frames) == STABLE_FRAMES and len(set(frames)) == 1
 
-        until(is_still, SECONDS)
+        until(is_stable, SECONDS)
 
     def _press_until(self, key: str, condition: Callable[[], bool]) -> None:
-        """Press the key until it is heard, as slowly as Chrome demands of who confirms a permission."""
+        """Press the key until the condition is met, as slowly as Chrome requires for a permission dialog."""
         pressed_at = 0.0
 
         def press_or_wait() -> bool:
@@ -97,11 +97,11 @@ class Screen:
 
 @contextmanager
 def virtual_screen(folder: Path) -> Iterator[Screen]:
-    """Run an X server and a window manager; skip the test where they are missing, but not in CI."""
+    """Run an X server and a window manager; skip the test if they are missing, except in CI."""
     missing = [package for program, package in PROGRAMS.items() if not shutil.which(program)]
     if missing:
-        told = f"Chrome's permission dialog needs a screen: apt-get install {' '.join(missing)}"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(told)
+        message = f"Chrome's permission dialog needs a screen: apt-get install {' '.join(missing)}"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(message)
     folder.mkdir()
     read_end, write_end = os.pipe()
     with ExitStack() as stop:

@@ -1,4 +1,4 @@
-"""Takes the README's pictures of the extension, in a real popup; not collected with the tests.
+"""Takes the screenshots of the documentation in a real popup; pytest does not collect this file.
 
 python3 dev.py test -p no:randomly tests/extension/take_pictures.py
 """
@@ -17,82 +17,83 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium_support import Person, browser
+from chromium_support import BrowserUser, launch_browser
 from e2e_stack import ROOT, Stack
 from playwright.sync_api import Page, Playwright, expect
-from proxy_support import Network
+from proxy_support import RecordingProxy
 from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
 
 from app.core.accounts.workspaces import Workspace
 
 PICTURES = ROOT / "docs" / "pictures"
-SCALE = 2  # for screens with many pixels
-MOST_BYTES = 60_000
+SCALE = 2  # for high-density screens
+MAX_BYTES = 60_000
 COLOURS = 256
-EVERY = ("sign-in", "company", "masked", "asking", "revealed", "saved")
-TAKEN = {"light": EVERY, "dark": ("company", "revealed")}
-WITHOUT_ADDRESS = {"light": "Logan Rivera", "dark": "Marcus Kim"}  # in demo/people.csv
+ALL_VIEWS = ("sign-in", "company", "masked", "asking", "revealed", "saved")
+SCREENSHOTS = {"light": ALL_VIEWS, "dark": ("company", "revealed")}
+PEOPLE_WITHOUT_ADDRESS = {"light": "Logan Rivera", "dark": "Marcus Kim"}  # in demo/people.csv
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(  # noqa: PLR0917 -- fixtures
-    playwright: Playwright, net: Network, stack: Stack, vendors: Vendors, tmp_path: Path, theme: str
+    playwright: Playwright, proxy: RecordingProxy, stack: Stack, vendors: Vendors, tmp_path: Path, theme: str
 ) -> None:
     _import(stack)
-    may_answer = threading.Event()
-    somebody = WITHOUT_ADDRESS[theme]
-    knows = prospeo_knows(f"{somebody.replace(' ', '.').lower()}@northlight-optics.example")
+    may_reply = threading.Event()
+    name = PEOPLE_WITHOUT_ADDRESS[theme]
+    find = prospeo_knows(f"{name.replace(' ', '.').lower()}@northlight-optics.example")
 
-    def say(request: Request) -> tuple[int, Any]:
-        may_answer.wait(60)
-        status, answer = knows(request)
-        answer["person"]["full_name"] = somebody
-        answer["company"] = {"name": "Northlight Optics", "domain": "northlight-optics.example"}
-        return status, answer
+    def reply(request: Request) -> tuple[int, Any]:
+        may_reply.wait(60)
+        status, body = find(request)
+        body["person"]["full_name"] = name
+        body["company"] = {"name": "Northlight Optics", "domain": "northlight-optics.example"}
+        return status, body
 
-    vendors.says["prospeo"] = say
+    vendors.says["prospeo"] = reply
     workspace, token = stack.workspace(grant=250)
     with stack.database.transaction() as session:
         session.get_one(Workspace, workspace).name = "Acme Sales"
-    with browser(playwright, tmp_path, net, dark=theme == "dark") as started:
-        person = Person(started, net, stack, workspace, token)
-        popup = person.look_at("http://www.northlight-optics.example/")
+    with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:
+        user = BrowserUser(started, proxy, stack, workspace, token)
+        popup = user.open_popup_on("http://www.northlight-optics.example/")
         popup.get_by_label("Server").fill("https://contacts.acme.example")
         popup.get_by_label("E-mail").fill("you@acme.example")
         popup.get_by_label("Password").fill("correct horse")
         popup.evaluate("scrollTo(0, document.body.scrollHeight)")
-        _take(popup, "sign-in", theme)
+        _screenshot(popup, "sign-in", theme)
         popup.close()
 
-        person.sign_in()
-        popup = person.look_at("http://www.northlight-optics.example/")
+        user.sign_in()
+        popup = user.open_popup_on("http://www.northlight-optics.example/")
         expect(popup.get_by_role("button", name="Daniel Chen")).to_be_visible()
-        _take(popup, "company", theme)
+        _screenshot(popup, "company", theme)
         popup.get_by_role("button", name="Daniel Chen").click()
         expect(popup.get_by_role("button", name="Reveal phone")).to_be_visible()
-        _take(popup, "masked", theme)
+        _screenshot(popup, "masked", theme)
         popup.get_by_role("button", name="Back").click()
-        popup.get_by_role("button", name=somebody).click()
+        popup.get_by_role("button", name=name).click()
         popup.get_by_role("button", name="Find e-mail").click()
-        expect(popup.get_by_text("Asked Hunter. Asking Prospeo")).to_be_visible()
-        _take(popup, "asking", theme)
-        may_answer.set()
+        expect(popup.get_by_text("Searched Hunter. Searching Prospeo")).to_be_visible()
+        _screenshot(popup, "asking", theme)
+        may_reply.set()
         expect(popup.get_by_role("link", name="northlight-optics.example")).to_be_visible()
         popup.get_by_text("Receipt").click()
-        _take(popup, "revealed", theme)
+        _screenshot(popup, "revealed", theme)
         popup.get_by_text("Save this profile").click()
         popup.get_by_label("List").fill("Autumn conference")
         popup.get_by_label("Tags").fill("optics, speaker")
-        popup.get_by_label("Note").fill("Met at the stand; wants to hear of the next release.")
+        popup.get_by_label("Note").fill("Met at the stand; interested in the next release.")
         popup.get_by_role("button", name="Save", exact=True).click()
         saved = popup.get_by_text("Saved in Autumn conference")
         expect(saved).to_be_visible()
         saved.evaluate("line => line.scrollIntoView({ block: 'center' })")
-        _take(popup, "saved", theme)
-    for picture in PICTURES.glob(f"extension-*-{theme}.png"):  # only now: it takes longer than a provider may
-        picture.write_bytes(_with_a_palette(picture.read_bytes()))
-        assert picture.stat().st_size < MOST_BYTES
+        _screenshot(popup, "saved", theme)
+    # At the end: this takes longer than the provider timeout.
+    for picture in PICTURES.glob(f"extension-*-{theme}.png"):
+        picture.write_bytes(_reduce_colors(picture.read_bytes()))
+        assert picture.stat().st_size < MAX_BYTES
 
 
 def _import(stack: Stack) -> None:
@@ -102,9 +103,9 @@ def _import(stack: Stack) -> None:
         subprocess.run(command, cwd=ROOT, env=stack.environment, check=True, capture_output=True)
 
 
-def _take(popup: Page, name: str, theme: str) -> None:
-    """Write what the popup shows, without the caret and what the pointer is over."""
-    if name not in TAKEN[theme]:
+def _screenshot(popup: Page, name: str, theme: str) -> None:
+    """Write a screenshot of the popup, without the caret and without a hovered element."""
+    if name not in SCREENSHOTS[theme]:
         return
     popup.mouse.move(0, 0)
     popup.evaluate("document.activeElement.blur()")
@@ -116,8 +117,8 @@ def _take(popup: Page, name: str, theme: str) -> None:
     (PICTURES / f"extension-{name}-{theme}.png").write_bytes(taken)
 
 
-def _with_a_palette(png: bytes) -> bytes:
-    """Write a PNG of 8-bit RGB anew with its 256 commonest colours: a third of its size."""
+def _reduce_colors(png: bytes) -> bytes:
+    """Convert a PNG of 8-bit RGB to its 256 most common colours: a third of the size."""
     width, height = struct.unpack(">II", png[16:24])
     rows = _rows(
         zlib.decompress(b"".join(data for kind, data in _chunks(png) if kind == b"IDAT")), width, height
@@ -137,8 +138,8 @@ def _with_a_palette(png: bytes) -> bytes:
     )
 
 
-def _distance(one: bytes, other: bytes) -> int:
-    return sum((a - b) ** 2 for a, b in zip(one, other, strict=True))
+def _distance(color: bytes, other: bytes) -> int:
+    return sum((a - b) ** 2 for a, b in zip(color, other, strict=True))
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -150,7 +151,7 @@ def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _rows(data: bytes, width: int, height: int) -> Iterator[bytes]:
-    """Undo the filters of PNG (RFC 2083, section 6)."""
+    """Yield the rows without PNG's filters (RFC 2083, section 6)."""
     before, size = bytearray(width * 3), width * 3
     for number in range(height):
         kind, *row = data[number * (size + 1) : (number + 1) * (size + 1)]
@@ -164,4 +165,4 @@ def _rows(data: bytes, width: int, height: int) -> Iterator[bytes]:
 
 def _paeth(left: int, up: int, corner: int) -> int:
     straight = left + up - corner
-    return min((left, up, corner), key=lambda one: abs(straight - one))
+    return min((left, up, corner), key=lambda value: abs(straight - value))

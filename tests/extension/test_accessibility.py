@@ -1,4 +1,4 @@
-"""Everybody can use it: by keyboard alone, in light and dark, at 200 % zoom, and with a screen reader."""
+"""Accessibility: keyboard only, light and dark, 200 % zoom, screen reader."""
 
 from __future__ import annotations
 
@@ -9,204 +9,203 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium_support import Person, until
+from chromium_support import BrowserUser, until
+from company_support import Company, create_company
 from e2e_stack import Stack
-from people_support import Company, company_of_three
 from playwright.sync_api import Page, expect
-from proxy_support import problem
+from proxy_support import problem_reply
 from vendors_support import Says, Vendors, prospeo_knows
 from werkzeug import Request
 
-NARROWEST = 190  # CSS pixels: a side panel of 380 at 200 %
+NARROWEST_PANEL = 190  # CSS pixels: a side panel of 380 at 200 %
 HALF_A_POPUP = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, at 200 %
-SMALLEST_TARGET = 24
-MOST_STEPS = 60
+MIN_TARGET_SIZE = 24
+MAX_TAB_PRESSES = 60
 LIGHT_AND_DARK = pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-STRUCTURE = """() => {
-  const seen = (one) => one.checkVisibility() && !one.closest(".unseen");
-  const target = (one) => (one.matches("[type=checkbox], [type=radio]") ? one.closest("label") : one);
-  const area = (one) => target(one).getBoundingClientRect();
-  const say = (one) => `${one.outerHTML.slice(0, 120)} ${area(one).width}x${area(one).height}`;
-  const things = [...document.querySelectorAll("a, button, input, select, summary, textarea")].filter(seen);
-  const headings = [...document.querySelectorAll("h1, h2, h3, h4")].filter((one) => one.checkVisibility());
+DESCRIBE_STRUCTURE = """() => {
+  const visible = (node) => node.checkVisibility() && !node.closest(".visually-hidden");
+  const target = (node) => (node.matches("[type=checkbox], [type=radio]") ? node.closest("label") : node);
+  const area = (node) => target(node).getBoundingClientRect();
+  const describe = (node) => `${node.outerHTML.slice(0, 120)} ${area(node).width}x${area(node).height}`;
+  const all = (selector) => [...document.querySelectorAll(selector)];
+  const controls = all("a, button, input, select, summary, textarea").filter(visible);
+  const headings = all("h1, h2, h3, h4").filter((node) => node.checkVisibility());
   return {
     lang: document.documentElement.lang,
     title: document.title,
-    headings: headings.map((one) => Number(one.tagName[1])),
-    small: things.filter((one) => Math.min(area(one).width, area(one).height) < SMALLEST).map(say),
+    headings: headings.map((node) => Number(node.tagName[1])),
+    small: controls.filter((node) => Math.min(area(node).width, area(node).height) < SMALLEST).map(describe),
   };
-}""".replace("SMALLEST", str(SMALLEST_TARGET))
-CUT_OFF = """() => {
+}""".replace("SMALLEST", str(MIN_TARGET_SIZE))
+FIND_CUT_OFF = """() => {
   const root = document.documentElement;
   const found = root.scrollWidth > root.clientWidth ? [`the page is ${root.scrollWidth} wide`] : [];
   for (const one of document.body.querySelectorAll("*")) {
-    if (!one.checkVisibility() || one.closest(".unseen, svg, datalist")) continue;
-    const { left, right } = one.getBoundingClientRect();
-    const hides = getComputedStyle(one).overflowX !== "visible" && !one.matches("input, select, textarea");
-    const isWide = hides && one.scrollWidth > one.clientWidth + 1;
-    if (left < -1 || right > root.clientWidth + 1 || isWide) found.push(one.outerHTML.slice(0, 150));
+    if (!node.checkVisibility() || node.closest(".visually-hidden, svg, datalist")) continue;
+    const { left, right } = node.getBoundingClientRect();
+    const hides = getComputedStyle(node).overflowX !== "visible" && !node.matches("input, select, textarea");
+    const isWide = hides && node.scrollWidth > node.clientWidth + 1;
+    if (left < -1 || right > root.clientWidth + 1 || isWide) found.push(node.outerHTML.slice(0, 150));
   }
   return found;
 }"""
-OUT_OF_REACH = """() => {
+FIND_UNREACHABLE = """() => {
   const found = [];
   for (const one of document.querySelectorAll("button, a, input, select, summary, textarea")) {
-    if (!one.checkVisibility() || one.disabled) continue;
-    one.scrollIntoView({ block: "center", behavior: "instant" });
-    const { left, right, top, bottom } = one.getBoundingClientRect();
-    const there = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-    if (!there || !(one.contains(there) || there.contains(one))) found.push(one.outerHTML.slice(0, 150));
+    if (!node.checkVisibility() || node.disabled) continue;
+    node.scrollIntoView({ block: "center", behavior: "instant" });
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    if (!hit || !(node.contains(hit) || hit.contains(node))) found.push(node.outerHTML.slice(0, 150));
   }
   scrollTo(0, 0);
   return found;
 }"""
-FOCUSED = """() => {
-  const one = document.activeElement;
-  const style = getComputedStyle(one);
-  const { top, bottom, width } = one.getBoundingClientRect();
+DESCRIBE_FOCUS = """() => {
+  const node = document.activeElement;
+  const style = getComputedStyle(node);
+  const { top, bottom, width } = node.getBoundingClientRect();
   return {
-    name: one.getAttribute("aria-label") ?? one.labels?.[0]?.textContent ?? one.textContent ?? "",
-    isPage: one === document.body || one === document.documentElement,
+    name: node.getAttribute("aria-label") ?? node.labels?.[0]?.textContent ?? node.textContent ?? "",
+    isPage: node === document.body || node === document.documentElement,
     ring: style.outlineStyle === "none" ? 0 : parseFloat(style.outlineWidth),
     isThere: width > 0 && bottom > 0 && top < innerHeight,
   };
 }"""
-LISTEN = """() => {
-  window.heard = [];
+RECORD_ANNOUNCEMENTS = """() => {
+  window.announced = [];
   const region = document.getElementById("announcements");
-  new MutationObserver(() => window.heard.push(region.textContent)).observe(region, { childList: true });
+  new MutationObserver(() => window.announced.push(region.textContent)).observe(region, { childList: true });
 }"""
 
 
 @pytest.fixture
 def company(stack: Stack) -> Company:
-    return company_of_three(stack)
+    return create_company(stack)
 
 
 @pytest.fixture
-def hunter_may_answer(vendors: Vendors) -> Iterator[threading.Event]:
-    """Let Hunter know nobody, and keep that to itself until told."""
-    yield from _gate(vendors, "hunter", vendors.says["hunter"])
+def hunter_may_reply(vendors: Vendors) -> Iterator[threading.Event]:
+    """Make Hunter report a miss, once the event is set."""
+    yield from _hold_replies(vendors, "hunter", vendors.says["hunter"])
 
 
 @pytest.fixture
-def prospeo_may_answer(vendors: Vendors) -> Iterator[threading.Event]:
-    """Let Prospeo know everybody's address, and keep it to itself until told."""
-    yield from _gate(vendors, "prospeo", prospeo_knows(f"ada.{secrets.token_hex(4)}@northwind.dev"))
+def prospeo_may_reply(vendors: Vendors) -> Iterator[threading.Event]:
+    """Make Prospeo return an address for every person, once the event is set."""
+    yield from _hold_replies(vendors, "prospeo", prospeo_knows(f"ada.{secrets.token_hex(4)}@northwind.dev"))
 
 
-def _gate(vendors: Vendors, name: str, says: Says) -> Iterator[threading.Event]:
+def _hold_replies(vendors: Vendors, name: str, says: Says) -> Iterator[threading.Event]:
     event = threading.Event()
 
-    def say(request: Request) -> tuple[int, Any]:
+    def reply(request: Request) -> tuple[int, Any]:
         event.wait(30)
         return says(request)
 
-    vendors.says[name] = say
+    vendors.says[name] = reply
     yield event
     event.set()
 
 
 @LIGHT_AND_DARK
-def test_signing_in_has_no_barrier(person: Person, *, dark: bool) -> None:
-    popup = person.look_at("http://quiet.test/")
+def test_signing_in_is_accessible(user: BrowserUser, *, dark: bool) -> None:
+    popup = user.open_popup_on("http://quiet.test/")
     expect(popup.get_by_label("Password")).to_be_visible()
 
     assert popup.evaluate("matchMedia('(prefers-color-scheme: dark)').matches") is dark
     assert (_brightness(popup) < 60) is dark
-    _has_no_barrier(popup, "sign-in")
-    person.fill_in(popup, server="ftp://nowhere")
+    _assert_accessible(popup, "sign-in")
+    user.submit_sign_in(popup, server="ftp://nowhere")
     expect(popup.get_by_role("alert")).to_be_visible()
-    _has_no_barrier(popup, "sign-in with a wrong server")
-    person.fill_in(popup, password="wrong")
+    _assert_accessible(popup, "sign-in with a wrong server")
+    user.submit_sign_in(popup, password="wrong")
     expect(popup.get_by_role("alert")).to_have_text("Wrong e-mail or password.")
-    _has_no_barrier(popup, "sign-in with a wrong password")
+    _assert_accessible(popup, "sign-in with a wrong password")
 
 
 @LIGHT_AND_DARK
-def test_a_company_and_a_reveal_have_no_barrier(
-    person: Person, company: Company, prospeo_may_answer: threading.Event
+def test_a_company_and_a_reveal_are_accessible(
+    user: BrowserUser, company: Company, prospeo_may_reply: threading.Event
 ) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
-    _has_no_barrier(popup, "company and leads")
+    _assert_accessible(popup, "company and leads")
 
     popup.get_by_role("button", name="Cleo Clarke").click()
     popup.get_by_role("button", name="Find e-mail").click()
-    expect(popup.get_by_text("Asking Prospeo")).to_be_visible()
-    _has_no_barrier(popup, "asking")
-    prospeo_may_answer.set()
+    expect(popup.get_by_text("Searching Prospeo")).to_be_visible()
+    _assert_accessible(popup, "asking")
+    prospeo_may_reply.set()
     expect(popup.get_by_role("link", name="northwind.dev")).to_be_visible()
     popup.get_by_text("Receipt").click()
-    _has_no_barrier(popup, "found, with the receipt of a waterfall open")
+    _assert_accessible(popup, "found, with the receipt of a waterfall open")
 
     popup.get_by_role("button", name="Back").click()
     popup.get_by_role("button", name="Ada Lovelace").click()
     expect(popup.get_by_role("button", name="Reveal phone")).to_be_visible()
-    _has_no_barrier(popup, "person masked")
+    _assert_accessible(popup, "person masked")
     popup.get_by_role("button", name="Reveal e-mail").click()
     popup.get_by_text("Receipt").click()
     popup.get_by_text("Save this profile").click()
     expect(popup.get_by_label("Note")).to_be_visible()
-    _has_no_barrier(popup, "revealed, with the receipt and the form to save open")
+    _assert_accessible(popup, "revealed, with the receipt and the form to save open")
     popup.get_by_label("List").fill("Engineers")
     popup.get_by_role("button", name="Save", exact=True).click()
     expect(popup.get_by_text("Saved in Engineers")).to_be_visible()
     popup.get_by_role("button", name="History").click()
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
-    _has_no_barrier(popup, "history")
+    _assert_accessible(popup, "history")
     popup.get_by_role("button", name="Ada Lovelace").click()
     popup.get_by_text("Receipt").click()
-    _has_no_barrier(popup, "one question of the history")
+    _assert_accessible(popup, "one request of the history")
     popup.get_by_role("button", name="Settings").click()
     expect(popup.get_by_role("radio")).to_have_count(2)
-    _has_no_barrier(popup, "settings")
+    _assert_accessible(popup, "settings")
 
 
 @LIGHT_AND_DARK
-def test_what_is_missing_or_fails_has_no_barrier(
-    person: Person, company: Company, prospeo_may_answer: threading.Event
+def test_empty_states_and_errors_are_accessible(
+    user: BrowserUser, company: Company, prospeo_may_reply: threading.Event
 ) -> None:
-    person.sign_in()
-    profile = person.plays_profile(
-        f"stranger-{secrets.token_hex(4)}", "Ada Stranger", "Engineer at Northwind"
-    )
+    user.sign_in()
+    profile = user.serve_profile(f"stranger-{secrets.token_hex(4)}", "Ada Stranger", "Engineer at Northwind")
 
-    popup = person.look_at("about:blank")
+    popup = user.open_popup_on("about:blank")
     expect(popup.get_by_text("Nothing to look up here")).to_be_visible()
-    _has_no_barrier(popup, "nothing to look up")
+    _assert_accessible(popup, "nothing to look up")
     popup.get_by_role("searchbox").fill("nobody")
     popup.keyboard.press("Enter")
-    _has_no_barrier(popup, "a search for nothing")
+    _assert_accessible(popup, "an invalid search")
     popup.get_by_role("button", name="History").click()
-    expect(popup.get_by_text("Nothing was revealed so far")).to_be_visible()
-    _has_no_barrier(popup, "history, empty")
+    expect(popup.get_by_text("Nothing has been revealed yet")).to_be_visible()
+    _assert_accessible(popup, "history, empty")
     popup.close()
 
-    popup = person.look_at(f"http://unknown-{secrets.token_hex(4)}.test/")
+    popup = user.open_popup_on(f"http://unknown-{secrets.token_hex(4)}.test/")
     expect(popup.get_by_text("No company is known")).to_be_visible()
-    _has_no_barrier(popup, "unknown company")
+    _assert_accessible(popup, "unknown company")
     popup.close()
 
-    with person.network.failing("/api/ext/lookup", problem(429, "rate_limited", retry_after=30)):
-        popup = person.look_at(profile)
+    with user.proxy.replying("/api/ext/lookup", problem_reply(429, "rate_limited", retry_after=30)):
+        popup = user.open_popup_on(profile)
         expect(popup.get_by_role("alert")).to_contain_text("Too many requests")
-        _has_no_barrier(popup, "a failure with a countdown")
+        _assert_accessible(popup, "a failure with a countdown")
         popup.close()
 
-    popup = person.look_at(profile)
+    popup = user.open_popup_on(profile)
     expect(popup.get_by_role("button", name="Look up everything")).to_be_visible()
-    _has_no_barrier(popup, "unknown person")
+    _assert_accessible(popup, "unknown person")
     popup.get_by_role("button", name="Look up everything").click()
     expect(popup.get_by_text("You can close this")).to_be_visible()
-    _has_no_barrier(popup, "enrichment running")
+    _assert_accessible(popup, "enrichment running")
 
 
-def test_the_whole_way_goes_by_keyboard_with_the_focus_in_sight(person: Person, company: Company) -> None:
-    popup = person.look_at(company.website)
+def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, company: Company) -> None:
+    popup = user.open_popup_on(company.website)
 
-    for label, text in (("Server", person.server), ("E-mail", person.email), ("Password", "wrong")):
+    for label, text in (("Server", user.server), ("E-mail", user.email), ("Password", "wrong")):
         _tab_to(popup, label)
         popup.keyboard.type(text)
     popup.keyboard.press("Enter")
@@ -237,48 +236,52 @@ def test_the_whole_way_goes_by_keyboard_with_the_focus_in_sight(person: Person, 
     popup.keyboard.press("ArrowDown")
 
     expect(popup.get_by_role("radio", name="More private")).to_be_checked()
-    until(lambda: person.stored("local")["settings"]["ask"] == "prefix")
+    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
 
 
 @pytest.mark.parametrize("place", ["side panel", "popup"])
-def test_at_200_percent_nothing_is_cut_off_and_all_can_be_reached(
-    person: Person, company: Company, place: str, prospeo_may_answer: threading.Event
+def test_at_200_percent_nothing_is_cut_off_and_every_control_is_reachable(
+    user: BrowserUser, company: Company, place: str, prospeo_may_reply: threading.Event
 ) -> None:
-    panel = person.context.new_page()
-    panel.set_viewport_size({"width": NARROWEST, "height": 400} if place == "side panel" else HALF_A_POPUP)
-    panel.goto(f"chrome-extension://{person.id}/panel.html" + ("?side" if place == "side panel" else ""))
+    panel = user.context.new_page()
+    panel.set_viewport_size(
+        {"width": NARROWEST_PANEL, "height": 400} if place == "side panel" else HALF_A_POPUP
+    )
+    panel.goto(
+        f"chrome-extension://{user.extension_id}/panel.html" + ("?side" if place == "side panel" else "")
+    )
     expect(panel.get_by_label("Password")).to_be_visible()
-    _fits(panel, "sign-in")
-    person.fill_in(panel, password="wrong")
+    _assert_nothing_cut_off(panel, "sign-in")
+    user.submit_sign_in(panel, password="wrong")
     expect(panel.get_by_role("alert")).to_be_visible()
-    _fits(panel, "sign-in with an error")
+    _assert_nothing_cut_off(panel, "sign-in with an error")
 
-    person.sign_in()
+    user.sign_in()
     panel.reload()
-    if place == "popup":  # it is about the tab that it is in itself
+    if place == "popup":  # the popup's own tab is the active tab
         panel.get_by_role("searchbox").fill(company.profiles["Ada"])
         panel.keyboard.press("Enter")
     else:
-        _look_and_close(person, company)
+        _open_and_close_popup(user, company)
         panel.bring_to_front()
         expect(panel.get_by_role("button", name="Ada Lovelace")).to_be_visible()
-        _fits(panel, "company")
+        _assert_nothing_cut_off(panel, "company")
         panel.get_by_role("button", name="Ada Lovelace").click()
     expect(panel.get_by_role("button", name="Reveal phone")).to_be_visible()
-    _fits(panel, "person masked")
+    _assert_nothing_cut_off(panel, "person masked")
     panel.get_by_role("button", name="Reveal e-mail").click()
     panel.get_by_role("button", name="Reveal phone").click()
     expect(panel.get_by_text("Receipt")).to_have_count(2)
     for receipt in panel.get_by_text("Receipt").all():
         receipt.click()
     panel.get_by_text("Save this profile").click()
-    _fits(panel, "person revealed, all open")
+    _assert_nothing_cut_off(panel, "person revealed, all open")
     panel.get_by_role("button", name="History").click()
     expect(panel.get_by_role("button", name="Ada Lovelace")).to_have_count(2)
-    _fits(panel, "history")
+    _assert_nothing_cut_off(panel, "history")
     panel.get_by_role("button", name="Settings").click()
     expect(panel.get_by_role("radio")).to_have_count(2)
-    _fits(panel, "settings")
+    _assert_nothing_cut_off(panel, "settings")
     panel.get_by_role("button", name="Back").click()
     if place == "popup":
         panel.get_by_role("searchbox").fill(company.profiles["Cleo"])
@@ -286,58 +289,58 @@ def test_at_200_percent_nothing_is_cut_off_and_all_can_be_reached(
     else:
         panel.get_by_role("button", name="Cleo Clarke").click()
     panel.get_by_role("button", name="Find e-mail").click()
-    expect(panel.get_by_text("Asking Prospeo")).to_be_visible()
-    _fits(panel, "asking")
-    prospeo_may_answer.set()
+    expect(panel.get_by_text("Searching Prospeo")).to_be_visible()
+    _assert_nothing_cut_off(panel, "asking")
+    prospeo_may_reply.set()
     expect(panel.get_by_role("link", name="northwind.dev")).to_be_visible()
     panel.get_by_text("Receipt").click()
-    _fits(panel, "receipt of a waterfall")
+    _assert_nothing_cut_off(panel, "receipt of a waterfall")
 
 
-def test_a_screen_reader_hears_how_far_it_is_and_what_came_of_it(
-    person: Person,
+def test_a_screen_reader_announces_the_progress_and_the_result(
+    user: BrowserUser,
     company: Company,
-    hunter_may_answer: threading.Event,
-    prospeo_may_answer: threading.Event,
+    hunter_may_reply: threading.Event,
+    prospeo_may_reply: threading.Event,
 ) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     popup.get_by_role("button", name="Cleo Clarke").click()
     expect(popup.get_by_role("button", name="Find e-mail")).to_be_visible()
     email = popup.get_by_role("region", name="E-mail", exact=True)
-    popup.evaluate(LISTEN)
+    popup.evaluate(RECORD_ANNOUNCEMENTS)
 
     email.get_by_role("button", name="Find e-mail").click()
     progress = email.get_by_role("status")
-    expect(progress).to_have_text("Asking Hunter…")
+    expect(progress).to_have_text("Searching Hunter…")
     progress.evaluate("line => { line.isSameAsBefore = true; }")
-    hunter_may_answer.set()
-    expect(progress).to_have_text("Asked Hunter. Asking Prospeo…")
+    hunter_may_reply.set()
+    expect(progress).to_have_text("Searched Hunter. Searching Prospeo…")
     assert progress.evaluate(
         "line => line.isSameAsBefore"
-    )  # only a line that stays is read out when it changes
-    prospeo_may_answer.set()
+    )  # a change is announced only in a line that is not replaced
+    prospeo_may_reply.set()
     expect(email.get_by_role("link", name="northwind.dev")).to_be_visible()
     popup.get_by_role("button", name="Find phone").click()
     phone = popup.get_by_role("region", name="Phone", exact=True)
     expect(phone).to_contain_text("Nothing found. Nothing was charged.")
 
     found = email.get_by_role("link", name="northwind.dev").text_content()
-    assert popup.evaluate("heard") == [found, "Nothing found. Nothing was charged."]
-    with person.network.failing("/api/ext/linkedin-save", problem(422, "person_suppressed")):
+    assert popup.evaluate("announced") == [found, "Nothing found. Nothing was charged."]
+    with user.proxy.replying("/api/ext/linkedin-save", problem_reply(422, "person_suppressed")):
         popup.get_by_text("Save this profile").click()
         popup.get_by_role("button", name="Save", exact=True).click()
-        expect(popup.get_by_role("heading", level=1)).to_have_text("This person asked to be left alone")
-    assert popup.evaluate("heard").pop() == "This person asked to be left alone"
+        expect(popup.get_by_role("heading", level=1)).to_have_text("This person has opted out")
+    assert popup.evaluate("announced").pop() == "This person has opted out"
 
 
-def test_who_wants_less_motion_gets_none_that_matters(
-    person: Person, prospeo_may_answer: threading.Event
+def test_the_spinner_slows_down_for_users_who_prefer_reduced_motion(
+    user: BrowserUser, prospeo_may_reply: threading.Event
 ) -> None:
-    person.sign_in()
-    popup = person.look_at(person.plays_profile(f"still-{secrets.token_hex(4)}", "Ada Still"))
+    user.sign_in()
+    popup = user.open_popup_on(user.serve_profile(f"still-{secrets.token_hex(4)}", "Ada Still"))
     popup.get_by_role("button", name="Find e-mail").click()
-    expect(popup.get_by_text("Asking Prospeo")).to_be_visible()
+    expect(popup.get_by_text("Searching Prospeo")).to_be_visible()
     turn = "getComputedStyle(document.querySelector('.spinner'))"
 
     usual = popup.evaluate(f"parseFloat({turn}.animationDuration)")
@@ -350,9 +353,9 @@ def test_who_wants_less_motion_gets_none_that_matters(
     assert reduced >= 5
 
 
-def _has_no_barrier(panel: Page, state: str) -> None:
+def _assert_accessible(panel: Page, state: str) -> None:
     results = Axe().run(panel)
-    structure = panel.evaluate(STRUCTURE)
+    structure = panel.evaluate(DESCRIBE_STRUCTURE)
     steps = list(zip([0, *structure["headings"]], structure["headings"], strict=False))
 
     assert results.violations_count == 0, f"{state}: {results.generate_report()}"
@@ -364,31 +367,31 @@ def _has_no_barrier(panel: Page, state: str) -> None:
 
 
 def _brightness(panel: Page) -> float:
-    """Give how bright the ground behind it all is, from 0 to 255."""
+    """Return the brightness of the page background, from 0 to 255."""
     colour: str = panel.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     parts = [float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
     return sum(parts) / len(parts)
 
 
-def _fits(panel: Page, state: str) -> None:
-    assert panel.evaluate(CUT_OFF) == [], state
-    assert panel.evaluate(OUT_OF_REACH) == [], state
+def _assert_nothing_cut_off(panel: Page, state: str) -> None:
+    assert panel.evaluate(FIND_CUT_OFF) == [], state
+    assert panel.evaluate(FIND_UNREACHABLE) == [], state
 
 
-def _look_and_close(person: Person, company: Company) -> None:
-    popup = person.look_at(company.website)
+def _open_and_close_popup(user: BrowserUser, company: Company) -> None:
+    popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
     popup.close()
 
 
 def _tab_to(panel: Page, name: str) -> None:
-    """Press Tab until the focus is on what bears that name; it is to be seen wherever it goes."""
-    for _step in range(MOST_STEPS):
+    """Press Tab until the named control is focused; the focus must be visible at every step."""
+    for _step in range(MAX_TAB_PRESSES):
         panel.keyboard.press("Tab")
-        focus = panel.evaluate(FOCUSED)
+        focus = panel.evaluate(DESCRIBE_FOCUS)
         if not focus["isPage"]:
             assert focus["ring"] >= 2, focus
             assert focus["isThere"], focus
         if focus["name"].startswith(name):
             return
-    pytest.fail(f"Tab never comes to {name}")
+    pytest.fail(f"Tab does not reach {name}")

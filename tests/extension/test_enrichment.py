@@ -1,4 +1,4 @@
-"""Requesting enrichment of somebody unknown, closing the popup, and finding it done by the icon's number."""
+"""Enrichment of an unknown person, in the open popup and in the background."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from chromium_support import Person, until
+from chromium_support import BrowserUser, until
 from playwright.sync_api import Locator, Page, expect
 from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
@@ -20,10 +20,10 @@ PRICE = "Look up everything · at most 2 credits"
 
 @dataclass
 class Prospeo:
-    """Knows an address of whoever it is asked about, and may be told to take its time."""
+    """Prospeo with an address for every person, which it returns once `may_reply` is set."""
 
     address: str
-    may_answer: threading.Event
+    may_reply: threading.Event
 
 
 @pytest.fixture
@@ -31,44 +31,46 @@ def prospeo(vendors: Vendors) -> Iterator[Prospeo]:
     vendor = Prospeo(f"ada.{secrets.token_hex(4)}@northwind.dev", threading.Event())
     knows = prospeo_knows(vendor.address)
 
-    def say(request: Request) -> tuple[int, Any]:
-        vendor.may_answer.wait(30)
+    def reply(request: Request) -> tuple[int, Any]:
+        vendor.may_reply.wait(30)
         return knows(request)
 
-    vendors.says["prospeo"] = say
+    vendors.says["prospeo"] = reply
     yield vendor
-    vendor.may_answer.set()
+    vendor.may_reply.set()
 
 
-def stranger(person: Person) -> str:
-    return person.plays_profile(f"stranger-{secrets.token_hex(4)}", "Ada Lovelace", "Engineer at Northwind")
+def stranger(user: BrowserUser) -> str:
+    return user.serve_profile(f"stranger-{secrets.token_hex(4)}", "Ada Lovelace", "Engineer at Northwind")
 
 
 def part(popup: Page, name: str = "Full profile") -> Locator:
     return popup.get_by_role("region", name=name, exact=True)
 
 
-def driven_until(person: Person, badge: str) -> None:
-    """Let the worker's alarm ring until the icon has that number."""
-    until(lambda: person.ring_alarm() or person.badge() == badge, 30)
+def trigger_alarm_until_badge(user: BrowserUser, badge: str) -> None:
+    """Trigger the service worker's alarm until the icon shows that number."""
+    until(lambda: user.trigger_alarm() or user.badge_text() == badge, 30)
 
 
-def test_the_price_of_an_enrichment_is_on_its_button_and_asking_for_it_costs_nothing(person: Person) -> None:
-    person.sign_in()
+def test_the_price_of_an_enrichment_is_on_its_button_and_the_estimate_is_free(user: BrowserUser) -> None:
+    user.sign_in()
 
-    popup = person.look_at(stranger(person))
+    popup = user.open_popup_on(stranger(user))
 
     expect(part(popup).get_by_role("button")).to_have_text(PRICE)
-    [asked] = person.network.to_api(REQUEST)
-    assert asked.json["dry_run"] is True
-    assert person.balance() == 100
-    assert person.questions() == []
+    [estimate] = user.proxy.api_requests(REQUEST)
+    assert estimate.json["dry_run"] is True
+    assert user.balance() == 100
+    assert user.stored_requests() == []
 
 
-def test_until_its_price_is_known_it_cannot_be_asked_for_and_then_nothing_moves(person: Person) -> None:
-    person.sign_in()
-    with person.network.holding(REQUEST):
-        popup = person.look_at(stranger(person))
+def test_the_enrichment_button_is_disabled_until_its_price_is_known_and_nothing_moves_then(
+    user: BrowserUser,
+) -> None:
+    user.sign_in()
+    with user.proxy.holding(REQUEST):
+        popup = user.open_popup_on(stranger(user))
         expect(part(popup).get_by_role("button")).to_be_disabled()
         before = layout(popup)
 
@@ -77,104 +79,107 @@ def test_until_its_price_is_known_it_cannot_be_asked_for_and_then_nothing_moves(
 
 
 def layout(popup: Page) -> list[Any]:
-    """Give where everything lies that is there to be pressed."""
-    script = (
-        "all => all.map(one => { const {x, y, height} = one.getBoundingClientRect(); return [x, y, height] })"
-    )
+    """Return the positions of all visible controls."""
+    script = """nodes => nodes.map((node) => {
+      const { x, y, height } = node.getBoundingClientRect();
+      return [x, y, height];
+    })"""
     return list(popup.locator("main").locator("button:visible, summary:visible").evaluate_all(script))
 
 
-def test_an_enrichment_goes_on_while_the_popup_is_closed_and_its_end_is_on_the_badge(
-    person: Person, vendors: Vendors, prospeo: Prospeo
+def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the_badge(
+    user: BrowserUser, vendors: Vendors, prospeo: Prospeo
 ) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
+    user.sign_in()
+    url = stranger(user)
+    popup = user.open_popup_on(url)
     part(popup).get_by_role("button", name=PRICE).click()
     expect(part(popup)).to_contain_text("You can close this")
     until(lambda: vendors.calls("prospeo"))
     popup.close()
-    assert person.badge() == ""
-    prospeo.may_answer.set()
-    driven_until(person, "1")
+    assert user.badge_text() == ""
+    prospeo.may_reply.set()
+    trigger_alarm_until_badge(user, "1")
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
     expect(popup.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
     expect(part(popup, "E-mail").get_by_role("link")).to_have_text(prospeo.address)
     expect(popup.locator("main")).not_to_contain_text("Not known yet")
     expect(part(popup)).to_have_count(0)
     expect(popup.locator("header")).to_contain_text("99 credits")
-    until(lambda: person.badge() == "")
-    assert person.questions() == []
-    assert person.balance() == 99
+    until(lambda: user.badge_text() == "")
+    assert user.stored_requests() == []
+    assert user.balance() == 99
     assert vendors.calls("prospeo") == 1
 
 
-def test_an_enrichment_that_is_waited_for_ends_at_the_person(person: Person, prospeo: Prospeo) -> None:
-    person.sign_in()
-    popup = person.look_at(stranger(person))
+def test_an_enrichment_opens_the_person_it_found(user: BrowserUser, prospeo: Prospeo) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(stranger(user))
     part(popup).get_by_role("button", name=PRICE).click()
-    expect(part(popup)).to_contain_text("Asking Prospeo")
+    expect(part(popup)).to_contain_text("Searching Prospeo")
 
-    prospeo.may_answer.set()
+    prospeo.may_reply.set()
 
     expect(part(popup, "E-mail").get_by_role("link")).to_have_text(prospeo.address)
     expect(popup.locator("header")).to_contain_text("99 credits")
-    assert person.badge() == ""
+    assert user.badge_text() == ""
 
 
 @pytest.mark.own_browser
-def test_an_enrichment_under_way_is_found_again_and_not_asked_twice(
-    person: Person, vendors: Vendors, prospeo: Prospeo
+def test_an_enrichment_in_progress_is_shown_again_and_not_requested_twice(
+    user: BrowserUser, vendors: Vendors, prospeo: Prospeo
 ) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
+    user.sign_in()
+    url = stranger(user)
+    popup = user.open_popup_on(url)
     part(popup).get_by_role("button", name=PRICE).click()
     until(lambda: vendors.calls("prospeo"))
     popup.close()
-    person.stop_worker(person.tabs()[0])
+    user.stop_worker(user.tabs()[0])
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
     expect(part(popup).get_by_role("status")).to_contain_text("Prospeo")
     expect(part(popup).get_by_role("button")).to_have_count(0)
-    prospeo.may_answer.set()
+    prospeo.may_reply.set()
     expect(part(popup, "E-mail").get_by_role("link")).to_have_text(prospeo.address)
-    asked = [sent for sent in person.network.to_api(REQUEST) if "dry_run" not in sent.json]
-    assert len({sent.headers["Idempotency-Key"] for sent in asked}) == 1
+    requests = [request for request in user.proxy.api_requests(REQUEST) if "dry_run" not in request.json]
+    assert len({request.headers["Idempotency-Key"] for request in requests}) == 1
     assert vendors.calls("prospeo") == 1
 
 
-def test_an_enrichment_that_finds_nobody_says_so_and_costs_nothing(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at(stranger(person))
+def test_an_enrichment_without_a_result_shows_a_message_and_is_not_charged(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(stranger(user))
 
     part(popup).get_by_role("button", name=PRICE).click()
 
-    expect(part(popup)).to_contain_text("Nobody knows this person. Nothing was charged.")
+    expect(part(popup)).to_contain_text("No provider knows this person. Nothing was charged.")
     part(popup).get_by_text("Receipt").click()
-    expect(part(popup).get_by_role("row").filter(has_text="Hunter").first).to_contain_text("does not know")
+    expect(part(popup).get_by_role("row").filter(has_text="Hunter").first).to_contain_text("not found")
     expect(part(popup).locator("details")).to_contain_text("Charged: 0 credits")
     expect(popup.locator("header")).to_contain_text("100 credits")
-    assert person.balance() == 100
+    assert user.balance() == 100
 
 
-def test_that_nobody_was_found_while_the_popup_was_closed_is_said_at_the_next_opening(person: Person) -> None:
-    person.sign_in()
-    url = stranger(person)
-    popup = person.look_at(url)
-    with person.network.holding("/api/ext/jobs"):
+def test_an_enrichment_that_found_no_one_while_the_popup_was_closed_is_shown_at_the_next_opening(
+    user: BrowserUser,
+) -> None:
+    user.sign_in()
+    url = stranger(user)
+    popup = user.open_popup_on(url)
+    with user.proxy.holding("/api/ext/jobs"):
         part(popup).get_by_role("button", name=PRICE).click()
         expect(part(popup)).to_contain_text("You can close this")
         popup.close()
-    driven_until(person, "1")
+    trigger_alarm_until_badge(user, "1")
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
-    expect(part(popup)).to_contain_text("Nobody knows this person. Nothing was charged.")
-    until(lambda: person.badge() == "")
+    expect(part(popup)).to_contain_text("No provider knows this person. Nothing was charged.")
+    until(lambda: user.badge_text() == "")
     popup.close()
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
     expect(part(popup).get_by_role("button")).to_have_text(PRICE)

@@ -1,15 +1,15 @@
-"""What was asked so far, what a person can choose, and the way out."""
+"""History, settings and sign-out."""
 
 from __future__ import annotations
 
 import re
 import secrets
 
-from chromium_support import Person, pressed, until
-from people_support import company_of_three
+from chromium_support import BrowserUser, mouse_held_down_on, until
+from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
 
-CARD = "/api/ext/company-by-hash"
+COMPANY = "/api/ext/company-by-hash"
 DAY = re.compile(r"\w+ \d+, \d{4}")
 TIME = re.compile(r"\d+:\d\d")
 DATE = re.compile(r"\w+ \d+, \d{4}, \d+:\d\d")
@@ -25,7 +25,7 @@ def open_history(popup: Page) -> None:
 
 
 def reveal(popup: Page, name: str, field: str) -> Locator:
-    """Reveal from the list of a company's people, and go back to it; give where the value was."""
+    """Reveal a value of a listed person; return the card that shows it."""
     popup.locator(".people").get_by_role("button", name=name).click()
     part = popup.get_by_role("region", name=field, exact=True)
     part.get_by_role("button", name=re.compile("^(Reveal|Find)")).click()
@@ -33,10 +33,10 @@ def reveal(popup: Page, name: str, field: str) -> Locator:
     return part
 
 
-def test_reveals_are_listed_with_names_outcomes_and_dates_the_newest_first(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_reveals_are_listed_with_names_outcomes_and_dates_the_newest_first(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     for name, field in (("Ada", "E-mail"), ("Ada", "Phone"), ("Cleo", "E-mail")):
         reveal(popup, name, field)
         popup.get_by_role("button", name="Back").click()
@@ -53,10 +53,10 @@ def test_reveals_are_listed_with_names_outcomes_and_dates_the_newest_first(perso
     expect(popup.locator("main")).not_to_contain_text("@")
 
 
-def test_a_row_of_the_history_opens_the_answer_with_its_receipt_and_the_person(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_a_history_row_opens_the_result_with_its_receipt_and_the_person(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     reveal(popup, "Ada", "E-mail")
     open_history(popup)
 
@@ -67,9 +67,9 @@ def test_a_row_of_the_history_opens_the_answer_with_its_receipt_and_the_person(p
     expect(popup.get_by_role("heading", level=1)).to_be_focused()
     expect(popup.locator("main")).to_contain_text(DATE)
     popup.get_by_text("Receipt").click()
-    expect(popup.locator("details")).to_contain_text("Known already; nobody was asked")
+    expect(popup.locator("details")).to_contain_text("Already known; no provider was searched")
     expect(popup.locator("details")).to_contain_text(re.compile(r"Job job_\w{24}"))
-    assert person.balance() == 99
+    assert user.balance() == 99
     popup.get_by_role("button", name="Open profile").click()
     expect(popup.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
     for _step in ("the answer", "the history", "the company"):
@@ -77,19 +77,19 @@ def test_a_row_of_the_history_opens_the_answer_with_its_receipt_and_the_person(p
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
 
 
-def test_an_empty_history_says_so(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at("http://www.nobody-knows-this.test/")
+def test_an_empty_history_shows_a_message(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on("http://www.nobody-knows-this.test/")
 
     popup.get_by_role("button", name="History").click()
 
     expect(popup.get_by_role("heading", name="History")).to_be_visible()
-    expect(popup.locator("main")).to_contain_text("Nothing was revealed so far.")
+    expect(popup.locator("main")).to_contain_text("Nothing has been revealed yet.")
 
 
-def test_what_was_looked_for_in_vain_is_told_by_the_history_too(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at(person.plays_profile(f"nobody-{secrets.token_hex(4)}", "Una Known"))
+def test_the_history_lists_searches_without_a_result(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(user.serve_profile(f"nobody-{secrets.token_hex(4)}", "Una Known"))
     email = popup.get_by_role("region", name="E-mail", exact=True)
     email.get_by_role("button", name="Find e-mail").click()
     expect(email).to_contain_text("Nothing found")
@@ -100,69 +100,69 @@ def test_what_was_looked_for_in_vain_is_told_by_the_history_too(person: Person) 
 
     expect(popup.locator("main")).to_contain_text("Nothing found. Nothing was charged.")
     popup.get_by_text("Receipt").click()
-    expect(popup.get_by_role("row", name="Hunter does not know")).to_be_visible()
+    expect(popup.get_by_role("row", name="Hunter not found")).to_be_visible()
 
 
-def test_a_button_that_is_pressed_while_the_credits_change_is_heard(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at("http://www.acme.test/")
+def test_a_button_pressed_while_the_balance_changes_still_works(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on("http://www.acme.test/")
     expect(popup.locator("header")).to_contain_text("100 credits")
 
-    with pressed(popup, popup.get_by_role("button", name="Settings")):
-        session = person.stored("session")["session"]
+    with mouse_held_down_on(popup, popup.get_by_role("button", name="Settings")):
+        session = user.get_storage("session")["session"]
         session["credits"]["balance"] = 77
-        person.store("session", session=session)
+        user.set_storage("session", session=session)
         expect(popup.locator("header")).to_contain_text("77 credits")
 
     expect(popup.get_by_role("heading", level=1)).to_have_text("Settings")
 
 
-def test_the_choice_between_hash_and_prefix_changes_what_is_sent(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_the_setting_for_hash_or_prefix_changes_what_is_sent(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     popup.get_by_role("button", name="Settings").click()
-    expect(popup.locator("main")).to_contain_text(person.email)
+    expect(popup.locator("main")).to_contain_text(user.email)
     expect(popup.get_by_label("Standard")).to_be_checked()
 
     popup.get_by_label("More private").check()
-    until(lambda: person.stored("local")["settings"]["ask"] == "prefix")
+    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
     popup.close()
-    popup = person.look_at(company.website)
-    expect(popup.get_by_role("button", name="Show the people")).to_be_visible()
+    popup = user.open_popup_on(company.website)
+    expect(popup.get_by_role("button", name="Show people")).to_be_visible()
     popup.get_by_role("button", name="Settings").click()
     expect(popup.get_by_label("More private")).to_be_checked()
     popup.get_by_label("Standard").check()
-    until(lambda: person.stored("local")["settings"]["ask"] == "hash")
+    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "hash")
     popup.get_by_role("button", name="Back").click()
 
     expect(rows(popup)).to_have_count(3)
-    expect(popup.get_by_role("button", name="Show the people")).to_have_count(0)
-    asked = [sorted(sent.json) for sent in person.network.to_api(CARD)]
-    assert asked[0] == asked[-1] == ["hashes", "kind"]
-    assert asked[1:-1] == [["prefix"]]
+    expect(popup.get_by_role("button", name="Show people")).to_have_count(0)
+    keys = [sorted(sent.json) for sent in user.proxy.api_requests(COMPANY)]
+    assert keys[0] == keys[-1] == ["hashes", "kind"]
+    assert keys[1:-1] == [["prefix"]]
 
 
-def test_signing_out_leads_to_the_form_and_ends_the_token(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in(lists=["Secret list"])
-    popup = person.look_at(company.website)
+def test_signing_out_leads_to_the_form_and_revokes_the_token(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in(lists=["Secret list"])
+    popup = user.open_popup_on(company.website)
     reveal(popup, "Ada", "E-mail")
     popup.get_by_role("button", name="Settings").click()
 
     popup.get_by_role("button", name="Sign out").click()
 
     expect(popup.get_by_label("Password")).to_be_visible()
-    expect(popup.get_by_label("Server")).to_have_value(person.server)
-    expect(popup.get_by_label("E-mail")).to_have_value(person.email)
+    expect(popup.get_by_label("Server")).to_have_value(user.server)
+    expect(popup.get_by_label("E-mail")).to_have_value(user.email)
     expect(popup.locator("body")).not_to_contain_text("credits")
-    kept = str(person.stored("local")) + str(person.stored("session"))
-    assert person.token.removeprefix("Bearer ") not in kept
-    assert company.emails["Ada"] not in kept
-    assert "Secret list" not in kept
-    assert person.stack.call("GET", "/api/ext/session", Authorization=person.token).status == 401
+    stored = str(user.get_storage("local")) + str(user.get_storage("session"))
+    assert user.token.removeprefix("Bearer ") not in stored
+    assert company.emails["Ada"] not in stored
+    assert "Secret list" not in stored
+    assert user.stack.call("GET", "/api/ext/session", Authorization=user.token).status == 401
     popup.close()
-    sent = len(person.network.to_api())
-    popup = person.look_at(company.website)
+    sent = len(user.proxy.api_requests())
+    popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("button", name="Sign in")).to_be_visible()
-    assert len(person.network.to_api()) == sent
+    assert len(user.proxy.api_requests()) == sent

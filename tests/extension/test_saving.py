@@ -1,74 +1,74 @@
-"""Saving a profile with a list, tags and a note, and finding it saved the next time."""
+"""Saved profiles: list, tags, note and unsaved input."""
 
 from __future__ import annotations
 
 import secrets
 from typing import Any
 
-from chromium_support import Person, until
-from people_support import company_of_three
+from chromium_support import BrowserUser, until
+from company_support import create_company
 from playwright.sync_api import Page, expect
 
 SAVE = "/api/ext/linkedin-save"
 
 
-def profile(person: Person) -> str:
-    """Let the network have somebody whom the service does not know; give the address of the page."""
-    return person.plays_profile(f"saved-{secrets.token_hex(4)}", "Grace Hopper", "Rear admiral at  Navy")
+def profile(user: BrowserUser) -> str:
+    """Serve the profile page of a person unknown to the service; return its URL."""
+    return user.serve_profile(f"saved-{secrets.token_hex(4)}", "Grace Hopper", "Rear admiral at  Navy")
 
 
-def unfold(popup: Page) -> None:
+def open_save_form(popup: Page) -> None:
     popup.get_by_text("Save this profile").click()
 
 
-def fill(popup: Page, *, kept_in: str, tags: str = "", note: str = "") -> None:
-    popup.get_by_label("List", exact=True).fill(kept_in)
+def fill(popup: Page, *, list_name: str, tags: str = "", note: str = "") -> None:
+    popup.get_by_label("List", exact=True).fill(list_name)
     popup.get_by_label("Tags, separated by commas").fill(tags)
     popup.get_by_label("Note").fill(note)
 
 
-def saved(person: Person) -> list[dict[str, Any]]:
-    """Give what was sent to be saved."""
-    return [sent.json for sent in person.network.to_api(SAVE)]
+def saved_bodies(user: BrowserUser) -> list[dict[str, Any]]:
+    """Return the bodies of the save requests."""
+    return [sent.json for sent in user.proxy.api_requests(SAVE)]
 
 
-def test_a_saved_profile_says_in_which_list_it_is_and_is_changed_there(person: Person) -> None:
-    person.sign_in()
-    url = profile(person)
-    popup = person.look_at(url)
-    unfold(popup)
-    fill(popup, kept_in=" Hot leads ", tags="navy, compilers,, navy ", note="Met at a fair.\nCall in May.")
+def test_a_saved_profile_shows_its_list_and_can_be_changed(user: BrowserUser) -> None:
+    user.sign_in()
+    url = profile(user)
+    popup = user.open_popup_on(url)
+    open_save_form(popup)
+    fill(popup, list_name=" Hot leads ", tags="navy, compilers,, navy ", note="Met at a fair.\nCall in May.")
     popup.get_by_role("button", name="Save", exact=True).click()
     expect(popup.get_by_text("Saved in Hot leads")).to_be_visible()
     popup.close()
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
     expect(popup.get_by_text("Saved in Hot leads")).to_be_visible()
     expect(popup.get_by_label("List", exact=True)).to_have_value("Hot leads")
     expect(popup.get_by_label("Tags, separated by commas")).to_have_value("navy, compilers")
     expect(popup.get_by_label("Note")).to_have_value("Met at a fair.\nCall in May.")
-    fill(popup, kept_in="Navy")
+    fill(popup, list_name="Navy")
     popup.get_by_role("button", name="Save changes").click()
     expect(popup.get_by_text("Saved in Navy")).to_be_visible()
     popup.close()
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
     expect(popup.get_by_text("Saved in Navy")).to_be_visible()
     expect(popup.get_by_label("Tags, separated by commas")).to_have_value("")
     expect(popup.get_by_label("Note")).to_have_value("")
     expect(popup.locator("header")).to_contain_text("100 credits")
 
 
-def test_what_the_page_shows_of_the_person_is_saved_with_the_profile(person: Person) -> None:
-    person.sign_in()
-    url = profile(person)
-    popup = person.look_at(url)
-    unfold(popup)
+def test_the_details_on_the_profile_page_are_saved_with_the_profile(user: BrowserUser) -> None:
+    user.sign_in()
+    url = profile(user)
+    popup = user.open_popup_on(url)
+    open_save_form(popup)
 
     popup.get_by_role("button", name="Save", exact=True).click()
 
     expect(popup.locator("summary").filter(has_text="Saved")).to_be_visible()
-    assert saved(person) == [
+    assert saved_bodies(user) == [
         {
             "profile": {
                 "linkedin_url": url.rstrip("/"),
@@ -82,18 +82,18 @@ def test_what_the_page_shows_of_the_person_is_saved_with_the_profile(person: Per
     ]
 
 
-def test_who_is_known_is_saved_with_name_title_and_company(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_a_known_person_is_saved_with_name_title_and_company(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     popup.get_by_role("button", name="Ada Lovelace").click()
-    unfold(popup)
-    fill(popup, kept_in="Engines")
+    open_save_form(popup)
+    fill(popup, list_name="Engines")
 
     popup.get_by_role("button", name="Save", exact=True).click()
 
     expect(popup.get_by_text("Saved in Engines")).to_be_visible()
-    [sent] = saved(person)
+    [sent] = saved_bodies(user)
     assert sent["profile"] == {
         "linkedin_url": company.profiles["Ada"],
         "full_name": "Ada Lovelace",
@@ -105,91 +105,91 @@ def test_who_is_known_is_saved_with_name_title_and_company(person: Person) -> No
     expect(popup.get_by_role("button", name="Bob Babbage")).not_to_contain_text("Saved")
 
 
-def test_what_was_typed_and_not_saved_is_there_at_the_next_opening(person: Person) -> None:
-    person.sign_in()
-    url = profile(person)
-    popup = person.look_at(url)
-    unfold(popup)
-    fill(popup, kept_in="Half", tags="ty", note="ped and not yet")
-    until(lambda: "ped and not yet" in str(person.stored("session")))
+def test_unsaved_input_is_restored_at_the_next_opening(user: BrowserUser) -> None:
+    user.sign_in()
+    url = profile(user)
+    popup = user.open_popup_on(url)
+    open_save_form(popup)
+    fill(popup, list_name="Half", tags="ty", note="ped and not yet")
+    until(lambda: "ped and not yet" in str(user.get_storage("session")))
     popup.close()
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
     expect(popup.get_by_label("List", exact=True)).to_have_value("Half")
     expect(popup.get_by_label("Tags, separated by commas")).to_have_value("ty")
     expect(popup.get_by_label("Note")).to_have_value("ped and not yet")
     popup.get_by_role("button", name="Save", exact=True).click()
     expect(popup.get_by_text("Saved in Half")).to_be_visible()
-    assert "ped and not yet" not in str(person.stored("session"))
+    assert "ped and not yet" not in str(user.get_storage("session"))
 
 
-def test_lists_used_before_are_suggested_the_latest_first(person: Person) -> None:
-    person.sign_in()
+def test_previously_used_lists_are_suggested_the_latest_first(user: BrowserUser) -> None:
+    user.sign_in()
     for name in ("Spring", "Autumn", "Spring"):
-        popup = person.look_at(profile(person))
-        unfold(popup)
-        fill(popup, kept_in=name)
+        popup = user.open_popup_on(profile(user))
+        open_save_form(popup)
+        fill(popup, list_name=name)
         popup.get_by_role("button", name="Save", exact=True).click()
         expect(popup.get_by_text(f"Saved in {name}")).to_be_visible()
         popup.close()
 
-    popup = person.look_at(profile(person))
+    popup = user.open_popup_on(profile(user))
 
-    unfold(popup)
+    open_save_form(popup)
     expect(popup.get_by_label("List", exact=True)).to_have_attribute("list", "lists")
     options = popup.locator("datalist#lists option")
     expect(options).to_have_count(2)
-    assert options.evaluate_all("options => options.map((one) => one.value)") == ["Spring", "Autumn"]
+    assert options.evaluate_all("options => options.map((option) => option.value)") == ["Spring", "Autumn"]
 
 
-def test_two_clicks_save_once(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at(profile(person))
-    unfold(popup)
-    fill(popup, kept_in="Once")
+def test_a_double_click_saves_once(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(profile(user))
+    open_save_form(popup)
+    fill(popup, list_name="Once")
 
     popup.get_by_role("button", name="Save", exact=True).dblclick()
 
     expect(popup.get_by_text("Saved in Once")).to_be_visible()
     expect(popup.get_by_role("button", name="Save changes")).to_be_enabled()
-    assert len(saved(person)) == 1
+    assert len(saved_bodies(user)) == 1
 
 
-def test_a_save_whose_answer_was_lost_is_sent_again_with_the_same_key(person: Person) -> None:
-    person.sign_in()
-    url = profile(person)
-    popup = person.look_at(url)
-    unfold(popup)
-    fill(popup, kept_in="Lost", note="and found")
-    with person.network.losing_the_answer(SAVE, times=99):
+def test_a_save_whose_response_was_lost_is_sent_again_with_the_same_key(user: BrowserUser) -> None:
+    user.sign_in()
+    url = profile(user)
+    popup = user.open_popup_on(url)
+    open_save_form(popup)
+    fill(popup, list_name="Lost", note="and found")
+    with user.proxy.dropping_replies(SAVE, times=99):
         popup.get_by_role("button", name="Save", exact=True).click()
-        expect(popup.get_by_role("alert").filter(has_text="does not answer")).to_be_visible()
+        expect(popup.get_by_role("alert").filter(has_text="does not respond")).to_be_visible()
     popup.close()
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
     popup.locator("summary").filter(has_text="Saved in Lost").wait_for()
     popup.get_by_role("button", name="Save changes").click()
 
-    expect(popup.get_by_role("alert").filter(has_text="does not answer")).to_have_count(0)
-    until(lambda: "and found" not in str(person.stored("session")))
-    sent = person.network.to_api(SAVE)
-    assert len({one.headers["Idempotency-Key"] for one in sent}) == 1
-    assert len({one.body for one in sent}) == 1
+    expect(popup.get_by_role("alert").filter(has_text="does not respond")).to_have_count(0)
+    until(lambda: "and found" not in str(user.get_storage("session")))
+    sent = user.proxy.api_requests(SAVE)
+    assert len({request.headers["Idempotency-Key"] for request in sent}) == 1
+    assert len({request.body for request in sent}) == 1
 
 
-def test_another_text_after_a_failure_is_another_question(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at(profile(person))
-    unfold(popup)
-    fill(popup, kept_in="First")
-    with person.network.losing_the_answer(SAVE, times=99):
+def test_changed_input_after_a_failure_is_sent_under_a_new_key(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(profile(user))
+    open_save_form(popup)
+    fill(popup, list_name="First")
+    with user.proxy.dropping_replies(SAVE, times=99):
         popup.get_by_role("button", name="Save", exact=True).click()
-        expect(popup.get_by_role("alert").filter(has_text="does not answer")).to_be_visible()
+        expect(popup.get_by_role("alert").filter(has_text="does not respond")).to_be_visible()
     popup.get_by_label("List", exact=True).fill("Second")
 
     popup.get_by_role("button", name="Save", exact=True).click()
 
     expect(popup.get_by_text("Saved in Second")).to_be_visible()
-    keys = [one.headers["Idempotency-Key"] for one in person.network.to_api(SAVE)]
+    keys = [request.headers["Idempotency-Key"] for request in user.proxy.api_requests(SAVE)]
     assert keys[-1] != keys[0]

@@ -1,13 +1,13 @@
-"""A name alone finds people of the company that is shown; what is owned looks owned in every list."""
+"""The search by name alone, and the marks of owned people in every list."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from chromium_support import Person
+from chromium_support import BrowserUser
+from company_support import Company, add_employees, create_company
 from e2e_stack import Stack
-from people_support import Company, company_of_three, employ
 from playwright.sync_api import Locator, Page, expect
 from vendors_support import NO_MATCH, Vendors
 from werkzeug import Request
@@ -21,7 +21,7 @@ LOOKUP = "/api/ext/lookup"
 
 @pytest.fixture
 def company(stack: Stack) -> Company:
-    return company_of_three(stack)
+    return create_company(stack)
 
 
 def heading(popup: Page) -> Locator:
@@ -38,7 +38,7 @@ def row(popup: Page, name: str) -> Locator:
 
 
 def nameless(stack: Stack, url: str) -> None:
-    """Store a profile of which nobody has said the name."""
+    """Store a contact without a name."""
     now = clock.now()
     source = Source("profiles.csv", SourceKind.IMPORT, now)
     with stack.database.transaction() as session:
@@ -53,12 +53,12 @@ def reveal_ada(popup: Page) -> None:
     expect(row(popup, "Ada Lovelace")).to_be_visible()
 
 
-def test_a_name_alone_finds_the_listed_person_of_the_company_that_is_shown(
-    person: Person, company: Company
+def test_a_name_alone_finds_a_listed_person_of_the_company_on_the_page(
+    user: BrowserUser, company: Company
 ) -> None:
-    employ(person.stack, company, "Zoë Ångström", "Adalbert Stifter")
-    person.sign_in()
-    popup = person.look_at(company.website)
+    add_employees(user.stack, company, "Zoë Ångström", "Adalbert Stifter")
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     expect(popup.locator("li")).to_have_count(5)
 
     for typed, found in (
@@ -72,15 +72,15 @@ def test_a_name_alone_finds_the_listed_person_of_the_company_that_is_shown(
         popup.get_by_role("button", name="Back").click()
         expect(popup.locator("li")).to_have_count(5)
     search(popup, "ada")
-    expect(heading(popup)).to_have_text("Which of these?")
+    expect(heading(popup)).to_have_text("Which person do you mean?")
     expect(popup.locator("li strong")).to_have_text(["Ada Lovelace", "Adalbert Stifter"])
 
 
-def test_a_name_that_is_not_listed_is_looked_up_at_the_company_and_half_a_name_is_not(
-    person: Person, company: Company
+def test_an_unlisted_full_name_is_looked_up_at_the_company_and_a_single_name_is_not(
+    user: BrowserUser, company: Company
 ) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     expect(popup.locator("li")).to_have_count(3)
 
     search(popup, "Nora Nobody")
@@ -89,42 +89,42 @@ def test_a_name_that_is_not_listed_is_looked_up_at_the_company_and_half_a_name_i
     popup.get_by_role("button", name="Back").click()
     expect(popup.locator("li")).to_have_count(3)
     search(popup, "Nora")
-    expect(heading(popup)).to_have_text(f"Nobody called Nora is listed at {company.domain}")
+    expect(heading(popup)).to_have_text(f"No one named Nora is listed at {company.domain}")
 
-    [asked] = person.network.to_api(LOOKUP)
-    assert asked.json == {"subject": {"full_name": "Nora Nobody", "company_domain": company.domain}}
+    [request] = user.proxy.api_requests(LOOKUP)
+    assert request.json == {"subject": {"full_name": "Nora Nobody", "company_domain": company.domain}}
 
 
-def test_on_an_unknown_website_a_name_is_looked_up_at_that_website(person: Person) -> None:
-    person.sign_in()
-    popup = person.look_at("http://www.nobody-knows-this.test/")
+def test_on_an_unknown_website_a_name_is_looked_up_at_that_website(user: BrowserUser) -> None:
+    user.sign_in()
+    popup = user.open_popup_on("http://www.nobody-knows-this.test/")
     expect(heading(popup)).to_contain_text("No company is known")
 
     search(popup, "Nora Nobody")
 
     expect(heading(popup)).to_have_text("Nora Nobody")
-    [asked] = person.network.to_api(LOOKUP)
-    assert asked.json == {
+    [request] = user.proxy.api_requests(LOOKUP)
+    assert request.json == {
         "subject": {"full_name": "Nora Nobody", "company_domain": "www.nobody-knows-this.test"}
     }
 
 
-def test_who_is_owned_looks_owned_among_the_people_of_a_company(person: Person, company: Company) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_an_owned_person_is_marked_among_the_people_of_a_company(user: BrowserUser, company: Company) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     expect(row(popup, "Ada Lovelace").locator(".owned")).to_have_count(0)
 
     reveal_ada(popup)
 
     expect(row(popup, "Ada Lovelace").locator(".owned")).to_have_text("E-mail revealed")
-    expect(row(popup, "Ada Lovelace").locator(".mark:not(.owned)")).to_have_text("Phone known")
+    expect(row(popup, "Ada Lovelace").locator(".status-icon:not(.owned)")).to_have_text("Phone known")
     expect(row(popup, "Bob Babbage").locator(".owned")).to_have_count(0)
 
 
-def test_who_is_owned_looks_owned_among_people_of_the_same_name(person: Person, company: Company) -> None:
-    employ(person.stack, company, "Ada Lovelace", title="Cook")
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_an_owned_person_is_marked_among_people_of_the_same_name(user: BrowserUser, company: Company) -> None:
+    add_employees(user.stack, company, "Ada Lovelace", title="Cook")
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     row(popup, "Chief Engineer").get_by_role("button").click()
     popup.get_by_role("button", name="Reveal e-mail").click()
     expect(popup.get_by_text("Receipt")).to_be_visible()
@@ -132,19 +132,19 @@ def test_who_is_owned_looks_owned_among_people_of_the_same_name(person: Person, 
 
     search(popup, f"Ada Lovelace, {company.domain}")
 
-    expect(heading(popup)).to_have_text("Which of these?")
+    expect(heading(popup)).to_have_text("Which person do you mean?")
     expect(row(popup, "Chief Engineer").locator(".owned")).to_have_text("E-mail revealed")
     expect(row(popup, "Cook").locator(".owned")).to_have_count(0)
 
 
-def test_the_history_says_whom_what_it_cost_and_who_asked_and_copies(
-    person: Person, company: Company
+def test_the_history_shows_person_charge_and_requester_and_copies_values(
+    user: BrowserUser, company: Company
 ) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     reveal_ada(popup)
     popup.close()
-    popup = person.look_at(person.plays_profile("nobody-knows-him", "Egon Unknown", "Baker"))
+    popup = user.open_popup_on(user.serve_profile("nobody-knows-him", "Egon Unknown", "Baker"))
     popup.get_by_role("button", name="Find e-mail").click()
     expect(popup.locator("main")).to_contain_text("Nothing found")
 
@@ -161,35 +161,35 @@ def test_the_history_says_whom_what_it_cost_and_who_asked_and_copies(
     expect(heading(popup)).to_have_text("Egon Unknown")
 
 
-def test_a_profile_whose_page_shows_the_name_has_that_name_and_the_providers_hear_it(
-    person: Person, stack: Stack, vendors: Vendors
+def test_the_name_on_the_profile_page_is_shown_and_sent_to_the_providers(
+    user: BrowserUser, stack: Stack, vendors: Vendors
 ) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
-    def note(request: Request) -> tuple[int, Any]:
-        heard.append(request.get_data(as_text=True))
+    def record(request: Request) -> tuple[int, Any]:
+        received.append(request.get_data(as_text=True))
         return NO_MATCH
 
-    vendors.says["prospeo"] = note
-    url = person.plays_profile("nameless-but-shown", "Nell Nameless", "Baker")
+    vendors.says["prospeo"] = record
+    url = user.serve_profile("nameless-but-shown", "Nell Nameless", "Baker")
     nameless(stack, url.rstrip("/"))
-    person.sign_in()
+    user.sign_in()
 
-    popup = person.look_at(url)
+    popup = user.open_popup_on(url)
 
     expect(heading(popup)).to_have_text("Nell Nameless")
     expect(popup.get_by_text("Name unknown")).to_have_count(0)
     popup.get_by_role("button", name="Find e-mail").click()
     expect(popup.locator("main")).to_contain_text("Nothing found")
-    [asked] = person.network.to_api("/api/ext/reveal/email")
-    assert asked.json["subject"]["full_name"] == "Nell Nameless"
-    assert asked.json["subject"]["contact_id"].startswith("con_")
-    assert "Nell Nameless" in heard[0]
+    [request] = user.proxy.api_requests("/api/ext/reveal/email")
+    assert request.json["subject"]["full_name"] == "Nell Nameless"
+    assert request.json["subject"]["contact_id"].startswith("con_")
+    assert "Nell Nameless" in received[0]
 
 
-def test_one_button_of_a_person_stands_out(person: Person, company: Company) -> None:
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_one_button_of_a_person_is_highlighted(user: BrowserUser, company: Company) -> None:
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     row(popup, "Ada Lovelace").get_by_role("button").click()
     expect(popup.get_by_role("button", name="Reveal phone")).to_be_visible()
 
@@ -200,14 +200,14 @@ def test_one_button_of_a_person_stands_out(person: Person, company: Company) -> 
 
 
 def standing_out(popup: Page) -> list[str]:
-    """Give the buttons that have the accent's colour, as the one of the form to sign in has."""
+    """Return the highlighted buttons: those with the accent colour of the sign-in button."""
     names: list[str] = popup.evaluate("""() => {
       const probe = document.body.appendChild(document.createElement("button"));
       probe.className = "primary";
       const accent = getComputedStyle(probe).backgroundColor;
       probe.remove();
-      const all = [...document.querySelectorAll("button")].filter((one) => one.checkVisibility());
-      const bright = all.filter((one) => getComputedStyle(one).backgroundColor === accent);
-      return bright.map((one) => one.textContent);
+      const all = [...document.querySelectorAll("button")].filter((element) => element.checkVisibility());
+      const highlighted = all.filter((element) => getComputedStyle(element).backgroundColor === accent);
+      return highlighted.map((element) => element.textContent);
     }""")
     return names

@@ -1,4 +1,4 @@
-"""Signing in with the form, staying signed in or not, and signing out."""
+"""Sign-in form, staying signed in, and sign-out."""
 
 from __future__ import annotations
 
@@ -10,47 +10,49 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chromium_support import Person, browser, until
+from chromium_support import BrowserUser, launch_browser, until
 from e2e_stack import PASSWORD
 from playwright.sync_api import Page, Playwright, expect
-from proxy_support import Network, Reply, problem
+from proxy_support import CannedReply, RecordingProxy, problem_reply
 
 LOGIN = "/api/ext/login"
 SITE = "http://www.acme.test/"
-CHROMES_OWN = (".google.com:443", ".googleapis.com:443")  # what the browser itself tries to reach
+CHROME_HOSTS = (".google.com:443", ".googleapis.com:443")  # Chromium's own requests
 
 
-def test_the_form_signs_in_and_shows_at_once_what_the_page_is_about(person: Person, net: Network) -> None:
-    popup = person.look_at(SITE)
+def test_the_form_signs_in_and_then_shows_the_view_for_the_page(
+    user: BrowserUser, proxy: RecordingProxy
+) -> None:
+    popup = user.open_popup_on(SITE)
 
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
 
     expect(popup.get_by_role("heading", name="No company is known for www.acme.test")).to_be_visible()
     expect(popup.get_by_text("100 credits")).to_be_visible()
     expect(popup.get_by_label("Password")).to_have_count(0)
-    [sent] = net.to_api(LOGIN)
-    assert (sent.json["email"], sent.json["password"]) == (person.email, PASSWORD)
+    [sent] = proxy.api_requests(LOGIN)
+    assert (sent.json["email"], sent.json["password"]) == (user.email, PASSWORD)
     assert sent.json["client"]["name"] == "extension"
 
 
-def test_a_wrong_password_is_said_and_what_was_typed_stays(person: Person) -> None:
-    popup = person.look_at(SITE)
+def test_a_wrong_password_is_reported_and_the_input_is_kept(user: BrowserUser) -> None:
+    popup = user.open_popup_on(SITE)
 
-    person.fill_in(popup, password="wrong")
+    user.submit_sign_in(popup, password="wrong")
 
     expect(popup.get_by_role("alert")).to_have_text("Wrong e-mail or password.")
     expect(popup.get_by_label("Password")).to_be_focused()
-    expect(popup.get_by_label("E-mail")).to_have_value(person.email)
+    expect(popup.get_by_label("E-mail")).to_have_value(user.email)
     popup.get_by_label("Password").fill(PASSWORD)
     popup.keyboard.press("Enter")
     expect(popup.get_by_text("100 credits")).to_be_visible()
 
 
-def test_an_address_that_no_password_may_go_to_is_refused_before_anything_is_sent(
-    person: Person, net: Network
+def test_an_insecure_server_address_is_rejected_before_anything_is_sent(
+    user: BrowserUser, proxy: RecordingProxy
 ) -> None:
-    popup = person.look_at(SITE)
-    sent = len(net.sent)
+    popup = user.open_popup_on(SITE)
+    sent = len(proxy.sent)
 
     for address in (
         "http://contacts.example.com",
@@ -62,81 +64,83 @@ def test_an_address_that_no_password_may_go_to_is_refused_before_anything_is_sen
     ):
         popup.get_by_label("Server").fill("https://replaced.example")
         popup.get_by_label("Server").fill(address)
-        popup.get_by_label("E-mail").fill(person.email)
+        popup.get_by_label("E-mail").fill(user.email)
         popup.get_by_label("Password").fill(PASSWORD)
         popup.get_by_role("button", name="Sign in").click()
-        expect(popup.get_by_role("alert")).to_contain_text("Write the server's address with https://")
+        expect(popup.get_by_role("alert")).to_contain_text("Enter the server's address with https://")
         expect(popup.get_by_label("Server")).to_be_focused()
         popup.evaluate("() => document.querySelector('[role=alert]').remove()")
 
-    assert [one.host for one in net.sent[sent:] if not one.host.endswith(CHROMES_OWN)] == []
-    assert "session" not in person.stored("session")
+    assert [request.host for request in proxy.sent[sent:] if not request.host.endswith(CHROME_HOSTS)] == []
+    assert "session" not in user.get_storage("session")
 
 
-def test_what_is_no_contact_lookup_server_is_called_so_and_nobody_is_signed_in(
-    person: Person, net: Network
+def test_a_server_that_is_not_contact_lookup_is_reported_and_does_not_sign_in(
+    user: BrowserUser, proxy: RecordingProxy
 ) -> None:
-    popup = person.look_at(SITE)
+    popup = user.open_popup_on(SITE)
     html = {"Content-Type": "text/html"}
 
     for reply in (
-        Reply(200, b"<!doctype html><title>Welcome</title>", html),
-        Reply(404, b"<!doctype html><title>Nothing here</title>", html),
-        Reply(401, {"error": "who are you"}),
-        Reply(200, {"hello": "world"}),
-        Reply(200, []),
+        CannedReply(200, b"<!doctype html><title>Welcome</title>", html),
+        CannedReply(404, b"<!doctype html><title>Nothing here</title>", html),
+        CannedReply(401, {"error": "unauthorized"}),
+        CannedReply(200, {"hello": "world"}),
+        CannedReply(200, []),
     ):
-        with net.failing(LOGIN, reply):
-            person.fill_in(popup)
+        with proxy.replying(LOGIN, reply):
+            user.submit_sign_in(popup)
             expect(popup.get_by_role("alert")).to_have_text(
-                f"{net.api} is not a contact lookup server. Check the address."
+                f"{proxy.api} is not a contact lookup server. Check the address."
             )
             expect(popup.get_by_role("button", name="Sign in")).to_be_enabled()
         popup.evaluate("() => document.querySelector('[role=alert]').remove()")
 
-    assert "session" not in person.stored("session")
+    assert "session" not in user.get_storage("session")
 
 
-def test_a_server_that_is_away_or_has_enough_of_it_is_called_so_and_the_next_try_works(
-    person: Person, net: Network
+def test_an_unreachable_or_rate_limiting_server_is_reported_and_the_next_attempt_works(
+    user: BrowserUser, proxy: RecordingProxy
 ) -> None:
-    popup = person.look_at(SITE)
+    popup = user.open_popup_on(SITE)
 
-    with net.failing(LOGIN, Reply()):
-        person.fill_in(popup)
+    with proxy.replying(LOGIN, CannedReply()):
+        user.submit_sign_in(popup)
         expect(popup.get_by_role("alert")).to_contain_text(
-            f"{net.api} does not answer. Check your connection"
+            f"{proxy.api} does not respond. Check your connection"
         )
-    with net.failing(LOGIN, problem(429, "too_many_attempts", retry_after=40)):
-        person.fill_in(popup)
+    with proxy.replying(LOGIN, problem_reply(429, "too_many_attempts", retry_after=40)):
+        user.submit_sign_in(popup)
         expect(popup.get_by_role("alert")).to_have_text("Too many requests. Try again in 40 s.")
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
 
     expect(popup.get_by_text("100 credits")).to_be_visible()
 
 
-def test_chrome_is_asked_for_this_one_server_and_a_refusal_is_said(person: Person, net: Network) -> None:
-    panel = person.open_panel(side=False)
+def test_only_this_servers_permission_is_requested_and_a_denial_is_reported(
+    user: BrowserUser, proxy: RecordingProxy
+) -> None:
+    panel = user.open_panel(side=False)
     panel.evaluate(
-        "() => { chrome.permissions.request = async (what) => { window.asked = what; return false; } }"
+        "() => { chrome.permissions.request = async (it) => { window.requested = it; return false; } }"
     )
 
-    person.fill_in(panel)
+    user.submit_sign_in(panel)
 
     expect(panel.get_by_role("alert")).to_have_text(
-        f"Chrome was not allowed to connect to {net.api}. Sign in again and choose Allow."
+        f"Chrome was not allowed to connect to {proxy.api}. Sign in again and choose Allow."
     )
     expect(panel.get_by_role("button", name="Sign in")).to_be_enabled()
-    assert panel.evaluate("() => window.asked") == {"origins": ["http://127.0.0.1/*"]}
-    assert net.to_api() == []
+    assert panel.evaluate("() => window.requested") == {"origins": ["http://127.0.0.1/*"]}
+    assert proxy.api_requests() == []
 
 
-def test_the_keyboard_alone_signs_in_and_out(person: Person) -> None:
-    popup = person.look_at(SITE)
+def test_the_keyboard_alone_signs_in_and_out(user: BrowserUser) -> None:
+    popup = user.open_popup_on(SITE)
     keyboard = popup.keyboard
     expect(popup.get_by_label("Server")).to_be_visible()
 
-    for text in (person.server, person.email, PASSWORD):
+    for text in (user.server, user.email, PASSWORD):
         keyboard.press("Tab")
         keyboard.type(text)
     keyboard.press("Tab")
@@ -147,7 +151,7 @@ def test_the_keyboard_alone_signs_in_and_out(person: Person) -> None:
     keyboard.press("Enter")
     expect(popup.get_by_text("100 credits")).to_be_visible()
 
-    assert "session" in person.stored("local")
+    assert "session" in user.get_storage("local")
     press_until_focused(popup, "Settings")
     keyboard.press("Enter")
     expect(popup.get_by_role("heading", name="Settings")).to_be_visible()
@@ -157,94 +161,102 @@ def test_the_keyboard_alone_signs_in_and_out(person: Person) -> None:
 
 
 @pytest.mark.own_browser
-def test_who_does_not_stay_signed_in_leaves_no_token_and_no_password_on_disk(
-    person: Person, playwright: Playwright, tmp_path: Path
+def test_without_staying_signed_in_no_token_and_no_password_is_on_disk(
+    user: BrowserUser, playwright: Playwright, tmp_path: Path
 ) -> None:
-    popup = person.look_at(SITE)
-    person.fill_in(popup)
+    popup = user.open_popup_on(SITE)
+    user.submit_sign_in(popup)
     expect(popup.get_by_text("100 credits")).to_be_visible()
-    token = person.stored("session")["session"]["token"]
-    at_disk = json.dumps(person.stored("local"))
+    token = user.get_storage("session")["session"]["token"]
+    on_disk = json.dumps(user.get_storage("local"))
 
-    with restarted(person, playwright, tmp_path) as later:
-        popup = later.look_at(SITE)
+    with restarted_browser(user, playwright, tmp_path) as restarted:
+        popup = restarted.open_popup_on(SITE)
 
         expect(popup.get_by_label("Password")).to_have_value("")
-        expect(popup.get_by_label("Server")).to_have_value(person.server)
-        expect(popup.get_by_label("E-mail")).to_have_value(person.email)
-    assert token not in at_disk
-    assert files_with(tmp_path / "profile", person.email)  # so the search finds what is there
-    assert files_with(tmp_path / "profile", token) == []
-    assert files_with(tmp_path / "profile", PASSWORD) == []
+        expect(popup.get_by_label("Server")).to_have_value(user.server)
+        expect(popup.get_by_label("E-mail")).to_have_value(user.email)
+    assert token not in on_disk
+    assert files_containing(tmp_path / "profile", user.email)  # the search finds stored text
+    assert files_containing(tmp_path / "profile", token) == []
+    assert files_containing(tmp_path / "profile", PASSWORD) == []
 
 
 @pytest.mark.own_browser
-def test_who_stays_signed_in_still_is_when_the_browser_starts_again_until_it_is_turned_off(
-    person: Person, playwright: Playwright, tmp_path: Path
+def test_a_user_who_stays_signed_in_still_is_after_a_restart_until_it_is_turned_off(
+    user: BrowserUser, playwright: Playwright, tmp_path: Path
 ) -> None:
-    popup = person.look_at(SITE)
+    popup = user.open_popup_on(SITE)
     popup.get_by_label("Stay signed in on this computer").check()
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
     expect(popup.get_by_text("100 credits")).to_be_visible()
 
-    with restarted(person, playwright, tmp_path) as later:
-        popup = later.look_at(SITE)
+    with restarted_browser(user, playwright, tmp_path) as restarted:
+        popup = restarted.open_popup_on(SITE)
         expect(popup.get_by_text("100 credits")).to_be_visible()
         popup.get_by_role("button", name="Settings").click()
         popup.get_by_label("Stay signed in on this computer").uncheck()
-        until(lambda: "session" not in later.stored("local"))
+        until(lambda: "session" not in restarted.get_storage("local"))
 
-        with restarted(later, playwright, tmp_path) as last:
-            expect(last.look_at(SITE).get_by_label("Password")).to_be_visible()
+        with restarted_browser(restarted, playwright, tmp_path) as last:
+            expect(last.open_popup_on(SITE).get_by_label("Password")).to_be_visible()
 
 
-def test_signing_out_ends_the_token_and_forgets_everything_but_where_and_who(
-    person: Person, net: Network
+def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email(
+    user: BrowserUser, proxy: RecordingProxy
 ) -> None:
-    popup = person.look_at(person.plays_profile(f"ada-{secrets.token_hex(4)}", "Ada Lovelace"))
+    popup = user.open_popup_on(user.serve_profile(f"ada-{secrets.token_hex(4)}", "Ada Lovelace"))
     popup.get_by_label("Stay signed in on this computer").check()
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
     popup.get_by_text("Save this profile").click()
     popup.get_by_label("Note").fill("A secret note")
-    token = person.stored("local")["session"]["token"]
-    with net.holding("/api/ext/reveal/email", answered=True) as answer:
+    token = user.get_storage("local")["session"]["token"]
+    with proxy.holding("/api/ext/reveal/email", replies=True) as release:
         popup.get_by_role("button", name="Find e-mail").click()
-        until(lambda: net.to_api("/api/ext/reveal/email"))
+        until(lambda: proxy.api_requests("/api/ext/reveal/email"))
 
         popup.get_by_role("button", name="Settings").click()
         popup.get_by_role("button", name="Sign out").click()
 
         expect(popup.get_by_label("Password")).to_have_value("")
-        answer.set()
+        release.set()
         expect(popup.get_by_role("alert")).to_have_count(0)
     until(lambda: popup.evaluate("async () => (await navigator.locks.query()).held.length === 0"))
-    answer = person.stack.call("GET", "/api/ext/session", Authorization=f"Bearer {token}")
-    assert (answer.status, answer.code) == (401, "token_revoked")
-    chosen = {"server": person.server, "email": person.email, "ask": "hash", "stay": False, "lists": []}
-    assert person.stored("local") == {"settings": chosen}
-    assert person.stored("session") == {}
-    assert person.badge() == ""
+    response = user.stack.call("GET", "/api/ext/session", Authorization=f"Bearer {token}")
+    assert (response.status, response.code) == (401, "token_revoked")
+    settings = {
+        "server": user.server,
+        "email": user.email,
+        "lookupBy": "hash",
+        "staySignedIn": False,
+        "lists": [],
+    }
+    assert user.get_storage("local") == {"settings": settings}
+    assert user.get_storage("session") == {}
+    assert user.badge_text() == ""
 
 
-def test_signing_out_forgets_the_token_also_while_the_server_is_away(person: Person, net: Network) -> None:
-    person.sign_in(stay=True)
-    popup = person.look_at(SITE)
+def test_signing_out_deletes_the_token_even_if_the_server_is_unreachable(
+    user: BrowserUser, proxy: RecordingProxy
+) -> None:
+    user.sign_in(stay_signed_in=True)
+    popup = user.open_popup_on(SITE)
     popup.get_by_role("button", name="Settings").click()
 
-    with net.failing("/api/ext/logout", Reply()):
+    with proxy.replying("/api/ext/logout", CannedReply()):
         popup.get_by_role("button", name="Sign out").click()
         expect(popup.get_by_label("Password")).to_be_visible()
 
-    assert "session" not in person.stored("local") | person.stored("session")
+    assert "session" not in user.get_storage("local") | user.get_storage("session")
 
 
-def test_signing_in_and_out_shows_in_the_side_panel_at_once(person: Person) -> None:
-    page = person.visit(SITE)
-    panel = person.open_panel()
+def test_signing_in_and_out_updates_the_side_panel_at_once(user: BrowserUser) -> None:
+    page = user.visit(SITE)
+    panel = user.open_panel()
     expect(panel.get_by_label("Password")).to_be_visible()
-    popup = person.click_icon(page)
+    popup = user.click_icon(page)
 
-    person.fill_in(popup)
+    user.submit_sign_in(popup)
 
     expect(popup.get_by_text("100 credits")).to_be_visible()
     expect(panel.get_by_text("100 credits")).to_be_visible()
@@ -256,25 +268,25 @@ def test_signing_in_and_out_shows_in_the_side_panel_at_once(person: Person) -> N
 
 
 @contextmanager
-def restarted(person: Person, playwright: Playwright, folder: Path) -> Iterator[Person]:
-    """End the browser and start it again, with what it has on disk."""
-    person.context.close()
-    with browser(playwright, folder, person.network) as started:
-        yield replace(person, browser=started)
+def restarted_browser(user: BrowserUser, playwright: Playwright, folder: Path) -> Iterator[BrowserUser]:
+    """Restart the browser with the same profile on disk."""
+    user.context.close()
+    with launch_browser(playwright, folder, user.proxy) as started:
+        yield replace(user, browser=started)
 
 
-def files_with(folder: Path, text: str) -> list[Path]:
-    """Give the files that have the text in them, as Chrome writes texts: a byte or two for a letter."""
+def files_containing(folder: Path, text: str) -> list[Path]:
+    """Return the files that contain the text in UTF-8 or UTF-16, Chrome's two encodings on disk."""
     forms = (text.encode(), text.encode("utf-16-le"))
     files = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
     return [path for path in files if any(form in path.read_bytes() for form in forms)]
 
 
 def press_until_focused(page: Page, name: str) -> None:
-    """Press Tab until the button has the focus, as often as a patient person would."""
+    """Press Tab until the button is focused, at most 25 times."""
     button = page.get_by_role("button", name=name, exact=True)
     for _ in range(25):
-        if button.evaluate("one => one === document.activeElement"):
+        if button.evaluate("element => element === document.activeElement"):
             return
         page.keyboard.press("Tab")
     expect(button).to_be_focused()

@@ -1,4 +1,4 @@
-"""A click on a website: the company behind it and its people, asked by hash or by prefix."""
+"""A click on a website: its company and people, looked up by hash or by prefix."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 import threading
 from hashlib import sha256
 
-from chromium_support import Person
-from people_support import Company, company_of_three, employ
+from chromium_support import BrowserUser
+from company_support import Company, add_employees, create_company
 from playwright.sync_api import Locator, Page, expect
-from proxy_support import Reply, Sent, problem
+from proxy_support import CannedReply, RecordedRequest, problem_reply
 
-CARD = "/api/ext/company-by-hash"
+COMPANY = "/api/ext/company-by-hash"
 LEADS = "/api/ext/leads-by-website-hash"
 PREFIX_DIGITS = 4
 NINE = ("Abel", "Baker", "Conti", "Dubois", "Eklund", "Fischer", "Garcia", "Hansen", "Ito")
@@ -21,19 +21,19 @@ def leads(popup: Page) -> Locator:
     return popup.get_by_role("listitem").get_by_role("button")
 
 
-def page_of(person: Person, company: Company) -> str:
-    """Let the network have the company's page; give its address."""
+def page_of(user: BrowserUser, company: Company) -> str:
+    """Serve the company's LinkedIn page; return its URL."""
     url = f"https://www.linkedin.com/company/{company.domain.removesuffix('.test')}/about/"
     html = "<!doctype html><html lang=en><title>About</title>"
-    person.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
+    user.tabs()[0].route(url, lambda route: route.fulfill(body=html, content_type="text/html"))
     return url
 
 
-def test_a_companys_website_shows_its_card_and_its_people_most_senior_first(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
+def test_a_company_website_shows_the_company_and_its_people_most_senior_first(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
 
-    popup = person.look_at(company.website)
+    popup = user.open_popup_on(company.website)
 
     expect(leads(popup)).to_have_count(3)
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
@@ -49,26 +49,26 @@ def test_a_companys_website_shows_its_card_and_its_people_most_senior_first(pers
     assert not [address for address in company.emails.values() if address in popup.content()]
 
 
-def test_a_deeper_host_finds_the_company_and_only_hashes_of_it_leave(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
+def test_a_subdomain_finds_the_company_and_only_hashes_are_sent(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
 
-    popup = person.look_at(f"http://www.shop.{company.domain}/cart?item=7#top")
+    popup = user.open_popup_on(f"http://www.shop.{company.domain}/cart?item=7#top")
 
     expect(leads(popup)).to_have_count(3)
-    [asked] = person.network.to_api(CARD)
+    [request] = user.proxy.api_requests(COMPANY)
     hosts = [f"www.shop.{company.domain}", f"shop.{company.domain}", company.domain]
     hashes = [sha256(host.encode()).hexdigest() for host in hosts]
-    assert asked.json == {"kind": "website", "hashes": hashes}
+    assert request.json == {"kind": "website", "hashes": hashes}
     assert not [
-        sent for sent in person.network.to_api() if company.domain in sent.text or "cart" in sent.text
+        sent for sent in user.proxy.api_requests() if company.domain in sent.text or "cart" in sent.text
     ]
 
 
-def test_people_are_shown_of_one_department_and_of_all_again(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_people_can_be_filtered_by_department(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     chooser = popup.get_by_label("Department")
     expect(chooser.get_by_role("option")).to_have_text(
         ["All departments (3)", "Engineering (2)", "Sales (1)"]
@@ -83,18 +83,18 @@ def test_people_are_shown_of_one_department_and_of_all_again(person: Person) -> 
     expect(leads(popup)).to_have_count(3)
 
 
-def test_the_department_chosen_last_is_the_one_that_is_shown(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    popup = person.look_at(company.website)
-    may_answer = threading.Event()
+def test_a_late_response_for_another_department_is_discarded(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
+    may_reply = threading.Event()
 
-    def dawdle(sent: Sent) -> Reply | None:
+    def dawdle(sent: RecordedRequest) -> CannedReply | None:
         if b'"engineering"' in sent.body:
-            may_answer.wait(10)
+            may_reply.wait(10)
         return None
 
-    person.network.faults.append(dawdle)
+    user.proxy.before_api.append(dawdle)
     chooser = popup.get_by_label("Department")
 
     chooser.focus()
@@ -102,18 +102,18 @@ def test_the_department_chosen_last_is_the_one_that_is_shown(person: Person) -> 
         chooser.select_option(label="Engineering (2)")
         chooser.select_option(label="Sales (1)")
         expect(leads(popup).locator("strong")).to_have_text(["Bob Babbage"])
-        may_answer.set()
+        may_reply.set()
 
     expect(leads(popup).locator("strong")).to_have_text(["Bob Babbage"])
     expect(chooser).to_be_focused()
 
 
-def test_people_who_could_not_be_listed_are_asked_for_again(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
-    with person.network.failing(LEADS, problem(503, "unavailable")):
-        popup = person.look_at(company.website)
-        expect(popup.get_by_role("alert").first).to_contain_text("The server cannot take this just now")
+def test_listing_people_can_be_retried_after_a_failure(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
+    with user.proxy.replying(LEADS, problem_reply(503, "unavailable")):
+        popup = user.open_popup_on(company.website)
+        expect(popup.get_by_role("alert").first).to_contain_text("The server is temporarily unavailable")
 
     popup.get_by_role("button", name="Try again").click()
 
@@ -121,11 +121,13 @@ def test_people_who_could_not_be_listed_are_asked_for_again(person: Person) -> N
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
 
 
-def test_more_than_a_page_of_people_is_shown_on_request_each_once(person: Person) -> None:
-    company = company_of_three(person.stack)
-    employ(person.stack, company, *(f"{first} {last}" for first in ("Kim", "Lee", "Mia") for last in NINE))
-    person.sign_in()
-    popup = person.look_at(company.website)
+def test_further_people_are_shown_on_request_without_duplicates(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    add_employees(
+        user.stack, company, *(f"{first} {last}" for first in ("Kim", "Lee", "Mia") for last in NINE)
+    )
+    user.sign_in()
+    popup = user.open_popup_on(company.website)
     expect(leads(popup)).to_have_count(25)
 
     popup.get_by_role("button", name="Show more").click()
@@ -137,76 +139,78 @@ def test_more_than_a_page_of_people_is_shown_on_request_each_once(person: Person
     expect(leads(popup).nth(25)).to_be_focused()
 
 
-def test_a_companys_page_on_the_network_finds_it_by_the_hash_of_that_page(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in()
+def test_a_linkedin_company_page_is_looked_up_by_the_hash_of_its_url(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in()
 
-    popup = person.look_at(page_of(person, company))
+    popup = user.open_popup_on(page_of(user, company))
 
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
     expect(leads(popup)).to_have_count(3)
-    [asked] = person.network.to_api(CARD)
+    [request] = user.proxy.api_requests(COMPANY)
     url = f"https://www.linkedin.com/company/{company.domain.removesuffix('.test')}"
-    assert asked.json == {"kind": "linkedin", "hashes": [sha256(url.encode()).hexdigest()]}
+    assert request.json == {"kind": "linkedin", "hashes": [sha256(url.encode()).hexdigest()]}
 
 
-def test_an_unknown_site_is_named_with_what_to_do(person: Person) -> None:
-    person.sign_in()
+def test_an_unknown_website_is_named_with_what_to_do(user: BrowserUser) -> None:
+    user.sign_in()
 
-    popup = person.look_at("http://www.nobody-knows-this.test/")
+    popup = user.open_popup_on("http://www.nobody-knows-this.test/")
 
     expect(popup.get_by_role("heading")).to_have_text("No company is known for www.nobody-knows-this.test")
     expect(popup.locator("main")).to_contain_text("Search for one of its people")
     expect(popup.get_by_role("searchbox", name="Find a person")).to_be_visible()
-    assert not person.network.to_api(LEADS)
-    assert not [sent for sent in person.network.to_api() if "nobody-knows-this" in sent.text]
+    assert not user.proxy.api_requests(LEADS)
+    assert not [sent for sent in user.proxy.api_requests() if "nobody-knows-this" in sent.text]
 
 
-def test_a_page_that_is_no_website_is_not_asked_about(person: Person) -> None:
-    person.sign_in()
+def test_a_page_that_is_not_a_website_is_not_looked_up(user: BrowserUser) -> None:
+    user.sign_in()
 
     for url in ("about:blank", "chrome://version/", "http://127.0.0.1:1/"):
-        popup = person.click_icon(person.tabs()[0]) if url == "about:blank" else look_at_once(person, url)
+        popup = (
+            user.click_icon(user.tabs()[0]) if url == "about:blank" else open_popup_on_routed_page(user, url)
+        )
 
         expect(popup.get_by_role("heading")).to_have_text("Nothing to look up here")
         expect(popup.locator("main")).to_contain_text("click the toolbar icon")
         popup.close()
 
-    assert {sent.path for sent in person.network.to_api()} == {"/api/ext/session"}
+    assert {sent.path for sent in user.proxy.api_requests()} == {"/api/ext/session"}
 
 
-def look_at_once(person: Person, url: str) -> Page:
-    """Click the icon on a page that may be none that loads."""
-    tab = person.tabs()[0]
+def open_popup_on_routed_page(user: BrowserUser, url: str) -> Page:
+    """Open the popup on a page that is served by a route, because it would not load."""
+    tab = user.tabs()[0]
     tab.route(url, lambda route: route.fulfill(body="<p>here", content_type="text/html"))
     tab.goto(url)
-    return person.click_icon(tab)
+    return user.click_icon(tab)
 
 
-def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(person: Person) -> None:
-    company = company_of_three(person.stack)
-    person.sign_in(ask="prefix")
+def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(user: BrowserUser) -> None:
+    company = create_company(user.stack)
+    user.sign_in(look_up_by="prefix")
 
-    popup = person.look_at(f"http://shop.{company.domain}/")
+    popup = user.open_popup_on(f"http://shop.{company.domain}/")
 
     expect(popup.get_by_role("heading", level=1)).to_have_text(company.name)
-    expect(popup.locator("main")).to_contain_text(f"the whole fingerprint of {company.domain}.")
-    asked = [sent.json for sent in person.network.to_api(CARD)]
+    expect(popup.locator("main")).to_contain_text(f"the full fingerprint of {company.domain} to")
+    bodies = [sent.json for sent in user.proxy.api_requests(COMPANY)]
     digests = [sha256(host.encode()).hexdigest() for host in (f"shop.{company.domain}", company.domain)]
-    assert asked == [{"prefix": digest[:PREFIX_DIGITS]} for digest in digests]
-    assert not person.network.to_api(LEADS)
-    assert not [sent for sent in person.network.to_api() for digest in digests if digest[:12] in sent.text]
-    popup.get_by_role("button", name="Show the people").click()
+    assert bodies == [{"prefix": digest[:PREFIX_DIGITS]} for digest in digests]
+    assert not user.proxy.api_requests(LEADS)
+    assert not [sent for sent in user.proxy.api_requests() for digest in digests if digest[:12] in sent.text]
+    popup.get_by_role("button", name="Show people").click()
     expect(leads(popup)).to_have_count(3)
-    assert [sent.json["hash"] for sent in person.network.to_api(LEADS)] == [digests[1]]
+    assert [sent.json["hash"] for sent in user.proxy.api_requests(LEADS)] == [digests[1]]
 
 
-def test_by_prefix_an_unknown_site_tells_no_more_than_its_prefixes(person: Person) -> None:
-    person.sign_in(ask="prefix")
+def test_by_prefix_only_the_prefixes_of_an_unknown_website_are_sent(user: BrowserUser) -> None:
+    user.sign_in(look_up_by="prefix")
 
-    popup = person.look_at("http://deep.shop.nobody-knows-this.test/")
+    popup = user.open_popup_on("http://deep.shop.nobody-knows-this.test/")
 
     expect(popup.get_by_role("heading")).to_contain_text("No company is known for")
-    asked = [sent.json for sent in person.network.to_api(CARD)]
-    assert len(asked) == 3
-    assert all(list(one) == ["prefix"] and len(one["prefix"]) == PREFIX_DIGITS for one in asked)
+    bodies = [sent.json for sent in user.proxy.api_requests(COMPANY)]
+    assert len(bodies) == 3
+    assert all(list(one) == ["prefix"] and len(one["prefix"]) == PREFIX_DIGITS for one in bodies)

@@ -1,6 +1,6 @@
-"""Every word that the extension shows comes from _locales, none is missing, and none is left over.
+"""Every text of the extension comes from _locales; none is missing and none is unused.
 
-No browser: the sources are read, and the sentences for errors are made by the extension's own module in node.
+Without a browser: the tests read the sources, and Node.js runs the module that builds the error messages.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ TOKEN = re.compile(
     |(?<=[(=,:!&|?]) ?/(?:\\.|\[(?:\\.|[^]\\\n])*\]|[^/\\\n\[])+/  # a regular expression""",
     re.VERBOSE | re.DOTALL,
 )
-ASKED_ABOUT = {Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE, Kind.ENRICHMENT_REQUEST}
-CLIENTS_OWN = {"server_away", "not_this_service"}  # what there is no answer of the service for
-WORKING = {"queued", "running", "succeeded"}  # states of a job that are shown as another word
+LISTED_KINDS = {Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE, Kind.ENRICHMENT_REQUEST}
+CLIENT_CODES = {"server_unreachable", "not_this_service"}  # errors without a response of the service
+UNFINISHED = {"queued", "running", "succeeded"}  # states that the views show in another way
 FAMILIES = {
     "status": {status.value for status in EmailStatus},
     "outcome": {outcome.value for outcome in TraceOutcome},
-    "state": {outcome.value for outcome in Outcome} | {status.value for status in Status} - WORKING,
-    "kind": {kind.value.replace(".", "_") for kind in ASKED_ABOUT} | {"email", "phone"},
+    "state": {outcome.value for outcome in Outcome} | {status.value for status in Status} - UNFINISHED,
+    "kind": {kind.value.replace(".", "_") for kind in LISTED_KINDS} | {"email", "phone"},
     "type": {kind for kinds in TYPES.values() for kind in kinds},
-    "error": set(all_problems()) | CLIENTS_OWN,
+    "error": set(all_problems()) | CLIENT_CODES,
 }
 PLURALS = ("one", "other")
-CODE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, addresses, names of classes
-NO_TEXTS = {"use strict", "Content-Type", "Accept", "ApiError", "GET", "POST"}
-IN_NODE = """
+CODE_LIKE = re.compile(r"[#/:=@${}|]|^[a-z .-]+$")  # selectors, URLs, class names
+NOT_WORDS = {"use strict", "Content-Type", "Accept", "ApiError", "GET", "POST"}
+NODE_SCRIPT = """
 import { readFileSync } from "node:fs";
 const [texts, source, problems] = JSON.parse(readFileSync(0, "utf8"));
 globalThis.chrome = { i18n: { getUILanguage: () => "en",
   getMessage: (key, values) => (texts[key] ?? "").replace(/\\$(\\d)/g, (_, n) => values[n - 1] ?? "") } };
-const { sentence } = await import("data:text/javascript," + encodeURIComponent(source));
-console.log(JSON.stringify(problems.map((one) => sentence(one, "https://contacts.example.com"))));
+const { errorMessage } = await import("data:text/javascript," + encodeURIComponent(source));
+console.log(JSON.stringify(problems.map((problem) => errorMessage(problem, "https://contacts.example.com"))));
 """
 
 
-def test_every_text_that_is_shown_exists() -> None:
-    asked = {key for source in SOURCES.values() for key in _literal_keys(source)}
+def test_every_text_that_is_used_exists() -> None:
+    used = {key for source in SOURCES.values() for key in _literal_keys(source)}
     in_manifest = set(re.findall(r"__MSG_(\w+)__", (EXTENSION / "manifest.json").read_text()))
 
-    assert len(asked) > 80
-    assert asked | in_manifest <= set(TEXTS), asked - set(TEXTS)
+    assert len(used) > 80
+    assert used | in_manifest <= set(TEXTS), used - set(TEXTS)
 
 
-def test_every_value_that_the_service_names_has_its_word() -> None:
+def test_every_enum_value_of_the_service_has_a_text() -> None:
     shown = {"status", "outcome", "state", "kind", "type"}
 
     missing = {f"{family}_{value}" for family in shown for value in FAMILIES[family]} - set(TEXTS)
@@ -73,12 +73,12 @@ def test_every_value_that_the_service_names_has_its_word() -> None:
     assert not missing
 
 
-def test_no_text_is_left_over() -> None:
+def test_no_text_is_unused() -> None:
     strings = {text for source in SOURCES.values() for text in _strings(source)}
     in_manifest = re.findall(r"__MSG_(\w+)__", (EXTENSION / "manifest.json").read_text())
     counted = {f"{key}_{form}" for key in strings for form in PLURALS}
     built = {f"{family}_{value}" for family, values in FAMILIES.items() for value in values}
-    prefixes = {start for source in SOURCES.values() for start in _starts(source)}
+    prefixes = {start for source in SOURCES.values() for start in _key_prefixes(source)}
     made = {f"{prefix}{text}" for prefix in prefixes for text in strings if re.fullmatch("[a-z_]+", text)}
 
     left_over = set(TEXTS) - strings - set(in_manifest) - counted - built - made
@@ -86,7 +86,7 @@ def test_no_text_is_left_over() -> None:
     assert not left_over
 
 
-def test_every_text_has_places_for_just_what_is_put_into_it() -> None:
+def test_every_text_has_one_placeholder_per_value() -> None:
     calls = [call for source in SOURCES.values() for call in _calls(source)]
     wrong = {
         (key, given, TEXTS[key])
@@ -99,31 +99,27 @@ def test_every_text_has_places_for_just_what_is_put_into_it() -> None:
     assert len(calls) > 90
     assert not wrong
     assert all(TEXTS[key].count("$1") == 1 and "$2" not in TEXTS[key] for key in plurals)
-    assert all(
-        "$2" not in text
-        for key, text in TEXTS.items()
-        if key.startswith("error_") and key != "error_insufficient_credits"
-    )
+    assert all("$2" not in text for key, text in TEXTS.items() if key.startswith("error_"))
 
 
-def test_no_word_is_written_into_the_page_or_the_scripts() -> None:
-    page = _Words()
+def test_the_page_and_the_scripts_contain_no_user_visible_words() -> None:
+    page = _VisibleText()
     page.feed((EXTENSION / "panel.html").read_text())
     in_scripts = {
         (name, text)
         for name, source in SOURCES.items()
         for text in _strings(source)
         if (re.search(r"[A-Za-z]{2,} [A-Za-z]{2,}", text) or re.fullmatch(r"[A-Z][a-z]+[.!?]?", text))
-        and not CODE.search(text)
-        and text not in NO_TEXTS
+        and not CODE_LIKE.search(text)
+        and text not in NOT_WORDS
     }
 
     assert page.found == []
     assert not in_scripts
 
 
-def test_every_error_of_the_service_is_a_sentence_that_a_person_understands() -> None:
-    told = [
+def test_every_error_of_the_service_has_a_readable_message() -> None:
+    known = [
         {
             "code": code,
             "status": kind.status,
@@ -135,23 +131,23 @@ def test_every_error_of_the_service_is_a_sentence_that_a_person_understands() ->
         }
         for code, kind in all_problems().items()
     ]
-    own = [{"code": code, "status": 0} for code in sorted(CLIENTS_OWN)]
+    client = [{"code": code, "status": 0} for code in sorted(CLIENT_CODES)]
     newer = [{"code": "made_next_year", "status": 418, "title": "Teapot", "detail": "Boil it elsewhere."}]
 
-    sentences = _sentences([*told, *own, *newer])
+    messages = _error_messages([*known, *client, *newer])
 
-    by_code = dict(zip([one["code"] for one in [*told, *own, *newer]], sentences, strict=True))
-    assert all(re.fullmatch(r"[A-Z0-9a-z].*\.", sentence) for sentence in sentences), by_code
-    assert all("undefined" not in sentence and "$" not in sentence for sentence in sentences), by_code
+    by_code = dict(zip([problem["code"] for problem in [*known, *client, *newer]], messages, strict=True))
+    assert all(re.fullmatch(r"[A-Z0-9a-z].*\.", message) for message in messages), by_code
+    assert all("undefined" not in message and "$" not in message for message in messages), by_code
     assert "7 s" in by_code["rate_limited"]
     assert "2 credits" in by_code["insufficient_credits"]
-    assert "1 credit left" in by_code["insufficient_credits"]
-    assert by_code["server_away"].startswith("contacts.example.com does not answer")
-    assert by_code["made_next_year"] == "This did not work: Boil it elsewhere."
+    assert "has 1 credit." in by_code["insufficient_credits"]
+    assert by_code["server_unreachable"].startswith("contacts.example.com does not respond")
+    assert by_code["made_next_year"] == "The request failed: Boil it elsewhere."
     assert {by_code[code] for code in ("missing_token", "invalid_token")} == {TEXTS["error_signed_out"]}
 
 
-def test_the_texts_read_as_texts() -> None:
+def test_texts_are_trimmed_and_within_the_stores_limits() -> None:
     assert all(re.fullmatch("[a-z][a-z_]*", key) for key in TEXTS)
     assert all(text == text.strip() and text for text in TEXTS.values())
     assert not [text for text in TEXTS.values() if re.search(r"anonym|  |\.\.\.|!", text)]
@@ -160,8 +156,8 @@ def test_the_texts_read_as_texts() -> None:
     assert len(TEXTS["description"]) <= 132
 
 
-class _Words(HTMLParser):
-    """Collects what a person would read of a page, or hear."""
+class _VisibleText(HTMLParser):
+    """Collects the text of a page that a user reads or a screen reader announces."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -185,7 +181,7 @@ def _is_text(token: re.Match[str]) -> bool:
 
 
 def _strings(source: str) -> Iterator[str]:
-    """Give each string of a script, and what stands still in each template."""
+    """Yield each string of a script, and the constant parts of each template."""
     for token in TOKEN.finditer(source):
         if token["string"] is not None:
             yield token["string"]
@@ -194,15 +190,15 @@ def _strings(source: str) -> Iterator[str]:
             yield from _strings(" ".join(re.findall(r"\$\{([^}]*)\}", token["template"])))
 
 
-def _starts(source: str) -> Iterator[str]:
-    """Give what texts' names made of a template begin with: `receipt_` of `receipt_${one}`."""
+def _key_prefixes(source: str) -> Iterator[str]:
+    """Yield the prefixes of keys built by a template: `receipt_` of `receipt_${name}`."""
     for token in TOKEN.finditer(source):
         if token["template"] and (start := re.match(r"([a-z]+_)\$\{\w+\}$", token["template"])):
             yield start[1]
 
 
 def _calls(source: str) -> Iterator[tuple[list[str], int]]:
-    """Give each call of t(): the names it may ask for, and how many values it puts in."""
+    """Yield each call of t(): its possible keys and the number of its values."""
     code = _without_comments(source)
     for call in re.finditer(r"(?<![\w.])t\(", code):
         key, *values = _arguments(code[call.end() :])
@@ -214,7 +210,7 @@ def _calls(source: str) -> Iterator[tuple[list[str], int]]:
 def _literal_keys(source: str) -> Iterator[str]:
     for names, _values in _calls(source):
         yield from names
-    for function in ("counted", "credits"):
+    for function in ("plural",):
         for key in re.findall(rf'\b{function}\("([a-z_]+)"', _without_comments(source)):
             yield from (f"{key}_{form}" for form in PLURALS)
     if 'field("' in source:  # a field's label has the name of the field
@@ -222,9 +218,9 @@ def _literal_keys(source: str) -> Iterator[str]:
 
 
 def _arguments(code: str) -> list[str]:
-    """Give the arguments of a call, whose bracket was just opened."""
+    """Return the arguments of a call; the code starts after its opening bracket."""
     depth, start, found = 0, 0, []
-    for at, sign in enumerate(_blanked(code)):
+    for at, sign in enumerate(_mask_strings(code)):
         if sign in "([{":
             depth += 1
         elif sign in ")]}" and depth > 0:
@@ -237,18 +233,22 @@ def _arguments(code: str) -> list[str]:
     return [argument for argument in found if argument]
 
 
-def _blanked(code: str) -> str:
-    """Give the code with nothing in its strings."""
+def _mask_strings(code: str) -> str:
+    """Return the code with the contents of its strings masked."""
     return TOKEN.sub(lambda token: '"' + "_" * (len(token[0]) - 2) + '"', code)
 
 
-def _sentences(problems: list[dict[str, object]]) -> list[str]:
+def _error_messages(problems: list[dict[str, object]]) -> list[str]:
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    told = json.dumps([TEXTS, SOURCES["texts.js"], problems])
+    arguments = json.dumps([TEXTS, SOURCES["texts.js"], problems])
     run = subprocess.run(
-        [node, "--input-type=module", "-e", IN_NODE], input=told, capture_output=True, text=True, check=True
+        [node, "--input-type=module", "-e", NODE_SCRIPT],
+        input=arguments,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    sentences: list[str] = json.loads(run.stdout)
-    return sentences
+    messages: list[str] = json.loads(run.stdout)
+    return messages

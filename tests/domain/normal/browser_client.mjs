@@ -1,21 +1,21 @@
-// What the extension's own module computes of the published vectors, in node.
+// Computes the normal forms and hashes of the published vectors with the extension's own module, in Node.js.
 //
 //   node browser_client.mjs vectors.json
 //
-// prints, for every published vector of a section, the normal forms that a client arrives at and their hashes:
-// one for a profile or an e-mail, none where there is none, and for a website its candidates, most specific
-// first: a client without a Public Suffix List cannot tell which of them is the registrable domain.
+// prints the normal forms and hashes for each vector of each section: at most one for a profile or an e-mail address,
+// and for a website its candidates, the most specific first, because a client without a Public Suffix List cannot
+// tell which of them is the registrable domain.
 
 import { readFileSync } from "node:fs";
 
-const source = readFileSync(new URL("../../../extension/client/forms.js", import.meta.url), "utf8");
-const forms = await import("data:text/javascript," + encodeURIComponent(source)); // a module, whatever node thinks of .js
-const one = (form) => (form === null ? [] : [form]);
+const source = readFileSync(new URL("../../../extension/client/normal_forms.js", import.meta.url), "utf8");
+const forms = await import("data:text/javascript," + encodeURIComponent(source)); // as a module: Node.js takes .js for CommonJS
+const list = (form) => (form === null ? [] : [form]);
 const NORMAL = {
   website: forms.websiteCandidates,
-  profile_url: (text) => one(forms.profileUrl(text)),
-  company_url: (text) => one(forms.companyUrl(text)),
-  email: (text) => one(forms.emailAddress(text)),
+  profile_url: (text) => list(forms.normalizeProfileUrl(text)),
+  company_url: (text) => list(forms.normalizeCompanyUrl(text)),
+  email: (text) => list(forms.normalizeEmail(text)),
 };
 
 const vectors = JSON.parse(readFileSync(process.argv[2], "utf8"));

@@ -1,4 +1,4 @@
-"""People whom the service knows, for the extension to find."""
+"""Companies and contacts in the service's database for the extension to find."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VERIFIED_DAYS_AGO = 3
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company with a website of its own, and its people's ids by their first names."""
+    """A company with its own website; ids, addresses and profiles of its people by first name."""
 
     name: str
     domain: str
@@ -38,8 +38,8 @@ class Company:
         return f"http://www.{self.domain}/"
 
 
-def company_of_three(stack: Stack) -> Company:
-    """Store Ada, who has a verified address and a number, Bob with a risky address, and Cleo with nothing."""
+def create_company(stack: Stack) -> Company:
+    """Store a company with Ada (verified address, phone number), Bob (risky address) and Cleo (neither)."""
     tag = secrets.token_hex(4)
     now = clock.now()
     source = Source("people.csv", SourceKind.IMPORT, now)
@@ -94,10 +94,10 @@ def company_of_three(stack: Stack) -> Company:
     return Company(made.name or "", domain, ids, emails, profiles)
 
 
-def employ(
+def add_employees(
     stack: Stack, company: Company, *names: str, title: str = "Clerk", seniority: str = "entry"
 ) -> list[str]:
-    """Let the company have more people, each with a profile and an address; give their ids."""
+    """Store more people of the company, each with a profile and an address; return their ids."""
     now = clock.now()
     source = Source("people.csv", SourceKind.IMPORT, now)
     ids = []

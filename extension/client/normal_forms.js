@@ -1,0 +1,113 @@
+// The published normal forms and hashes, with no dependency but the browser's URL parser and SHA-256.
+// app/domain/data/vectors.json has the test vectors. Other clients can copy this file.
+
+const MAX_CANDIDATES = 8;
+const NON_PUBLIC_SUFFIXES = ["localhost", "local", "internal", "onion", "invalid", "arpa"];
+const LINKEDIN = /^(?:(?:www|m|mobile|touch|[a-z]{2})\.)*linkedin\.com$/;
+const PATH_PREFIXES = ["comm", "mwlite", "public-profile"];
+const COMPANY_PATHS = ["company", "company-beta", "school", "showcase"];
+const RESERVED_SLUGS = ["me", "unavailable"];
+const JOINERS = ["\u200c", "\u200d"];
+
+/** Return the lower-case hex SHA-256 of a text in UTF-8. @param {string} text @returns {Promise<string>} 64 digits */
+export async function sha256(text) {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Return the public host of an http(s) URL or of typed text, parsed as a browser does; null if there is none.
+ *  @param {string} text @returns {string|null} */
+export function parseHost(text) {
+  const typed = text.trim();
+  if (!/^https?:/i.test(typed) && /^[a-z][a-z0-9+.-]*:[/\\]{2}|^[a-z][a-z0-9+-]*:(?![0-9])/i.test(typed)) {
+    return null; // another scheme
+  }
+  const url = /^https?:/i.test(typed) ? typed : "https://" + typed.replace(/^[/\\]{2,}/, "");
+  if (/^[/\\]/.test(typed) && !/^[/\\]{2}/.test(typed)) return null; // a path without a host
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") : "";
+  const labels = host.split(".");
+  const last = labels[labels.length - 1];
+  const isName = labels.length > 1 && labels.every((label) => /^[a-z0-9_-]{1,63}$/.test(label));
+  const isPublic = /^(?:[a-z]{2,}|xn--[a-z0-9-]+)$/.test(last) && !NON_PUBLIC_SUFFIXES.includes(last);
+  return isName && isPublic ? host : null;
+}
+
+/** Return the candidate domains of a website, most specific first: shop.acme.co.uk, acme.co.uk, co.uk.
+ *  Only the service has the Public Suffix List, so only it can tell which of them is the registrable domain.
+ *  @param {string} text @returns {string[]} at most 8 */
+export function websiteCandidates(text) {
+  const host = parseHost(text);
+  if (host === null) return [];
+  const labels = host.split(".");
+  const candidates = labels.slice(0, -1).map((_, start) => labels.slice(start).join("."));
+  return candidates.slice(-MAX_CANDIDATES);
+}
+
+/** Return `https://www.linkedin.com/in/<slug>`, or null if the text is not a profile URL. @param {string} text @returns {string|null} */
+export function normalizeProfileUrl(text) {
+  return linkedinUrl(text, ["in", "pub"], "in");
+}
+
+/** Return `https://www.linkedin.com/company/<slug>`, or null if the text is not a company URL. @param {string} text @returns {string|null} */
+export function normalizeCompanyUrl(text) {
+  return linkedinUrl(text, COMPANY_PATHS, "company");
+}
+
+/** Return the e-mail address trimmed and in lower case with its domain in A-labels, or null if it is invalid. @param {string} text @returns {string|null} */
+export function normalizeEmail(text) {
+  const parts = text.trim().toLowerCase().split("@");
+  if (parts.length !== 2) return null;
+  const [local, domain] = parts;
+  const host = parseHost("https://" + domain);
+  const isLocalPart = /^[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u.test(local);
+  const isDomain = host !== null && host.split(".").every((label) => !/^-|-$|_/.test(label));
+  return isLocalPart && isDomain ? `${local.normalize("NFC")}@${host}` : null;
+}
+
+/** @param {string} text @param {string[]} kinds @param {string} folder */
+function linkedinUrl(text, kinds, folder) {
+  const path = linkedinPath(text);
+  const parts = (path ?? "").split("/").filter((part) => part !== "");
+  if (PATH_PREFIXES.includes(parts[0]?.toLowerCase())) parts.shift();
+  const kind = parts.shift()?.toLowerCase() ?? "";
+  if (parts.length === 0 || !kinds.includes(kind)) return null;
+  const name = kind === "pub" ? slugOfPubPath(parts) : decodeSlug(parts[0]);
+  return name === null || (folder === "in" && RESERVED_SLUGS.includes(name))
+    ? null
+    : `https://www.linkedin.com/${folder}/${name}`;
+}
+
+/** Return the path of a LinkedIn URL, not decoded; null for any other host. @param {string} text */
+function linkedinPath(text) {
+  const path = text.trim().split(/[?#]/)[0];
+  if (/[\\@]/.test(path)) return null;
+  if (/^\/?(?:in|pub|company|school|showcase)\//i.test(path)) return path;
+  const host = parseHost(path);
+  return host !== null && LINKEDIN.test(host) ? path.replace(/^(?:https?:)?[/]*[^/]*/i, "") : null;
+}
+
+/** Decode a path segment, twice if it was encoded twice; null if it has characters that no slug has. @param {string} raw */
+function decodeSlug(raw) {
+  let text = raw.toLowerCase();
+  for (let pass = 0; pass < 2; pass += 1) {
+    if (!/%[0-9a-f]{2}/i.test(text)) continue;
+    try {
+      text = decodeURIComponent(text);
+    } catch {
+      return null;
+    }
+  }
+  text = text.normalize("NFC").toLowerCase().normalize("NFC");
+  const isInvalid = [...text].some(
+    (character) => /[/\\?#%<>"{}|^`[\]@:,;]|[\p{C}\p{Z}]/u.test(character) && !JOINERS.includes(character),
+  );
+  return text === "" || isInvalid ? null : text;
+}
+
+/** Return the slug that /pub/ada-lovelace/1/2/3 redirects to, or null if the path is incomplete. @param {string[]} parts */
+function slugOfPubPath([name, ...rest]) {
+  const groups = rest.slice(0, 3).map((part) => part.toLowerCase());
+  if (groups.length < 3 || !groups.every((part) => /^[0-9a-f]{1,3}$/.test(part))) return null;
+  const [high, middle, low] = groups;
+  return `${decodeSlug(name)}-${low.padStart(3, "0")}${middle.padStart(3, "0")}${high}`;
+}

@@ -1,0 +1,116 @@
+// Stored data of the extension. No web page and no content script can read it.
+//
+// chrome.storage.session is in memory and ends with the browser: the token, responses, the page last clicked on,
+// unsaved form input. chrome.storage.local is on disk: settings, requests without a response, and the session if
+// the user chose to stay signed in.
+
+/** @typedef {import("./client/api.js").Session} Session */
+/** @typedef {Session & {origin: string, token: string}} StoredSession */
+/** `lookupBy` is what a website is looked up by: its whole hash, or a prefix of it.
+ *  @typedef {{server: string, email: string, staySignedIn: boolean, lookupBy: "hash"|"prefix", lists: string[]}} Settings */
+/** @typedef {{kind: "profile"|"company"|"site"|"nothing", url: string, host: string, tabId: number, windowId: number}} Page */
+
+/** @typedef {Omit<chrome.storage.StorageArea, "get"> & {get(key: string|null): Promise<Record<string, any>>}} StorageArea */
+
+/** @type {StorageArea} */
+export const disk = chrome.storage.local;
+/** @type {StorageArea} */
+export const memory = chrome.storage.session;
+const SESSION = "session";
+const SIGN_OUT_CODE = "sign_out_code";
+const MAX_LISTS = 20;
+
+/** @type {Settings} */
+const DEFAULTS = { server: "", email: "", staySignedIn: false, lookupBy: "hash", lists: [] };
+
+/** @returns {Promise<Settings>} */
+export async function loadSettings() {
+  const { settings } = await disk.get("settings");
+  return { ...DEFAULTS, ...settings };
+}
+
+/** @param {Partial<Settings>} change */
+export async function updateSettings(change) {
+  await disk.set({ settings: { ...(await loadSettings()), ...change } });
+}
+
+/** Put the name of a list first among the suggestions. @param {string|null} list */
+export async function addRecentList(list) {
+  const { lists } = await loadSettings();
+  if (list) await updateSettings({ lists: [list, ...lists.filter((name) => name !== list)].slice(0, MAX_LISTS) });
+}
+
+/** Return the session, or null if no one is signed in. @returns {Promise<StoredSession|null>} */
+export async function loadSession() {
+  return (await memory.get(SESSION))[SESSION] ?? (await disk.get(SESSION))[SESSION] ?? null;
+}
+
+/** @param {StoredSession} session */
+export async function saveSession(session) {
+  await memory.set({ [SESSION]: session });
+  if ((await loadSettings()).staySignedIn) await disk.set({ [SESSION]: session });
+  else await disk.remove(SESSION);
+}
+
+/** Update the session, unless it has ended or been replaced. @param {StoredSession} session @param {Partial<StoredSession>} change */
+export async function updateSession(session, change) {
+  const current = await loadSession();
+  if (current?.token === session.token) await saveSession({ ...current, ...change });
+}
+
+/** Delete a session whose token was rejected, unless it has been replaced.
+ *  @param {StoredSession} session @param {string} code the error code that the sign-in form explains */
+export async function endSession(session, code) {
+  if ((await loadSession())?.token !== session.token) return;
+  await memory.set({ [SIGN_OUT_CODE]: code });
+  await memory.remove(SESSION);
+  await disk.remove(SESSION);
+}
+
+/** Call back with the session whenever it changes, until the signal is aborted.
+ *  @param {(session: StoredSession) => void} callback @param {AbortSignal} signal */
+export function onSessionChange(callback, signal) {
+  /** @param {Record<string, chrome.storage.StorageChange>} changes */
+  const onChanged = async (changes) => {
+    const session = SESSION in changes && (await loadSession());
+    if (session && !signal.aborted) callback(session);
+  };
+  chrome.storage.onChanged.addListener(onChanged);
+  signal.addEventListener("abort", () => chrome.storage.onChanged.removeListener(onChanged));
+}
+
+/** Return the error code that ended the last session. @returns {Promise<string|null>} */
+export async function loadSignOutCode() {
+  return (await memory.get(SIGN_OUT_CODE))[SIGN_OUT_CODE] ?? null;
+}
+
+/** Delete everything but the server, the e-mail address and how websites are looked up. */
+export async function clearUserData() {
+  const { server, email, lookupBy } = await loadSettings();
+  await memory.clear();
+  await disk.clear();
+  await updateSettings({ server, email, lookupBy });
+}
+
+/** Return the page that the icon was last clicked on in a window. @param {number} windowId @returns {Promise<Page|null>} */
+export async function loadPage(windowId) {
+  const key = `page:${windowId}`;
+  return (await memory.get(key))[key] ?? null;
+}
+
+/** @param {Page} page */
+export async function savePage(page) {
+  await memory.set({ [`page:${page.windowId}`]: page });
+}
+
+/** Return the unsaved input of a form. @param {string} form @returns {Promise<any>} */
+export async function loadDraft(form) {
+  const key = `draft:${form}`;
+  return (await memory.get(key))[key] ?? null;
+}
+
+/** @param {string} form @param {any} input null to delete the draft */
+export async function saveDraft(form, input) {
+  const key = `draft:${form}`;
+  await (input === null ? memory.remove(key) : memory.set({ [key]: input }));
+}

@@ -1,0 +1,179 @@
+// Components that the views share. No code of the extension creates HTML from text.
+
+import { loadSession, onSessionChange } from "../storage.js";
+import { errorMessage, formatCredits, t } from "../texts.js";
+import { icon } from "./icons.js";
+
+/** @typedef {string|number|Node|null|undefined|false} Child */
+
+const AVATAR_COLORS = 6;
+const TEMPORARY = ["not_this_service", "job_not_found"]; // a captive portal ends; a lost job can be requested again
+const COPIED_MILLISECONDS = 2000;
+
+/**
+ * Create an element. A property that begins with `on` is an event listener.
+ * @param {string} tag @param {Record<string, any>} [properties] @param {...(Child|Child[])} children
+ * @returns {any}
+ */
+export function h(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
+  }
+  for (const child of children.flat()) {
+    if (child !== null && child !== undefined && child !== false)
+      element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+/** Return initials on a colour derived from the name. Screen readers skip it: the name is next to it.
+ *  @param {string} name @param {boolean} [isSquare] for a company @returns {HTMLElement} */
+export function avatar(name, isSquare = false) {
+  const words = name.split(/[\s/@._-]+/).filter((word) => /^\p{L}|^\p{N}/u.test(word));
+  const chosen = words.length > 1 ? [words[0], words[words.length - 1]] : words;
+  const initials = chosen.map((word) => [...word][0].toUpperCase()).join("");
+  const hash = [...name].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 9973, 7);
+  const classes = `avatar color-${hash % AVATAR_COLORS}${isSquare ? " square" : ""}`;
+  return h("span", { class: classes, "data-initials": initials || "?", "aria-hidden": "true" });
+}
+
+/** Return the header of a card: an avatar, the name and further lines.
+ *  @param {string} name @param {boolean} isSquare @param {...Child} lines */
+export function cardHeader(name, isSquare, ...lines) {
+  return h(
+    "div",
+    { class: "card-header" },
+    avatar(name, isSquare),
+    h("div", { class: "lines" }, h("h1", {}, name), ...lines),
+  );
+}
+
+/** Return a list item with two lines that opens a view.
+ *  @param {{name: string, details: Child|Child[], open: () => unknown, time?: string, icons?: Child[], action?: Child}} item */
+export function listRow({ name, details, open, time, icons = [], action }) {
+  const title = h("span", { class: "title" }, h("strong", {}, name), time && h("span", { class: "hint" }, time));
+  const lines = h("span", { class: "lines" }, title, h("span", { class: "hint details" }, details));
+  const right = h("span", { class: "status-icons" }, ...icons);
+  return h("li", {}, h("button", { type: "button", class: "row", onclick: open }, avatar(name), lines, right), action);
+}
+
+/** Return an icon for the state of a field; it is green if the workspace owns the value.
+ *  @param {string} name @param {string} text @param {boolean} isOwned */
+export function statusIcon(name, text, isOwned) {
+  const icons = isOwned ? [icon(name), icon("check")] : [icon(name)];
+  return h(
+    "span",
+    { class: isOwned ? "status-icon owned" : "status-icon", title: text },
+    ...icons,
+    h("span", { class: "visually-hidden" }, text),
+  );
+}
+
+/** Return icons for a contact's known and owned fields.
+ *  @param {import("../client/api.js").MaskedValue[]} available @param {boolean} isSaved */
+export function contactIcons(available, isSaved) {
+  const fieldIcon = (/** @type {"email"|"phone"} */ field) => {
+    const value = available.find((masked) => masked.field === field);
+    return value && statusIcon(field, value.owned ? t(`owned_${field}`) : t(`known_${field}`), value.owned);
+  };
+  return [fieldIcon("email"), fieldIcon("phone"), isSaved && statusIcon("saved", t("saved"), false)];
+}
+
+/** @param {string} text @param {() => unknown} onClick @param {Record<string, any>} [properties] */
+export function button(text, onClick, properties = {}) {
+  return h("button", { type: "button", onclick: onClick, ...properties }, text);
+}
+
+/** Return a button that shows an icon and has a name. @param {string} name @param {string} text @param {() => unknown} onClick */
+export function iconButton(name, text, onClick) {
+  return h(
+    "button",
+    { type: "button", class: "icon-button", title: text, "aria-label": text, onclick: onClick },
+    icon(name),
+  );
+}
+
+/** Return a button that copies the value and confirms it for two seconds. @param {string} value */
+export function copyButton(value) {
+  const copy = iconButton("copy", t("copy_value", value), onClick);
+  async function onClick() {
+    await navigator.clipboard.writeText(value);
+    show("check", t("copied"));
+    announce(t("copied"));
+    setTimeout(() => show("copy", t("copy_value", value)), COPIED_MILLISECONDS);
+  }
+  /** @param {string} name @param {string} text */
+  function show(name, text) {
+    copy.replaceChildren(icon(name));
+    copy.setAttribute("aria-label", text);
+    copy.title = text;
+  }
+  return copy;
+}
+
+/** Return a message for a view without content. @param {string} title @param {string} text @param {string} [iconName] */
+export function emptyState(title, text, iconName = "search") {
+  return h("section", { class: "empty" }, icon(iconName), h("h1", {}, title), h("p", { class: "hint" }, text));
+}
+
+/** Return the message for a suppressed person. */
+export function suppressedState() {
+  return emptyState(t("suppressed_title"), t("suppressed_text"), "blocked");
+}
+
+/** Return an error that screen readers announce. @param {string} text @param {...Child} children */
+export function errorAlert(text, ...children) {
+  return h("div", { class: "failure", role: "alert" }, h("p", {}, text), ...children);
+}
+
+/** Return an error with a retry button, if a retry can help.
+ *  @param {import("../client/api.js").Problem} problem @param {string} server @param {(() => unknown)|null} retry */
+export function problemAlert(problem, server, retry) {
+  const canRetry = retry !== null && (problem.retryable || TEMPORARY.includes(problem.code));
+  return errorAlert(errorMessage(problem, server), canRetry && retryButton(problem.retry_after ?? 0, retry));
+}
+
+export function loading() {
+  const spinner = h("span", { class: "spinner", "aria-hidden": "true" });
+  return h("p", { class: "loading", role: "status" }, spinner, `${t("loading")}…`);
+}
+
+/** Have screen readers announce a text. @param {string} text */
+export function announce(text) {
+  const region = /** @type {HTMLElement} */ (document.getElementById("announcements"));
+  region.textContent = text;
+}
+
+/** Return a button that spends credits and the text that replaces it while the balance is too low.
+ *  @param {import("../types.js").App} app @param {HTMLElement} spend @param {number} price @returns {Node[]} */
+export function spendButton(app, spend, price) {
+  const notice = h("p", { class: "no-credits" });
+  const update = (/** @type {import("../storage.js").StoredSession|null} */ session) => {
+    if (session === null) return;
+    const { balance } = session.credits;
+    spend.hidden = balance < price;
+    notice.hidden = !spend.hidden;
+    notice.textContent = t("no_credits", formatCredits(price), formatCredits(balance));
+  };
+  update(app.session);
+  loadSession().then(update); // the balance may have changed since the view was opened
+  onSessionChange(update, app.signal);
+  return [spend, notice];
+}
+
+/** Return a retry button that is enabled after a countdown. @param {number} seconds @param {() => unknown} retry */
+export function retryButton(seconds, retry) {
+  const element = button(t("try_again"), retry, { class: "retry" });
+  const enabledAt = Date.now() + seconds * 1000;
+  const tick = () => {
+    const remaining = Math.ceil((enabledAt - Date.now()) / 1000);
+    element.disabled = remaining > 0;
+    element.textContent = remaining > 0 ? t("try_again_in", remaining) : t("try_again");
+    if (remaining > 0) setTimeout(tick, 1000);
+  };
+  tick();
+  return element;
+}

@@ -1,0 +1,42 @@
+// Requests about other people than the one shown: in progress, or finished and not shown yet.
+
+import { isFinished, listRequests, onRequestChange } from "../request_store.js";
+import { t, valueText } from "../texts.js";
+import { h, listRow } from "./components.js";
+import { personView } from "./person.js";
+
+/** @param {import("../types.js").App} app @returns {HTMLElement} empty if there are none */
+export function otherRequests(app) {
+  const section = h("section", { class: "other-requests", "aria-label": t("other_requests") });
+  let shown = "";
+  onRequestChange(null, show, app.signal);
+  show();
+  return section;
+
+  async function show() {
+    const requests = (await listRequests()).filter((request) => !app.shownRequests.has(request.name));
+    const states = JSON.stringify(requests.map((request) => [request.key, stateText(request)]));
+    if (app.signal.aborted || states === shown) return; // a row that is replaced while it is pressed gets no click
+    shown = states;
+    const rows = requests.map((request) =>
+      listRow({
+        name: request.person.label,
+        details: t(
+          "history_state",
+          valueText("kind", request.name.split(" ")[0].replace(".", "_")),
+          stateText(request),
+        ),
+        open: () => app.open(personView(request.person.subject)),
+      }),
+    );
+    section.replaceChildren(
+      ...(rows.length > 0 ? [h("h2", {}, t("other_requests")), h("ul", { class: "list" }, ...rows)] : []),
+    );
+  }
+}
+
+/** @param {import("../request_store.js").StoredRequest} request */
+function stateText(request) {
+  if (!isFinished(request)) return t("state_open");
+  return valueText("state", request.response?.job.outcome ?? request.response?.job.status ?? "failed");
+}

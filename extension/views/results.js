@@ -1,0 +1,92 @@
+// Finished requests: revealed values, the reason why there is none, and the receipt.
+
+import { formatCredits, formatDate, formatSeconds, providerName, t, valueText } from "../texts.js";
+import { announce, copyButton, errorAlert, h, problemAlert, retryButton } from "./components.js";
+import { icon } from "./icons.js";
+
+/** @typedef {import("../client/api.js").JobResponse} JobResponse */
+/** @typedef {import("../client/api.js").Source} Source */
+
+/** Return a revealed value. @param {any} value an e-mail address or a phone number of the API */
+export function revealedValue(value) {
+  const text = value.email ?? value.national;
+  const href = value.email ? `mailto:${value.email}` : `tel:${value.e164}`;
+  const isImport = value.sources.some((/** @type {Source} */ source) => source.kind === "import");
+  const origin = isImport && value.verified_at === null ? "import" : "provider";
+  return h(
+    "div",
+    { class: "value" },
+    h("a", { href, class: "value-link" }, text, value.extension && ` x${value.extension}`),
+    copyButton(value.email ?? value.e164),
+    h(
+      "p",
+      { class: "facts" },
+      statusBadge(value.status, value.verified_at, origin),
+      value.do_not_call && h("span", { class: "badge bad" }, t("do_not_call")),
+      valueType(value),
+      isImport && value.status !== "valid" && h("span", {}, t("status_valid_import")),
+    ),
+  );
+}
+
+/** @param {{type: string}} value */
+export const valueType = ({ type }) => h("span", {}, valueText("type", type));
+
+/** @param {string} status @param {string|null} verifiedAt @param {"import"|"provider"|"masked"} origin */
+export function statusBadge(status, verifiedAt, origin) {
+  if (status === "valid" && verifiedAt)
+    return h("span", { class: "badge good" }, icon("check"), t("status_valid_at", formatDate(verifiedAt)));
+  if (status === "valid" && origin !== "provider") return h("span", { class: "badge" }, t("status_valid_import"));
+  const level = { valid: "good", accept_all: "fair", risky: "fair", invalid: "bad" }[status] ?? "";
+  return h("span", { class: `badge ${level}` }, valueText("status", status));
+}
+
+/** Return the reason why a finished job has no value.
+ *  @param {import("../types.js").App} app @param {JobResponse} response @param {(() => unknown)|null} retry @returns {Node[]} */
+export function noResult(app, response, retry) {
+  const { job } = response;
+  if (job.outcome === "suppressed")
+    return [h("p", {}, h("strong", {}, t("suppressed_title")), ". ", t("suppressed_text"))];
+  if (job.error) return [problemAlert(job.error, app.session.origin, retry)];
+  if (job.status !== "succeeded") {
+    const text = ["expired", "canceled"].includes(job.status) ? t(job.status) : t("failed");
+    return [errorAlert(text, retry && retryButton(0, retry))];
+  }
+  announce(t("not_found"));
+  return [h("p", {}, t("not_found"))];
+}
+
+/** Return the receipt: the charge, the providers searched and the sources. @param {JobResponse} response @param {Source[]} sources @returns {HTMLElement} */
+export function receipt({ credits, trace, job }, sources) {
+  const charge = credits.already_owned ? t("receipt_owned") : t("receipt_charged", formatCredits(credits.charged));
+  return h(
+    "details",
+    { class: "receipt" },
+    h("summary", {}, t("receipt"), h("span", { class: "hint" }, charge)),
+    trace.length > 0 ? traceTable(trace) : h("p", { class: "hint" }, t("receipt_stored")),
+    ...sources.map((source) => h("p", { class: "hint" }, sourceText(source))),
+    h("p", { class: "hint" }, t("receipt_job", job.id)),
+  );
+}
+
+/** @param {import("../client/api.js").TraceEntry[]} trace */
+function traceTable(trace) {
+  const columns = ["provider", "outcome", "time"].map((name) => h("th", { scope: "col" }, t(`receipt_${name}`)));
+  const rows = trace.map((entry) =>
+    h(
+      "tr",
+      {},
+      h("td", {}, providerName(entry.provider)),
+      h("td", {}, valueText("outcome", entry.outcome)),
+      h("td", {}, entry.latency_ms ? formatSeconds(entry.latency_ms) : ""),
+    ),
+  );
+  return h("table", {}, h("thead", {}, h("tr", {}, ...columns)), h("tbody", {}, ...rows));
+}
+
+/** @param {Source} source */
+function sourceText({ kind, provider, last_seen_at: seenAt }) {
+  return kind === "import"
+    ? t("receipt_import", provider, formatDate(seenAt))
+    : t("receipt_source", providerName(provider), formatDate(seenAt));
+}
