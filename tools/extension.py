@@ -1,78 +1,72 @@
-"""`dev.py extension`: the extension in a browser, over the running service, with websites to try it on.
+"""`dev.py extension`: open a browser with the extension, a running service and websites to try it on.
 
-`--zip FILE` writes what the Chrome Web Store takes instead.
+`--zip FILE` writes the package for the Chrome Web Store instead.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import html
 import os
 import shutil
 import subprocess
 import sys
 import threading
 import zipfile
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
 
 from tools.console import echo
+from tools.demo import websites
 from tools.services import ports, processes, stack
 from tools.services.processes import ServiceError
 from tools.state import ROOT, State
 
 SOURCE = ROOT / "extension"
-NOT_FOR_THE_STORE = {"README.md", "store"}
+UNSHIPPED = {"README.md", "store"}
 BROWSERS = (
     *("chromium", "chromium-browser", "google-chrome-for-testing"),
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
 )
-CLOSING_SECONDS = 5.0
-FIRST_PORT = 8080
-LONG_AGO = (1980, 1, 1, 0, 0, 0)  # zip's first day: the same files make the same zip
+STOP_SECONDS = 5.0
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest zip timestamp, so that the package is reproducible
 
 
 def main(argv: list[str]) -> int:
-    """Return 0 after Ctrl-C or once the zip is written, 1 if something could not start."""
+    """Return 0 after Ctrl-C or once the package is written, 1 if something could not start."""
     parser = argparse.ArgumentParser(prog="dev.py extension", description=__doc__)
-    parser.add_argument("--zip", type=Path, metavar="FILE", help="write the zip for the store and stop")
-    chosen = parser.parse_args(argv)
-    if chosen.zip:
-        return _zip(chosen.zip.resolve())
+    parser.add_argument("--zip", type=Path, metavar="FILE", help="write the package for the store and stop")
+    options = parser.parse_args(argv)
+    if options.zip:
+        return _write_package(options.zip.resolve())
     with processes.interruptible():
         try:
-            return _show()
-        except ServiceError as problem:
-            echo(str(problem))
+            return _run()
+        except ServiceError as error:
+            echo(str(error))
             return 1
         except KeyboardInterrupt:
             echo("Stopped.")
             return 0
 
 
-def _zip(target: Path) -> int:
+def _write_package(target: Path) -> int:
     try:
         pack(target)
-    except OSError as problem:
-        echo(f"{target} cannot be written: {problem.strerror}.")
+    except OSError as error:
+        echo(f"{target} cannot be written: {error.strerror}.")
         return 1
-    echo(f"{target}: {target.stat().st_size:,} bytes. What the store asks is in extension/store.")
+    echo(f"{target}: {target.stat().st_size:,} bytes. The texts for the store's form are in extension/store.")
     return 0
 
 
 def pack(target: Path) -> None:
-    """Write the extension as one zip, file by file in the order of their names."""
+    """Write the extension as a zip; the same files always give the same bytes."""
     files = [path for path in sorted(SOURCE.rglob("*")) if path.is_file() and _is_shipped(path)]
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in files:
-            entry = zipfile.ZipInfo(path.relative_to(SOURCE).as_posix(), LONG_AGO)
+            entry = zipfile.ZipInfo(path.relative_to(SOURCE).as_posix(), ZIP_EPOCH)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, path.read_bytes())
@@ -80,161 +74,83 @@ def pack(target: Path) -> None:
 
 def _is_shipped(path: Path) -> bool:
     parts = path.relative_to(SOURCE).parts
-    return parts[0] not in NOT_FOR_THE_STORE and not any(part.startswith(".") for part in parts)
+    return parts[0] not in UNSHIPPED and not any(part.startswith(".") for part in parts)
 
 
-def _show() -> int:
+def _run() -> int:
+    """Run the service, the websites and the browser until the browser is closed or Ctrl-C is pressed."""
     state = State.open()
-    browser = _browser()
+    program = _find_browser()
     with ExitStack() as stop:
-        running = None
-        known = stack.find_running(state)
-        if known is None:
-            running = stop.enter_context(stack.LocalStack(state))
-            known = {**(running.access or {})}
-        port = stop.enter_context(_websites())
-        echo(_told(known, port, opened=browser is not None))
+        own_stack = None
+        access = stack.find_running(state)
+        if access is None:
+            own_stack = stop.enter_context(stack.LocalStack(state))
+            access = {**(own_stack.access or {})}
+        port = stop.enter_context(websites.serve())
+        echo(_instructions(access, port, has_browser=program is not None))
         log = state.logs / "chromium.log"
-        opened = None if browser is None else stop.enter_context(_opened(browser, port, log))
-        while opened is None or opened.poll() is None:
-            if running:
-                running.tick()
+        browser = None if program is None else stop.enter_context(_launched(program, port, log))
+        while browser is None or browser.poll() is None:
+            if own_stack:
+                own_stack.tick()
             else:
                 threading.Event().wait(stack.POLL_SECONDS)
-        if opened.returncode:
-            raise ServiceError(f"{browser} ended with code {opened.returncode}:\n{processes.tail(log)}")
+        if browser.returncode:
+            raise ServiceError(f"{program} exited with code {browser.returncode}:\n{processes.tail(log)}")
         echo("The browser was closed.")
     return 0
 
 
-def _told(known: dict[str, str], port: int, *, opened: bool) -> str:
-    site = next(iter(_people()))
-    person = _people()[site][0]
-    page = f"http://{site}/" if opened else f"http://{site}:{port}/"
+def _instructions(access: dict[str, str], port: int, *, has_browser: bool) -> str:
+    site, people = next(iter(websites.people_by_website().items()))
+    page = f"http://{site}/" if has_browser else f"http://{site}:{port}/"
     load = (
-        "Chromium is open with the extension in it; click its icon (behind the puzzle piece)."
-        if opened
-        else f"""No Chromium that takes an extension was found, or no screen. In your Chrome:
-  1  open chrome://extensions and switch on Developer mode
+        "Chromium is open with the extension. Click its icon (in the puzzle-piece menu)."
+        if has_browser
+        else f"""There is no screen, or no Chromium that can load an extension. In your Chrome:
+  1  open chrome://extensions and turn on Developer mode
   2  Load unpacked: {SOURCE}
-  3  for the page to try it on, add to /etc/hosts:  127.0.0.1 {site}"""
+  3  for the sample website, add to /etc/hosts:  127.0.0.1 {site}"""
     )
     return f"""
 {load}
-  Server    {known["base_url"]}
-  Sign in   {known["email"]}   password: {known["password"]}
+  Server    {access["base_url"]}
+  Sign in   {access["email"]}   password: {access["password"]}
   Website   {page}   (click the icon on it)
-  Person    {person["linkedin_url"]}   (put it into the search)
-Ctrl-C stops it.
+  Person    {people[0]["linkedin_url"]}   (paste it into the search)
+Press Ctrl-C to stop.
 """
 
 
-def _browser() -> str | None:
-    """Find a Chromium that can be shown; Google's own Chrome refuses to load an extension by a flag."""
-    named = os.environ.get("CHROMIUM")
-    if named and not shutil.which(named):
-        raise ServiceError(f"CHROMIUM is {named}, and no such program can be started.")
+def _find_browser() -> str | None:
+    """Return a Chromium if there is a screen; Google's own Chrome does not load an extension from a flag."""
+    configured = os.environ.get("CHROMIUM")
+    if configured and not shutil.which(configured):
+        raise ServiceError(f"CHROMIUM is {configured}, which is not a program.")
     has_screen = sys.platform == "darwin" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
-    found = filter(None, map(shutil.which, [named] if named else BROWSERS))
+    found = filter(None, map(shutil.which, [configured] if configured else BROWSERS))
     return next(found, None) if has_screen else None
 
 
 @contextmanager
-def _opened(browser: str, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Open the browser, with a profile of its own, at a website that only it finds."""
-    sites = ", ".join(f"MAP {site} {ports.LOOPBACK}:{port}" for site in _people())
+def _launched(program: str, port: int, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Open the browser with a temporary profile on a sample website; only this browser resolves its name."""
+    sites = websites.people_by_website()
+    rules = ", ".join(f"MAP {site} {ports.LOOPBACK}:{port}" for site in sites)
     with TemporaryDirectory(prefix="contact-lookup-", ignore_cleanup_errors=True) as profile:
         command = [
-            *(browser, f"--user-data-dir={profile}", "--no-first-run", "--no-default-browser-check"),
+            *(program, f"--user-data-dir={profile}", "--no-first-run", "--no-default-browser-check"),
             *(f"--disable-extensions-except={SOURCE}", f"--load-extension={SOURCE}"),
-            *(f"--host-resolver-rules={sites}", *(["--no-sandbox"] if os.geteuid() == 0 else [])),
-            f"http://{next(iter(_people()))}/",
+            *(f"--host-resolver-rules={rules}", *(["--no-sandbox"] if os.geteuid() == 0 else [])),
+            f"http://{next(iter(sites))}/",
         ]
         log.unlink(missing_ok=True)
-        opened = processes.spawn(command, log)
+        browser = processes.spawn(command, log)
         try:
-            yield opened
+            yield browser
         finally:
-            processes.stop([opened], CLOSING_SECONDS)
-
-
-def _people() -> dict[str, list[dict[str, str]]]:
-    """Give the sample people by the website of their company."""
-    people: dict[str, list[dict[str, str]]] = defaultdict(list)
-    with (ROOT / "demo" / "people.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            people[row["company_domain"]].append(row)
-    return people
-
-
-PAGE = """<!doctype html>
-<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{name}</title>
-<style>body {{ font: 17px/1.6 system-ui; margin: 10vh auto; max-width: 40em; padding: 0 1em }}
-code {{ overflow-wrap: anywhere }}</style>
-<h1>{name}</h1><p>A made-up company, to try the extension on: click its icon in the toolbar.</p>
-<h2>Some of its people</h2><p>Their profiles do not exist; put an address into the extension's search.</p>
-<ul>{people}</ul><h2>Other websites</h2><ul>{sites}</ul></html>"""
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """One website of the sample companies."""
-
-    port: int
-    people: list[dict[str, str]] = field(default_factory=list)
-
-    def page(self) -> bytes:
-        """Write its only page."""
-        people = "".join(
-            f"<li>{html.escape(row['full_name'])}, {html.escape(row['title'])}<br>"
-            f"<code>{html.escape(row['linkedin_url'])}</code>"
-            for row in self.people[:5]
-        )
-        sites = "".join(f'<li><a href="http://{site}/">{site}</a>' for site in _people())
-        name = html.escape(self.people[0]["company_name"] if self.people else "Nobody")
-        return PAGE.format(name=name, people=people, sites=sites).encode()
-
-
-class _Handler(BaseHTTPRequestHandler):
-    """Plays each sample company's website, by the name it was asked under."""
-
-    sites: ClassVar[dict[str, _Site]] = {}
-
-    def do_GET(self) -> None:
-        """Answer with the page of the host."""
-        host = (self.headers.get("Host") or "").partition(":")[0]
-        page = self.sites.get(host, _Site(0)).page()
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
-        self.send_header("Content-Length", str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
-
-    def log_message(self, *_words: object) -> None:
-        """Say nothing: who visits which website is nobody's business."""
-
-
-class _Server(ThreadingHTTPServer):
-    """Serves each connection in a thread of its own."""
-
-    daemon_threads = True
-
-    def handle_error(self, *_about: object) -> None:
-        """Say nothing: a browser hangs up when it likes."""
-
-
-@contextmanager
-def _websites() -> Iterator[int]:
-    """Serve the sample companies' websites on loopback; give the port."""
-    port = ports.next_free(FIRST_PORT)
-    _Handler.sites = {site: _Site(port, people) for site, people in _people().items()}
-    server = _Server((ports.LOOPBACK, port), _Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield port
-    finally:
-        server.shutdown()
-        server.server_close()
+            processes.stop([browser], STOP_SECONDS)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`dev.py extension`: with a browser or without, over a service of its own or one that runs already."""
+"""`dev.py extension`: with and without a browser, with its own service or a running one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KNOWN = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example
 
 @pytest.fixture
 def start(bare: dict[str, str]) -> Iterator[Callable[[], str]]:
-    """Run the command on a machine without a screen; give what it says once all is there."""
+    """Return a function that runs the command without a screen and returns its output once it is ready."""
     processes: list[subprocess.Popen[str]] = []
     env = {name: value for name, value in bare.items() if name not in {"DISPLAY", "WAYLAND_DISPLAY"}}
     env["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{env['PATH']}"
@@ -32,12 +32,12 @@ def start(bare: dict[str, str]) -> Iterator[Callable[[], str]]:
         command = [sys.executable, "-m", "tools.extension"]
         pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
         processes.append(subprocess.Popen(command, cwd=ROOT, env=env, **pipe))
-        said = ""
-        while "Ctrl-C stops it" not in said:
+        output = ""
+        while "Press Ctrl-C to stop" not in output:
             line = processes[-1].stdout.readline()
-            assert line, said
-            said += line
-        return said
+            assert line, output
+            output += line
+        return output
 
     yield run
     for process in reversed(processes):
@@ -48,57 +48,59 @@ def start(bare: dict[str, str]) -> Iterator[Callable[[], str]]:
 
 @pytest.fixture
 def browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Path]:
-    """Let the service be there already, and Chromium be a script; give where it writes what it was told."""
+    """Stub a running service, and Chromium by a script that writes its arguments to the returned path."""
     monkeypatch.setenv("DEV_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("DISPLAY", ":7")
-    monkeypatch.setattr(stack, "already_up", lambda _state: KNOWN)
+    monkeypatch.setattr(stack, "find_running", lambda _state: KNOWN)
 
-    def made(end: str) -> Path:
-        script, told = tmp_path / "chromium", tmp_path / "told"
-        script.write_text(f'#!/bin/sh\necho "$@" > {told}\n{end}\n')
+    def install(last_line: str) -> Path:
+        script, arguments = tmp_path / "chromium", tmp_path / "arguments"
+        script.write_text(f'#!/bin/sh\necho "$@" > {arguments}\n{last_line}\n')
         script.chmod(0o755)
         monkeypatch.setenv("CHROMIUM", str(script))
-        return told
+        return arguments
 
-    return made
+    return install
 
 
 @pytest.mark.slow
-def test_without_a_screen_it_says_how_to_load_it_and_serves_the_websites(start: Callable[[], str]) -> None:
-    said = start()
-    joined = start()
+def test_without_a_screen_it_prints_how_to_load_the_extension_and_serves_the_websites(
+    start: Callable[[], str],
+) -> None:
+    output = start()
+    second_output = start()
 
-    address, website = (_after(word, said) for word in ("Server", "Website"))
+    address, website = (_after(word, output) for word in ("Server", "Website"))
     host, _, port = website.removeprefix("http://").rstrip("/").partition(":")
     request = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": f"{host}:{port}"})
-    with urllib.request.urlopen(request, timeout=5) as answer:
-        page = answer.read().decode()
-    assert "chrome://extensions" in said
-    assert str(ROOT / "extension") in said
-    assert f"127.0.0.1 {host}" in said
+    with urllib.request.urlopen(request, timeout=5) as response:
+        page = response.read().decode()
+    assert "chrome://extensions" in output
+    assert str(ROOT / "extension") in output
+    assert f"127.0.0.1 {host}" in output
     assert "Northlight Optics" in page
-    assert _after("Person", said) in page
-    assert _after("Server", joined) == address
-    assert _after("Website", joined) != website
+    assert _after("Person", output) in page
+    assert _after("Server", second_output) == address
+    assert _after("Website", second_output) != website
 
 
 def test_with_a_screen_it_opens_chromium_with_the_extension_and_ends_with_it(
     browser: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = browser("exit 0")
+    arguments_file = browser("exit 0")
 
     code = extension.main([])
 
-    words = told.read_text()
+    arguments = arguments_file.read_text()
     assert code == 0
-    assert f"--load-extension={ROOT / 'extension'}" in words
-    assert "MAP northlight-optics.example 127.0.0.1:" in words
-    assert words.split()[-1] == "http://northlight-optics.example/"
-    assert not Path(_after("--user-data-dir=", words, gap="")).exists()
+    assert f"--load-extension={ROOT / 'extension'}" in arguments
+    assert "MAP northlight-optics.example 127.0.0.1:" in arguments
+    assert arguments.split()[-1] == "http://northlight-optics.example/"
+    assert not Path(_after("--user-data-dir=", arguments, gap="")).exists()
     assert "The browser was closed" in capsys.readouterr().err
 
 
-def test_a_chromium_that_does_not_start_is_quoted(
+def test_the_output_of_a_chromium_that_fails_is_shown(
     browser: Callable[[str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     browser("echo 'cannot open display' >&2; exit 3")
@@ -106,10 +108,10 @@ def test_a_chromium_that_does_not_start_is_quoted(
     code = extension.main([])
 
     assert code == 1
-    assert re.search(r"ended with code 3:\n  \| cannot open display", capsys.readouterr().err)
+    assert re.search(r"exited with code 3:\n  \| cannot open display", capsys.readouterr().err)
 
 
-def test_a_chromium_that_is_not_there_is_said_at_once(
+def test_a_missing_chromium_is_reported_at_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     monkeypatch.setenv("DEV_DATA_DIR", str(tmp_path))
@@ -117,10 +119,10 @@ def test_a_chromium_that_is_not_there_is_said_at_once(
 
     assert extension.main([]) == 1
 
-    assert "/no/such/chromium, and no such program" in capsys.readouterr().err
+    assert "/no/such/chromium, which is not a program" in capsys.readouterr().err
 
 
-def test_the_zip_has_no_hidden_files_and_goes_where_it_was_sent(
+def test_the_package_has_no_hidden_files_and_is_written_to_the_given_path(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     source, target = tmp_path / "source", tmp_path / "made.zip"
@@ -130,15 +132,15 @@ def test_the_zip_has_no_hidden_files_and_goes_where_it_was_sent(
     monkeypatch.setattr(extension, "SOURCE", source)
 
     code = extension.main(["--zip", str(target)])
-    nowhere = extension.main(["--zip", str(tmp_path / "missing" / "made.zip")])
+    failed = extension.main(["--zip", str(tmp_path / "missing" / "made.zip")])
 
     with zipfile.ZipFile(target) as archive:
         assert archive.namelist() == ["manifest.json"]
-    assert (code, nowhere) == (0, 1)
+    assert (code, failed) == (0, 1)
     assert "cannot be written: No such file or directory" in capsys.readouterr().err
 
 
-def _after(word: str, said: str, *, gap: str = r"\s+") -> str:
-    found = re.search(rf"{word}{gap}(\S+)", said)
-    assert found, said
-    return found[1]
+def _after(word: str, text: str, *, gap: str = r"\s+") -> str:
+    match = re.search(rf"{word}{gap}(\S+)", text)
+    assert match, text
+    return match[1]
