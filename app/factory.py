@@ -27,17 +27,13 @@ from app.api import (
     session,
     sessions,
 )
-from app.api.docs import openapi, problems, spec_cache, start
+from app.api.docs import openapi, problems, start
 from app.api.http import body, cors, errors
 from app.api.http.hosts import require_host
-from app.api.http.job_responses import AppServices
+from app.api.http.services import AppServices
 from app.api.ops import health
 from app.domain.version import API_VERSION
 from app.infra import log, metrics
-from app.infra.db import Database
-from app.infra.job_notifications import JobListener
-from app.infra.queue import JobPublisher
-from app.server.bulkhead import Bulkhead
 from app.settings import Settings
 
 BLUEPRINTS = (
@@ -69,7 +65,6 @@ def create_app(settings: Settings | None = None) -> APIFlask:
 
     """
     settings = settings or app_settings.load()
-    storage = Database(settings.database_url)
     log.configure(level=settings.log_level, style=settings.log_format)
     app = APIFlask(
         "app",
@@ -81,16 +76,9 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     )
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.config["MAX_CONTENT_LENGTH"] = body.READ_BYTES
-    services = AppServices(
-        settings,
-        storage,
-        JobPublisher(settings.redis_url),
-        JobListener(settings.redis_url),
-        Bulkhead(),
-    )
-    app.extensions.update(services=services, settings=settings, database=services.database)
+    app.extensions["services"] = AppServices.build(settings)
     openapi.configure(app)
-    spec_cache.cache_spec(app)
+    openapi.cache_spec(app)
     app.url_map.merge_slashes = False  # or its redirects would be pages, and name the host they were sent
     app.before_request(_begin)
     app.before_request(require_host)

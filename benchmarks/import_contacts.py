@@ -102,7 +102,7 @@ def _import_twice(folder: str) -> None:
     from app.infra.db import Base  # noqa: PLC0415
     from cli import import_files  # noqa: PLC0415
 
-    database = create_app().extensions["database"]
+    database = create_app().extensions["services"].database
     Base.metadata.create_all(database.engine)
     options = importer.ImportOptions(entity=Entity.CONTACTS, source="people.csv")
     results = []

@@ -29,7 +29,7 @@ def main(folder: str, workspaces: str, contacts: str) -> int:
     runner = app.test_cli_runner()
     tenants = [_create_tenant(runner, secrets.token_hex(4)) for _ in range(int(workspaces))]
     domain = f"{secrets.token_hex(4)}.example"
-    database: Database = app.extensions["database"]
+    database: Database = app.extensions["services"].database
     ids = _import_people(runner, Path(folder), domain, int(contacts), database) if int(contacts) else []
     sys.stdout.write(json.dumps({"tenants": tenants, "contacts": ids, "password": PASSWORD}) + "\n")
     return 0

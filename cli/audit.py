@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
-from flask import current_app
 from rich.console import Console
 from rich.progress import track
 
+from app.api.http.services import services
 from app.core.audit import audits
 from app.core.audit.audits import AuditScope, RuleResult
 from app.core.audit.invariants import RULES
@@ -28,7 +28,7 @@ FAULT = ("rule", "id", "expected", "found")
 def ledger(workspace: str | None, *, as_json: bool) -> None:
     """Look at every rule of credits, jobs and reveals, while they are at work; exit 1 if one is broken."""
     started = time.monotonic()
-    stuck_after = audits.stuck_after(current_app.extensions["settings"])
+    stuck_after = audits.stuck_after(services().settings)
     with database().reading(no_deadline=True) as session:
         audits.use_repeatable_read(session)
         now = database_clock.value(session)

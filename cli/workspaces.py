@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import click
-from flask import current_app
 from flask.cli import AppGroup
 from sqlalchemy import or_, select
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 
+from app.api.http.services import services
 from app.core.accounts import workspaces
 from app.core.accounts.workspaces import Workspace
 from app.core.jobs import webhooks
@@ -113,6 +113,6 @@ def show(answer: dict[str, Any], sentence: str, *, as_json: bool) -> None:
 
 def database() -> Database:
     """Give the application's database; nobody waits for a command, so it may take its time."""
-    found: Database = current_app.extensions["database"]
+    found = services().database
     found.seconds = None
     return found

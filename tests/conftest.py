@@ -180,7 +180,7 @@ def app(settings: Settings, database: Database, redis_url: str) -> Iterator[APIF
     app = create_app(settings)
     yield app
     app.extensions["services"].listener.close()
-    app.extensions["database"].engine.dispose()
+    app.extensions["services"].database.engine.dispose()
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
 

@@ -55,8 +55,8 @@ def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
         app = create_app(dataclasses.replace(settings, database_url=url))
         result = app.test_cli_runner().invoke(args=["database", "upgrade"])
         assert result.exit_code == 0, result.output
-        yield app.extensions["database"]
-        app.extensions["database"].engine.dispose()
+        yield app.extensions["services"].database
+        app.extensions["services"].database.engine.dispose()
 
 
 def test_every_kind_has_a_queue_a_job_and_a_task() -> None:

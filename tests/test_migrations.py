@@ -36,7 +36,7 @@ def old_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
     with empty_database(tmp_path, "old_version") as url:
         app = create_app(dataclasses.replace(settings, database_url=url))
         yield app
-        app.extensions["database"].engine.dispose()
+        app.extensions["services"].database.engine.dispose()
 
 
 def migrate(connection: Connection, revision: str) -> None:
@@ -47,7 +47,7 @@ def migrate(connection: Connection, revision: str) -> None:
 def test_jobs_that_were_queued_before_queues_were_kept_are_in_the_queue_of_their_kind(
     old_app: APIFlask,
 ) -> None:
-    engine = old_app.extensions["database"].engine
+    engine = old_app.extensions["services"].database.engine
     with engine.connect() as connection:
         migrate(connection, "0008")
         connection.execute(

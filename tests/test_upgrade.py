@@ -154,7 +154,7 @@ def upgraded(
     app = create_app(settings)
     answer = app.test_cli_runner().invoke(args=["database", "upgrade"])
     assert answer.exit_code == 0, answer.output
-    database = app.extensions["database"]
+    database = app.extensions["services"].database
     services = WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
     monkeypatch.setattr(job_runner, "_current", [services])
     with database.transaction() as session:

@@ -6,12 +6,13 @@ import secrets
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, post_load, validate, validates_schema
 
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import CompanySchema
 from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
 from app.api.schemas.job_schemas import JobResponseSchema
@@ -22,7 +23,6 @@ from app.domain.errors import BadHash, FieldError
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
 from app.domain.normal.hashes import parse_prefix
-from app.settings import Settings
 
 blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
 
@@ -114,12 +114,11 @@ def company_by_hash(body: dict[str, Any]) -> Response:
         # Whoever asks for a prefix must not see that it was asked before, nor by whom.
         dedup_key=body | ({"once": secrets.token_hex()} if private else {}),
     )
-    return submit_and_wait(lambda _session: question, private=private)
+    return submit_and_wait(question, private=private)
 
 
 def _check_prefix(prefix: str) -> None:
-    settings: Settings = current_app.extensions["settings"]
     try:
-        parse_prefix(prefix, settings.prefix_length)
+        parse_prefix(prefix, services().settings.prefix_length)
     except BadHash as problem:
         raise BadHash(problem.detail, errors=(FieldError("/prefix", problem.detail),)) from None

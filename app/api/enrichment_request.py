@@ -7,13 +7,15 @@ from ipaddress import ip_network
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.http.auth import bearer, caller
 from app.api.http.errors import field_errors
-from app.api.http.job_responses import json_response, submit_and_wait
+from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import (
     CompanySchema,
     ConflictSchema,
@@ -41,8 +43,6 @@ from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, Va
 from app.domain.kinds import Kind
 from app.domain.normal.webhook_addresses import parse_target
 from app.infra import database_clock
-from app.infra.db import Database
-from app.settings import Settings
 
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 
@@ -73,9 +73,8 @@ def _check_webhook_url(url: str) -> None:
 
     Which address a name leads to is looked at when it is called, as it may lead elsewhere by then.
     """
-    settings: Settings = current_app.extensions["services"].settings
     try:
-        parse_target(url, tuple(map(ip_network, settings.webhook_networks)))
+        parse_target(url, tuple(map(ip_network, services().settings.webhook_networks)))
     except InvalidValue as error:
         raise ValidationError(str(error)) from error
 
@@ -193,21 +192,19 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
     Items are filled in as they finish; one bad item never fails the others. With `dry_run` the answer is
     an estimate and nothing is queued.
     """
-    settings: Settings = current_app.extensions["services"].settings
-    database: Database = current_app.extensions["services"].database
     who = caller()
-    with database.reading() as session:
+    with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,
             who.workspace_id,
             body.items,
             body.fields,
-            settings=settings,
+            settings=services().settings,
             now=database_clock.value(session),
         )
     if body.dry_run:
         return json_response({"estimate": asdict(estimate)})
-    return submit_and_wait(lambda _session: _job_request(body, estimate))
+    return submit_and_wait(_job_request(body, estimate))
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:

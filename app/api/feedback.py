@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields
 from sqlalchemy.orm import Session
 
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
 from app.api.schemas.fields import StrictSchema, contact_id, email
 from app.core.accounts import workspaces
@@ -23,9 +24,7 @@ from app.core.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
 from app.domain.callers import Scope
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
-from app.infra.db import Database
 from app.infra.log import log
-from app.settings import Settings
 
 blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
 
@@ -101,11 +100,9 @@ def feedback(body: dict[str, Any]) -> Response:
     are `pending`. Refunded addresses are owned no more: they are masked, also in the answers of earlier jobs,
     and to reveal them again costs again. Saying the same twice changes nothing.
     """
-    database: Database = current_app.extensions["database"]
-    settings: Settings = current_app.extensions["settings"]
-    allowance = Allowance(settings.feedback_unconfirmed_refund_share)
+    allowance = Allowance(services().settings.feedback_unconfirmed_refund_share)
     who = caller()
-    with database.transaction() as session:
+    with services().database.transaction() as session:
         now = database_clock.value(session)
         reference = begin(session, now=now)
         known = core.get(session, who.workspace_id, reference) if reference else None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, validate
 
 from app.api.http.auth import bearer, caller
-from app.api.http.job_responses import AppServices, json_response, poll
+from app.api.http.job_responses import poll
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.fields import AsciiInteger
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs import job_history, jobs
@@ -54,9 +56,8 @@ def list_jobs(query: dict[str, Any]) -> Response:
     cursor = query.get("cursor")
     if cursor is not None and not ids.is_id(cursor, "job"):
         raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the page before."),))
-    services: AppServices = current_app.extensions["services"]
     limit = query["limit"]
-    with services.database.reading() as session:
+    with services().database.reading() as session:
         page = jobs.latest(
             session,
             caller().workspace_id,

@@ -6,13 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, validate
 
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema
 from app.core.accounts import accounts, api_keys
 from app.core.accounts.api_keys import ApiKey
@@ -20,7 +21,6 @@ from app.domain.callers import Caller, Scope
 from app.domain.errors import ApiAccessRequired, FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
-from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("keys", __name__, tag="API keys")
@@ -98,7 +98,7 @@ def create(body: dict[str, Any]) -> Response:
     was lost on the way, revoke the key and make another.
     """
     who = _signed_in()
-    with _database().transaction() as session:
+    with services().database.transaction() as session:
         now = database_clock.value(session)
         _require_future(body["expires_at"], now)
         accounts.require_api_access(session, who.account_id)
@@ -118,7 +118,7 @@ def create(body: dict[str, Any]) -> Response:
 def index() -> Response:
     """List the signed-in account's API keys."""
     who = _signed_in()
-    with _database().reading() as session:
+    with services().database.reading() as session:
         return json_response({"keys": [_shown(key) for key in api_keys.of_account(session, who.account_id)]})
 
 
@@ -129,7 +129,7 @@ def index() -> Response:
 def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
     who = _signed_in()
-    with _database().transaction() as session:
+    with services().database.transaction() as session:
         api_keys.revoke(session, who.account_id, key_id, now=database_clock.now())
     log.info("API key revoked", account=who.account_id, key=key_id)
     return Response(status=204)
@@ -160,8 +160,3 @@ def _require_future(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at > now + MAX_LIFETIME:
         error = "This is more than 100 years ahead. Leave it out for a key without an end."
         raise ValidationFailed(errors=(FieldError("/expires_at", error),))
-
-
-def _database() -> Database:
-    database: Database = current_app.extensions["database"]
-    return database

@@ -143,4 +143,4 @@ def leads_by_website_hash(body: dict[str, Any]) -> Response:
         request=body,
         dedup_key=body,
     )
-    return submit_and_wait(lambda _session: question)
+    return submit_and_wait(question)

@@ -6,14 +6,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate
 from sqlalchemy.orm import Session
 
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
 from app.api.schemas.fields import NonBlankString, StrictSchema, company_url, profile_url, website
 from app.core.contacts import saved_profiles
@@ -23,8 +24,6 @@ from app.domain.callers import Scope
 from app.domain.errors import FieldError, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.infra import database_clock
-from app.infra.db import Database
-from app.settings import Settings
 
 blueprint = APIBlueprint("linkedin_save", __name__, tag="Saved profiles")
 
@@ -150,9 +149,8 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
     One is kept per workspace and profile; field by field the newest `captured_at` wins, and saving twice is
     harmless. Only the workspace sees it.
     """
-    database: Database = current_app.extensions["database"]
     who = caller()
-    with database.transaction() as session:
+    with services().database.transaction() as session:
         now = database_clock.value(session)
         _require_past(body.captured_at, now)
         reference = begin(session, now=now)
@@ -167,9 +165,8 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
 
 
 def _answer(session: Session, saved: SaveResult) -> dict[str, Any]:
-    settings: Settings = current_app.extensions["settings"]
     subjects = [saved.profile.subject]
-    (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=settings.prices)
+    (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
     contact = known["contact"]
     return {
         "saved_profile": saved_profiles.saved_object(saved.profile),

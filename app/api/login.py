@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, validate
 
-from app.api.http.job_responses import json_response
 from app.api.http.login_attempts import LoginAttempt, record_outcome
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email
 from app.api.session import SessionOut, describe
 from app.core.accounts import accounts, login_throttle, sessions
@@ -17,7 +18,6 @@ from app.core.accounts.accounts import Account
 from app.domain.callers import Caller
 from app.domain.errors import AccountDisabled, InvalidCredentials
 from app.infra import clock, database_clock, passwords
-from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("login", __name__, tag="Login")
@@ -75,8 +75,7 @@ def login(body: dict[str, Any]) -> Response:
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
     stored, client = account.password_hash, body.get("client", {})
     renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
-    database: Database = current_app.extensions["database"]
-    with database.transaction() as session:
+    with services().database.transaction() as session:
         account = accounts.locked(session, account.id)
         if account.password_hash != stored:  # changed while it was checked
             raise InvalidCredentials

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
 from app.api.http.auth import bearer, caller
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import (
     AvailableSchema,
     CompanySchema,
@@ -24,8 +25,6 @@ from app.core.lookups import lookups
 from app.domain.callers import Scope
 from app.domain.errors import FieldError, Problem
 from app.domain.records.subjects import Subject
-from app.infra.db import Database
-from app.settings import Settings
 
 blueprint = APIBlueprint("lookup", __name__, tag="Lookup")
 
@@ -129,8 +128,6 @@ def lookup(body: dict[str, Any]) -> Response:
     Free: no provider is asked. E-mails and phones are masked until they are revealed.
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
-    settings: Settings = current_app.extensions["settings"]
-    database: Database = current_app.extensions["database"]
-    with database.reading() as session:
-        results = lookups.look_up(session, caller().workspace_id, subjects, prices=settings.prices)
+    with services().database.reading() as session:
+        results = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
     return json_response({"results": results} if "subjects" in body else results[0])

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from apiflask import APIBlueprint
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, validate
 
 from app.api.http.auth import bearer, session_caller
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
 from app.api.schemas.fields import StrictSchema
 from app.core.accounts import accounts, login_throttle
 from app.core.accounts.accounts import Account
 from app.domain.errors import FieldError, ValidationFailed
 from app.infra import database_clock, passwords
-from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("password", __name__, tag="Sessions")
@@ -51,8 +51,7 @@ def change(body: dict[str, Any]) -> Response:
     Sign in again with the new password. Wrong passwords are counted as at the sign-in.
     """
     who = session_caller()
-    database: Database = current_app.extensions["database"]
-    with database.reading() as session:
+    with services().database.reading() as session:
         email, stored = _known(session.get_one(Account, who.account_id))
     attempt = LoginAttempt(email)
     with record_outcome():
@@ -62,7 +61,7 @@ def change(body: dict[str, Any]) -> Response:
             attempt.record_failure()
             _refuse()
     new_hash = passwords.hash_password(body["new_password"])
-    with database.transaction() as session:
+    with services().database.transaction() as session:
         if accounts.locked(session, who.account_id).password_hash != stored:  # changed meanwhile
             _refuse()
         accounts.set_password(session, who.account_id, new_hash, now=database_clock.now())

@@ -6,25 +6,24 @@ from dataclasses import dataclass
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields, post_load, validate
-from sqlalchemy.orm import Session
 
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
 from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, StrictSchema, SubjectSchema
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
+from app.core.lookups.reveal_prices import RevealPrice
 from app.domain import ids
 from app.domain.callers import Scope
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
-from app.infra import database_clock
-from app.settings import Settings
 
 blueprint = APIBlueprint("reveal", __name__, tag="Reveal")
 
@@ -113,10 +112,7 @@ def email(body: RevealRequest) -> Response:
     Costs a credit if, and only if, an address at least as good as asked for is given; what the workspace
     owns already is free.
     """
-    return submit_and_wait(
-        lambda session: _job_request(session, ContactField.EMAIL, body),
-        client_reference=body.client_reference,
-    )
+    return submit_and_wait(_job_request(ContactField.EMAIL, body), client_reference=body.client_reference)
 
 
 @blueprint.post("/api/ext/reveal/phone")
@@ -126,31 +122,22 @@ def email(body: RevealRequest) -> Response:
 @blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the terms of the e-mail reveal."""
-    return submit_and_wait(
-        lambda session: _job_request(session, ContactField.PHONE, body),
-        client_reference=body.client_reference,
-    )
+    return submit_and_wait(_job_request(ContactField.PHONE, body), client_reference=body.client_reference)
 
 
-def _job_request(session: Session, field: ContactField, body: RevealRequest) -> JobRequest:
-    """Write the question; what is owned or suppressed needs no credits set aside."""
-    settings: Settings = current_app.extensions["services"].settings
-    who = caller()
-    wish = FieldRequest.of(field, body.options)
-    known = disclosure.assess(
-        session,
-        who.workspace_id,
-        body.subject,
-        wish,
-        usual_age=settings.usual_age,
-        now=database_clock.value(session),
-    )
+def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
+    settings = services().settings
     reference = {} if body.client_reference is None else {"client_reference": body.client_reference}
     return JobRequest(
         kind=KINDS[field],
-        workspace_id=who.workspace_id,
-        account_id=who.account_id,
+        workspace_id=caller().workspace_id,
+        account_id=caller().account_id,
         request={"subject": body.subject.as_dict(), **body.options, **reference},
         dedup_key={"subject": body.subject.question(), **body.options},
-        price=0 if known.owned or known.suppressed else settings.prices[KINDS[field]],
+        price=RevealPrice(
+            subject=body.subject,
+            field_request=FieldRequest.of(field, body.options),
+            credits=settings.prices[KINDS[field]],
+            default_max_age=settings.usual_age,
+        ),
     )

@@ -10,8 +10,9 @@ from marshmallow import fields, validate
 from sqlalchemy.orm import Session
 
 from app.api.http.auth import bearer, caller, session_caller
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.core.accounts import sessions, workspaces
 from app.core.accounts.accounts import Account, Role
 from app.core.accounts.workspaces import Workspace
@@ -20,7 +21,6 @@ from app.domain.callers import Caller, Scope
 from app.domain.ids import EXAMPLES
 from app.domain.version import API_VERSION
 from app.infra import clock, database_clock
-from app.infra.db import Database
 from app.settings import Settings
 
 blueprint = APIBlueprint("session", __name__, tag="Session")
@@ -119,8 +119,7 @@ class SessionOut(Schema):
 @blueprint.output(SessionOut)
 def session() -> Response:
     """Tell who is signed in, what they may do and what is left."""
-    database: Database = current_app.extensions["database"]
-    with database.reading() as transaction:
+    with services().database.reading() as transaction:
         return json_response(describe(transaction, caller()))
 
 
@@ -131,15 +130,14 @@ def session() -> Response:
 def logout() -> Response:
     """End the session whose token came with the request; it stops working at once."""
     who = session_caller()
-    database: Database = current_app.extensions["database"]
-    with database.transaction() as transaction:
+    with services().database.transaction() as transaction:
         sessions.end(transaction, who.account_id, who.token_id, now=database_clock.now())
     return Response(status=204)
 
 
 def describe(transaction: Session, who: Caller) -> dict[str, Any]:
     """Write what `session` answers, which is in login's answer too."""
-    settings: Settings = current_app.extensions["settings"]
+    settings = services().settings
     account = transaction.get_one(Account, who.account_id)
     workspace = transaction.get_one(Workspace, who.workspace_id)
     left = workspaces.balance(transaction, who.workspace_id)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
-from flask import Response, current_app
+from flask import Response
 from marshmallow import fields
 
 from app.api.http.auth import bearer, session_caller
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
+from app.api.http.services import services
 from app.core.accounts import sessions
 from app.core.accounts.sessions import LoginSession
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
-from app.infra.db import Database
 from app.infra.log import log
 
 blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
@@ -54,7 +54,7 @@ class SessionsOut(Schema):
 def index() -> Response:
     """List where the account is signed in; it needs a session, not an API key."""
     who = session_caller()
-    with _database().reading() as session:
+    with services().database.reading() as session:
         found = sessions.of_account(session, who.account_id, now=database_clock.now())
     return json_response({"sessions": [_shown(each, current=each.id == who.token_id) for each in found]})
 
@@ -66,7 +66,7 @@ def index() -> Response:
 def end_others() -> Response:
     """Sign out everywhere else: every session of the account ends at once but the one that asks."""
     who = session_caller()
-    with _database().transaction() as session:
+    with services().database.transaction() as session:
         ended = sessions.end_all(session, who.account_id, spared=who.token_id, now=database_clock.now())
     log.info("other sessions ended", account=who.account_id, sessions=ended)
     return Response(status=204)
@@ -79,7 +79,7 @@ def end_others() -> Response:
 def end(session_id: str) -> Response:
     """End one session of the account at once; it may be the one that asks, and doing it again is harmless."""
     who = session_caller()
-    with _database().transaction() as session:
+    with services().database.transaction() as session:
         sessions.end(session, who.account_id, session_id, now=database_clock.now())
     log.info("session ended", account=who.account_id, session=session_id)
     return Response(status=204)
@@ -95,8 +95,3 @@ def _shown(held: LoginSession, *, current: bool) -> dict[str, Any]:
         "expires_at": clock.rfc3339(held.ends_at),
         "current": current,
     }
-
-
-def _database() -> Database:
-    database: Database = current_app.extensions["database"]
-    return database

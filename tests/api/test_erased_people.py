@@ -187,7 +187,7 @@ def told(ask: ProviderRequest) -> ProviderResponse:
 @pytest.fixture
 def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
     settings = replace(
-        app.extensions["settings"],
+        app.extensions["services"].settings,
         providers_email=("one",),
         providers_phone=("one",),
         providers_person=("one",),

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
@@ -14,6 +13,7 @@ from argon2 import PasswordHasher
 from jobs_support import set_clock
 from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
+from settings_support import change_settings
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
 
@@ -43,10 +43,6 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(PasswordHasher, "verify", note)
     return seen
-
-
-def settle(app: APIFlask, **changes: Any) -> None:
-    app.extensions["settings"] = dataclasses.replace(app.extensions["settings"], **changes)
 
 
 def besiege(member: Member) -> None:
@@ -187,7 +183,7 @@ def test_successes_are_not_counted(member: Member) -> None:
 
 
 def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask, member: Member) -> None:
-    settle(app, limit_login_address="3/minute")
+    change_settings(app, limit_login_address="3/minute")
     for name in "bcd":
         member.sign_in(email=f"{name}@acme.example", address="198.51.100.7")
 
@@ -241,7 +237,7 @@ def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(member: Me
 def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing(
     app: APIFlask, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settle(app, limit_login_account="3/minute")
+    change_settings(app, limit_login_account="3/minute")
     real = passwords.verify
 
     def while_others_fail(stored: str | None, password: str) -> bool:
@@ -374,7 +370,7 @@ def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
 
 
 def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, member: Member) -> None:
-    settle(app, redis_url="redis://127.0.0.1:1/0")
+    change_settings(app, redis_url="redis://127.0.0.1:1/0")
 
     answers = member.fails(4)
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import pytest
 from apiflask import APIFlask
 from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
+from settings_support import change_settings
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, login_throttle
@@ -137,8 +137,7 @@ def test_an_api_key_changes_no_password(member: Member) -> None:
 
 
 def test_a_change_tells_every_limit_it_is_under(app: APIFlask, member: Member) -> None:
-    settings = app.extensions["settings"]
-    app.extensions["settings"] = dataclasses.replace(settings, limit_write="7/minute")
+    change_settings(app, limit_write="7/minute")
 
     answer = change(member, current_password="not the password")
 

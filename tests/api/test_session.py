@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from apiflask import APIFlask
 from members import CREDITS, Member, bearer, join
+from settings_support import change_settings
 
 from app.core.providers import provider_throttles
 from app.domain.callers import Scope
@@ -42,8 +41,8 @@ def test_a_session_answers_everything_a_client_needs(member: Member) -> None:
 
 
 def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask, member: Member) -> None:
-    app.extensions["settings"] = dataclasses.replace(
-        app.extensions["settings"],
+    change_settings(
+        app,
         providers_email=("pattern", "hunter"),
         providers_phone=("sandbox", "hunter"),
         providers_person=("people",),
@@ -57,8 +56,7 @@ def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask
 
 
 def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, member: Member) -> None:
-    settings = app.extensions["settings"]
-    app.extensions["settings"] = dataclasses.replace(settings, providers_email=("hunter", "pdl", "apollo"))
+    change_settings(app, providers_email=("hunter", "pdl", "apollo"))
     now = clock.now()
     with member.database.transaction() as session:
         provider_throttles.report(session, "pdl", TraceOutcome.MISS, retry_after=None, now=now)

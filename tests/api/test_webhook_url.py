@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from apiflask import APIFlask
 from hostile_support import SPELLINGS
 from members import Member, join
+from settings_support import change_settings
 
 from app import settings as app_settings
 from app.settings import SettingsError
@@ -21,9 +20,7 @@ def member(app: APIFlask) -> Member:
 @pytest.fixture
 def opened(app: APIFlask) -> Member:
     """A member where the operator has receivers in a network of their own."""
-    services = app.extensions["services"]
-    settings = dataclasses.replace(services.settings, webhook_networks=("10.20.0.0/16",))
-    app.extensions["services"] = dataclasses.replace(services, settings=settings)
+    change_settings(app, webhook_networks=("10.20.0.0/16",))
     return join(app)
 
 

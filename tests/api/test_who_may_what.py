@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -17,6 +16,7 @@ from apiflask import APIBlueprint, APIFlask
 from members import PASSWORD, Member, bearer, join
 from rich.console import Console
 from rich.table import Table
+from settings_support import change_settings
 from sqlalchemy import update
 from stored_support import a_company, a_contact, an_email
 from werkzeug.test import TestResponse
@@ -231,11 +231,7 @@ BY_NAME = {who.name: who for who in CALLERS}
 
 @pytest.fixture
 def world(app: APIFlask) -> World:
-    app.extensions["settings"] = dataclasses.replace(
-        app.extensions["settings"],
-        limit_login_address="100000/minute",
-        limit_login_account="100000/minute",
-    )
+    change_settings(app, limit_login_address="100000/minute", limit_login_account="100000/minute")
     owner = join(app)
     stranger = join(app, email="eve@babbage.example")
     colleague = owner.colleague()

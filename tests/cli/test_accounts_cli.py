@@ -31,7 +31,7 @@ def run(app: APIFlask) -> Any:
 
 @pytest.fixture
 def workspace_id(app: APIFlask) -> str:
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         return workspaces.create(session, name="Acme", now=clock.now()).id
 
 
@@ -39,7 +39,7 @@ def workspace_id(app: APIFlask) -> str:
 def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
     """An account that is signed in and has a key: the ids of both."""
     now = clock.now()
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         account = accounts.create(
             session,
             workspace_id,
@@ -55,7 +55,7 @@ def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
 
 
 def ended(app: APIFlask, handed_out: tuple[str, str]) -> tuple[bool, bool]:
-    with app.extensions["database"].reading() as session:
+    with app.extensions["services"].database.reading() as session:
         return (
             session.get_one(LoginSession, handed_out[0]).revoked_at is not None,
             session.get_one(ApiKey, handed_out[1]).revoked_at is not None,
@@ -63,7 +63,7 @@ def ended(app: APIFlask, handed_out: tuple[str, str]) -> tuple[bool, bool]:
 
 
 def stored(app: APIFlask) -> Account:
-    with app.extensions["database"].reading() as session:
+    with app.extensions["services"].database.reading() as session:
         account = accounts.by_email(session, EMAIL)
     assert account is not None
     return account

@@ -25,7 +25,7 @@ def run(app: APIFlask) -> Any:
 
 
 def add_workspace(app: APIFlask, name: str = "Acme") -> str:
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         return workspaces.create(session, name=name, now=clock.now()).id
 
 
@@ -34,7 +34,7 @@ def test_granted_credits_are_there_with_their_reason(app: APIFlask, run: Any) ->
 
     granted = json.loads(run("grant", workspace_id, "250", "--reason", "invoice 7", "--json").stdout)
 
-    with app.extensions["database"].reading() as session:
+    with app.extensions["services"].database.reading() as session:
         entry = session.scalars(select(LedgerEntry)).one()
     assert granted == {
         "workspace": {"id": workspace_id, "name": "Acme"},

@@ -52,7 +52,7 @@ def upgrade(settings: Settings) -> Iterator[Upgrade]:
 
     yield run
     for app in made:
-        app.extensions["database"].engine.dispose()
+        app.extensions["services"].database.engine.dispose()
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def new_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
     """An application whose database is a file that does not exist yet."""
     app = create_app(dataclasses.replace(settings, database_url=f"sqlite:///{tmp_path}/new.sqlite3"))
     yield app
-    app.extensions["database"].engine.dispose()
+    app.extensions["services"].database.engine.dispose()
 
 
 def test_an_upgrade_makes_every_table_and_can_be_run_again(new_app: APIFlask) -> None:
@@ -93,14 +93,14 @@ def test_an_upgrade_makes_every_table_and_can_be_run_again(new_app: APIFlask) ->
 
     assert first.stdout == "The database is up to date.\n"
     assert json.loads(again.stdout) == {"upgraded": True}
-    tables = set(inspect(new_app.extensions["database"].engine).get_table_names())
+    tables = set(inspect(new_app.extensions["services"].database.engine).get_table_names())
     assert tables == {*Base.metadata.tables, "alembic_version"}
 
 
 def test_the_migrations_make_what_the_code_expects(new_app: APIFlask) -> None:
     new_app.test_cli_runner().invoke(commands.group, ["upgrade"])
 
-    with new_app.extensions["database"].engine.connect() as connection:
+    with new_app.extensions["services"].database.engine.connect() as connection:
         differences = compare_metadata(MigrationContext.configure(connection), Base.metadata)
 
     assert differences == []

@@ -26,7 +26,7 @@ def run(app: APIFlask) -> Run:
 
 def opt_out(app: APIFlask, number: int, **subject: str) -> str:
     """Record what a provider says of the subject; return its id."""
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         question = bytes([number]) * 32
         said = Subject(**subject)
         provider_opt_outs.record(
@@ -169,7 +169,7 @@ def test_an_opt_out_of_nobody_in_particular_cannot_be_accepted(run: Run, app: AP
 
 
 def test_what_an_earlier_version_listed_is_counted_and_can_be_removed(run: Run, app: APIFlask) -> None:
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         values = [Identifier("email", "ada@acme.example"), Identifier("email", "bob@acme.example")]
         suppress(session, values, reason=provider_opt_outs.UNREVIEWED, now=clock.now())
     run("add", "--phone", "+1 617 555 0101")

@@ -20,7 +20,7 @@ ONE = Heartbeat(
 
 
 def say(app: APIFlask) -> None:
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         worker_heartbeats.record_heartbeat(session, ONE, now=clock.now())
 
 

@@ -57,7 +57,7 @@ def test_a_workspace_needs_a_name(run: Any) -> None:
 
 
 def test_a_database_that_cannot_be_used_is_a_sentence(app: APIFlask, run: Any) -> None:
-    broken = app.extensions["database"].engine
+    broken = app.extensions["services"].database.engine
     with broken.begin() as connection:
         connection.execute(text("ALTER TABLE workspaces RENAME TO elsewhere"))
 

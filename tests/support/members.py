@@ -76,7 +76,7 @@ def bearer(token: str) -> dict[str, str]:
 
 def join(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> Member:
     """Make a workspace with credits and an account that is signed in."""
-    database: Database = app.extensions["database"]
+    database: Database = app.extensions["services"].database
     now = clock.now()
     password_hash = passwords.hash_password(PASSWORD)
     with database.transaction() as session:

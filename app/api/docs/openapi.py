@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import wraps
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ from app.domain.errors import Problem, all_problems
 from app.domain.ids import EXAMPLES
 
 ASSETS = "/docs/assets"
+SPEC_VIEW = "openapi.spec"
 blueprint = APIBlueprint("docs_assets", __name__, enable_openapi=False)
 
 COMMON_ERRORS = (errors.MalformedJson, errors.RequestTimeout, errors.InternalError, errors.Unavailable)
@@ -166,6 +168,20 @@ def configure(app: APIFlask) -> None:
 def asset(name: str) -> Response:
     """Serve a file of the docs page."""
     return send_from_directory(swagger_ui.rpartition("/")[0] + "/dist", name)
+
+
+def cache_spec(app: APIFlask) -> None:
+    """Serve /openapi.json from memory after its first generation, which takes as long as ten lookups."""
+    view = app.view_functions[SPEC_VIEW]
+    cached: list[bytes] = []
+
+    @wraps(view)
+    def document() -> Response:
+        if not cached:
+            cached.append(app.make_response(view()).get_data())
+        return app.response_class(cached[0], mimetype=app.config["JSON_SPEC_MIMETYPE"])
+
+    app.view_functions[SPEC_VIEW] = document
 
 
 def finalize_spec(spec: Any) -> Any:  # noqa: ANN401 -- APIFlask's signature: the document as a dictionary

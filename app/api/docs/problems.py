@@ -8,7 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response
 
 from app.api.http import html_pages
-from app.api.http.job_responses import json_response
+from app.api.http.responses import json_response
 from app.domain.errors import NotFound, Problem, all_problems
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")

@@ -7,7 +7,7 @@ from apiflask.fields import String
 from flask import Response
 
 from app.api.http import html_pages
-from app.api.http.job_responses import json_response
+from app.api.http.responses import json_response
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")
 

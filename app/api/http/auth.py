@@ -8,17 +8,16 @@ from http import HTTPStatus
 from typing import NoReturn, cast
 
 from apiflask import HTTPError, HTTPTokenAuth
-from flask import Response, after_this_request, current_app, request
+from flask import Response, after_this_request, request
 
 from app.api.http.errors import answer
 from app.api.http.failure_limits import FailureCounter
+from app.api.http.services import services
 from app.core.accounts import authentication
 from app.domain.callers import Caller, Scope
 from app.domain.errors import InsufficientScope, InvalidToken, MissingToken, Unauthorized, Unavailable
 from app.domain.tokens import kind_of
 from app.infra import database_clock, metrics
-from app.infra.db import Database
-from app.settings import Settings
 
 bearer = HTTPTokenAuth(
     scheme="Bearer",
@@ -34,15 +33,13 @@ RECHECK_AFTER_SECONDS = 1.0
 
 @bearer.verify_token  # type: ignore[untyped-decorator]
 def _verify(token: str) -> Caller:
-    database: Database = current_app.extensions["database"]
     kind_of(token)  # what cannot be a token is a typing error, no guess
     try:
-        who = authentication.authenticate(database, token, now=database_clock.now())
+        who = authentication.authenticate(services().database, token, now=database_clock.now())
     except Unauthorized as refused:
         metrics.TOKENS_REFUSED.labels(outcome=refused.code).inc()
         if isinstance(refused, InvalidToken):  # somebody guesses
-            settings: Settings = current_app.extensions["settings"]
-            FailureCounter.for_client("token", settings.limit_login_address).add()
+            FailureCounter.for_client("token", services().settings.limit_login_address).add()
         raise
     after_this_request(partial(_recheck_token, who, time.monotonic()))
     return who
@@ -53,9 +50,8 @@ def _recheck_token(who: Caller, began: float, response: Response) -> Response:
     tells = response.status_code < HTTPStatus.BAD_REQUEST and response.status_code != HTTPStatus.NO_CONTENT
     if not tells or time.monotonic() - began < RECHECK_AFTER_SECONDS:
         return response
-    database: Database = current_app.extensions["database"]
     try:
-        with database.reading() as session:
+        with services().database.reading() as session:
             authentication.recheck(session, who, now=database_clock.now())
     except Unauthorized as problem:
         return answer(problem)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
-from flask import Response, after_this_request, current_app, g, request
+from flask import Response, after_this_request, g, request
 
+from app.api.http.services import services
 from app.core.accounts import login_throttle
 from app.domain.errors import TooManyAttempts
-from app.infra.rate_limiter import Limiter, LimitStatus
-from app.settings import Settings
+from app.infra.rate_limiter import LimitStatus
 
 IPV4_NETWORK = 24
 IPV6_NETWORK = 64
@@ -36,7 +36,7 @@ class FailureCounter:
             TooManyAttempts: they did.
 
         """
-        self._enforce(limiter().peek(self.rate, "failures", self.key))
+        self._enforce(services().limiter.peek(self.rate, "failures", self.key))
 
     def add(self) -> None:
         """Count one.
@@ -45,21 +45,12 @@ class FailureCounter:
             TooManyAttempts: there were too many already; this one must be told nothing.
 
         """
-        self._enforce(limiter().hit(self.rate, "failures", self.key))
+        self._enforce(services().limiter.hit(self.rate, "failures", self.key))
 
     def _enforce(self, standing: LimitStatus) -> None:
         _remember_status(self.policy, standing)
         if not standing.allowed:
             raise TooManyAttempts(retry_after=standing.reset)
-
-
-def limiter() -> Limiter:
-    """Give the application's limiter."""
-    if "limiter" not in current_app.extensions:
-        settings: Settings = current_app.extensions["settings"]
-        current_app.extensions["limiter"] = Limiter(settings.redis_url, settings.web_concurrency)
-    found: Limiter = current_app.extensions["limiter"]
-    return found
 
 
 def network() -> str:

@@ -8,15 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from flask import current_app
-
 from app.api.http.failure_limits import FailureCounter, network
+from app.api.http.services import services
 from app.core.accounts import accounts, login_throttle, sessions
 from app.core.accounts.accounts import Account
 from app.domain.errors import TooManyAttempts, Unavailable
 from app.infra import database_clock, metrics, passwords
-from app.infra.db import Database
-from app.settings import Settings
 
 MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) // 2
 """Checks of one network at once, per process: no network alone can take every place in the queue."""
@@ -58,7 +55,7 @@ class LoginAttempt:
             TooManyAttempts: too many failed elsewhere, and the account never signed in from here.
 
         """
-        with _database().reading() as session:
+        with services().database.reading() as session:
             found = accounts.by_email(session, self.email)
             known = sessions.has_signed_in_from(session, found.id if found else None, self.network)
             wait = login_throttle.wait(session, self.email, now=database_clock.now())
@@ -88,14 +85,14 @@ class LoginAttempt:
             TooManyAttempts: there were too many already.
 
         """
-        with _database().transaction() as session:
+        with services().database.transaction() as session:
             login_throttle.failed(session, self.email, now=database_clock.now())
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()
 
     def _failures(self) -> tuple[FailureCounter, FailureCounter]:
-        settings: Settings = current_app.extensions["settings"]
+        settings = services().settings
         return (
             FailureCounter.for_client("login", settings.limit_login_address),
             FailureCounter.for_client("login_account", settings.limit_login_account, self.email),
@@ -125,8 +122,3 @@ def _network_slot(origin: str) -> Iterator[None]:
             _checking[origin] -= 1
             if not _checking[origin]:
                 del _checking[origin]
-
-
-def _database() -> Database:
-    database: Database = current_app.extensions["database"]
-    return database

@@ -7,13 +7,12 @@ from enum import StrEnum
 from functools import wraps
 from typing import ParamSpec
 
-from flask import Response, after_this_request, current_app
+from flask import Response, after_this_request
 
 from app.api.http.auth import caller
-from app.api.http.failure_limits import limiter
+from app.api.http.services import services
 from app.domain.errors import RateLimited
 from app.infra.rate_limiter import LimitStatus
-from app.settings import Settings
 
 P = ParamSpec("P")
 
@@ -48,9 +47,8 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
 
 def _count(policy: Policy) -> None:
     who = caller()
-    settings: Settings = current_app.extensions["settings"]
-    rate: str = getattr(settings, f"limit_{policy}")
-    standing = limiter().hit(rate, policy.value, who.workspace_id, who.token_id)
+    rate: str = getattr(services().settings, f"limit_{policy}")
+    standing = services().limiter.hit(rate, policy.value, who.workspace_id, who.token_id)
 
     def tell(response: Response) -> Response:
         return _set_headers(response, policy, standing)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hmac
 import os
+from functools import lru_cache
 from typing import Any
 
 from apiflask import APIBlueprint, Schema
 from apiflask.fields import Dict, String
-from flask import Response, current_app, request
+from flask import Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
-from app.api.http.job_responses import json_response
+from app.api.http.responses import json_response
+from app.api.http.services import AppServices, services
 from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
 from app.domain.errors import NotFound
@@ -68,7 +70,7 @@ def healthz() -> Response:
 @blueprint.doc(responses=_NOT_READY)
 def readyz() -> Response:
     """Tell whether database, queue and workers are there and jobs get done; within two seconds."""
-    checks, detail = readiness(_parts())
+    checks, detail = readiness(_probes(services()))
     ready = all(state == READY for part, state in checks.items() if part not in WARNINGS)
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "detail": detail}
     return json_response(body, 200 if ready else 503)
@@ -83,14 +85,14 @@ def metrics() -> Response:
         NotFound: to anybody else, as if nothing were here.
 
     """
-    if not _may_see_metrics(current_app.extensions["services"].settings.metrics_token):
+    if not _may_see_metrics(services().settings.metrics_token):
         raise NotFound
     counted = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         counted = CollectorRegistry()
         multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
     looked_at = CollectorRegistry()
-    looked_at.register(Gauges(_parts()))
+    looked_at.register(Gauges(_probes(services())))
     return Response(generate_latest(counted) + generate_latest(looked_at), content_type=CONTENT_TYPE_LATEST)
 
 
@@ -103,10 +105,7 @@ def _may_see_metrics(token: str) -> bool:
     return request.remote_addr in LOOPBACK and not forwarded
 
 
-def _parts() -> Readiness:
-    """Give the process's probes; they belong to the machines that they ask."""
-    extensions: dict[str, Any] = current_app.extensions
-    known: Readiness | None = extensions.get("readiness")
-    if known is None or known.services is not extensions["services"]:
-        extensions["readiness"] = known = Readiness(extensions["services"])
-    return known
+@lru_cache(maxsize=1)
+def _probes(of: AppServices) -> Readiness:
+    """Return the probes of the process, which keep their threads and connections between requests."""
+    return Readiness(of)

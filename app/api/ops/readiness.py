@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from app.api.http.job_responses import AppServices
+from app.api.http.services import AppServices
 from app.api.ops.probes import Probe, ProbeTimeout, Unreachable
 from app.core.audit import audits
 from app.core.audit.audits import Audit

@@ -18,6 +18,8 @@ from app.core.jobs import webhooks
 from app.core.jobs.jobs import WITHDRAWN, Job, JobItem
 from app.core.ledger import credits
 from app.core.lists import import_runs
+from app.core.lookups import reveal_prices
+from app.core.lookups.reveal_prices import RevealPrice
 from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
@@ -38,8 +40,9 @@ class JobRequest:
     """What a workspace wants to know.
 
     `request` is what the worker needs; `identity` what makes two questions the same, without the caller's
-    reference and webhook. `price` is held at once; with `allow_partial_hold` less will do, and the job
-    says where its credits ran out. `items` are the requests of an enrichment.
+    reference and webhook. `price` is held at once; that of a reveal is computed in the submitting
+    transaction. With `allow_partial_hold` less will do, and the job says where its credits ran out. `items`
+    are the requests of an enrichment.
     """
 
     kind: Kind
@@ -47,7 +50,7 @@ class JobRequest:
     account_id: str | None
     request: dict[str, Any]
     dedup_key: dict[str, Any]
-    price: int = 0
+    price: int | RevealPrice = 0
     allow_partial_hold: bool = False
     items: tuple[dict[str, Any], ...] = ()
     webhook_url: str | None = None
@@ -96,6 +99,7 @@ def submit(
         InsufficientCredits: the workspace cannot pay; nothing is kept of the question.
 
     """
+    price = _price(session, question, now)
     job: Job | None = None
     while job is None:
         known = _open(session, question) or _finished(session, question, fresh=fresh, now=now)
@@ -106,13 +110,19 @@ def submit(
     for index, request in enumerate(question.items):
         session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
     if question.allow_partial_hold:
-        job.held = credits.hold_up_to(session, job.workspace_id, job.id, question.price, now=now)
+        job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
     else:
-        credits.hold(session, job.workspace_id, job.id, question.price, now=now)
-        job.held = question.price
+        credits.hold(session, job.workspace_id, job.id, price, now=now)
+        job.held = price
     session.flush()
     webhooks.subscribe(session, job, question.webhook_url, now=now)
     return SubmitResult(job, is_new=True)
+
+
+def _price(session: Session, question: JobRequest, now: Moment) -> int:
+    if isinstance(question.price, int):
+        return question.price
+    return reveal_prices.current_price(session, question.workspace_id, question.price, now=now)
 
 
 def _open(session: Session, question: JobRequest) -> Job | None:

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
 from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
+from settings_support import change_settings
 
 from app.api.http import auth
 from app.api.http.auth import bearer as bearer_auth
 from app.api.http.auth import caller
-from app.api.http.job_responses import json_response
+from app.api.http.responses import json_response
 from app.core.accounts import accounts, authentication
 from app.domain.callers import Scope
 from app.domain.errors import Unavailable
@@ -34,7 +33,7 @@ def member(app: APIFlask) -> Member:
     @blueprint.get("/while-it-ends")
     @blueprint.auth_required(bearer_auth)
     def while_it_ends() -> Response:
-        database: Database = app.extensions["database"]
+        database: Database = app.extensions["services"].database
         with database.transaction() as session:
             accounts.disable(session, caller().account_id, now=clock.now())
         return json_response({"secret": "of the workspace"})
@@ -121,9 +120,7 @@ def test_taking_api_access_away_ends_keys_and_no_session(member: Member) -> None
 def test_guessing_tokens_is_answered_401_and_then_429_and_hurts_no_real_token(
     app: APIFlask, member: Member
 ) -> None:
-    app.extensions["settings"] = dataclasses.replace(
-        app.extensions["settings"], limit_login_address="5/minute"
-    )
+    change_settings(app, limit_login_address="5/minute")
 
     answers = [
         member.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION))).status_code for _ in range(7)
@@ -134,9 +131,7 @@ def test_guessing_tokens_is_answered_401_and_then_429_and_hurts_no_real_token(
 
 
 def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, member: Member) -> None:
-    app.extensions["settings"] = dataclasses.replace(
-        app.extensions["settings"], limit_login_address="1/minute"
-    )
+    change_settings(app, limit_login_address="1/minute")
 
     answers = [member.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
 

@@ -1,19 +1,17 @@
 from __future__ import annotations
 
-import dataclasses
-from typing import Any
-
 import pytest
 from apiflask import APIBlueprint, APIFlask, Schema
 from flask import Response
 from flask.testing import FlaskClient
 from marshmallow import fields
 from members import Member, bearer, join
+from settings_support import change_settings
 
 from app.api.http.auth import bearer as bearer_auth
 from app.api.http.failure_limits import network
-from app.api.http.job_responses import json_response
 from app.api.http.rate_limits import Policy, limited
+from app.api.http.responses import json_response
 
 PATH = "/api/ext/session"
 
@@ -21,10 +19,6 @@ PATH = "/api/ext/session"
 @pytest.fixture
 def member(app: APIFlask) -> Member:
     return join(app)
-
-
-def settle(app: APIFlask, **changes: Any) -> None:
-    app.extensions["settings"] = dataclasses.replace(app.extensions["settings"], **changes)
 
 
 def test_an_answer_tells_its_policy_and_what_remains(member: Member) -> None:
@@ -35,7 +29,7 @@ def test_an_answer_tells_its_policy_and_what_remains(member: Member) -> None:
 
 
 def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFlask, member: Member) -> None:
-    settle(app, limit_read="2/hour")
+    change_settings(app, limit_read="2/hour")
     answers = [member.client.get(PATH, headers=member.headers).status_code for _ in range(2)]
 
     refused = member.client.get(PATH, headers=member.headers)
@@ -48,7 +42,7 @@ def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFl
 
 
 def test_every_token_is_counted_for_itself(app: APIFlask, member: Member) -> None:
-    settle(app, limit_read="1/hour")
+    change_settings(app, limit_read="1/hour")
     member.client.get(PATH, headers=member.headers)
 
     answer = member.client.get(PATH, headers=bearer(member.make_key()))
@@ -57,7 +51,7 @@ def test_every_token_is_counted_for_itself(app: APIFlask, member: Member) -> Non
 
 
 def test_every_policy_is_counted_for_itself(app: APIFlask, member: Member) -> None:
-    settle(app, limit_read="1/hour", limit_write="1/hour")
+    change_settings(app, limit_read="1/hour", limit_write="1/hour")
     member.client.get(PATH, headers=member.headers)
 
     answer = member.client.post("/api/keys", json={"name": "CRM"}, headers=member.headers)
@@ -80,7 +74,7 @@ def test_callers_without_a_token_are_refused_before_anything_is_counted(client: 
 
 
 def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, member: Member) -> None:
-    settle(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
+    change_settings(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
 
     answers = [member.client.get(PATH, headers=member.headers) for _ in range(4)]
 
@@ -91,7 +85,7 @@ def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, member: Member) ->
 def test_every_policy_has_a_setting(app: APIFlask) -> None:
     names = [f"limit_{policy}" for policy in Policy]
 
-    assert all(hasattr(app.extensions["settings"], name) for name in names)
+    assert all(hasattr(app.extensions["services"].settings, name) for name in names)
 
 
 def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:

@@ -12,7 +12,7 @@ from jobs_support import until
 from members import Member, join
 from sqlalchemy import update
 
-from app.api.http.job_responses import AppServices
+from app.api.http.services import AppServices
 from app.core.jobs.jobs import Job
 from app.domain.errors import Unavailable
 from app.infra import clock

@@ -16,6 +16,7 @@ from flask.testing import FlaskClient
 from jobs_support import a_question, a_workspace, submit
 from local_servers import free_port
 from prometheus_client import CONTENT_TYPE_LATEST
+from settings_support import change_settings
 
 from app.api.ops.probes import Probe, ProbeTimeout
 from app.api.ops.readiness import PROBE_SECONDS
@@ -25,13 +26,6 @@ from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.kinds import CLICKS, Kind, Queue
 from app.infra import clock
 from app.infra.db import Database
-
-
-def settle(app: APIFlask, **changes: Any) -> None:
-    """Change settings of the running application."""
-    services = app.extensions["services"]
-    settings = dataclasses.replace(services.settings, **changes)
-    app.extensions["services"] = dataclasses.replace(services, settings=settings)
 
 
 def use(app: APIFlask, url: str) -> None:
@@ -58,14 +52,14 @@ ONE = Heartbeat(
 
 def say(app: APIFlask, **changes: Any) -> None:
     """Let a worker say how it stands."""
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         worker_heartbeats.record_heartbeat(session, dataclasses.replace(ONE, **changes), now=clock.now())
 
 
 def wait(app: APIFlask, seconds: float, kind: Kind = Kind.REVEAL_EMAIL) -> None:
     """Let a job have waited for so long."""
     since = clock.now() - timedelta(seconds=seconds)
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         submit(session, a_question(a_workspace(session), kind=kind), now=since)
 
 
@@ -178,14 +172,14 @@ def test_a_queue_that_nobody_works_on_is_told_when_its_jobs_have_waited_too_long
 def test_how_long_a_job_may_wait_is_a_setting(app: APIFlask) -> None:
     say(app)
     wait(app, 75)
-    settle(app, ready_progress_seconds=90.0)
+    change_settings(app, ready_progress_seconds=90.0)
 
     assert ready(app)[0] == 200
 
 
 def test_without_redis_it_is_not(app: APIFlask) -> None:
     say(app)
-    settle(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    change_settings(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
 
     status, checks, detail = ready(app)
 
@@ -212,7 +206,7 @@ def test_without_its_tables_it_is_not(app: APIFlask, tmp_path: Path) -> None:
 
 
 def test_a_part_that_is_frozen_is_told_in_less_than_two_seconds(app: APIFlask, frozen: str) -> None:
-    settle(app, redis_url=f"redis://{frozen}/0")
+    change_settings(app, redis_url=f"redis://{frozen}/0")
     use(app, f"postgresql://{frozen}/nothing")
     began = time.monotonic()
 
@@ -254,7 +248,7 @@ def test_the_answers_are_those_of_the_document(app: APIFlask) -> None:
 def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
     say(app)
     wait(app, 75)
-    with app.extensions["database"].transaction() as session:
+    with app.extensions["services"].database.transaction() as session:
         session.add(
             Audit(
                 id="aud_x",
@@ -281,7 +275,7 @@ def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
 
 def test_figures_of_what_is_away_are_left_out_and_the_others_stay(app: APIFlask) -> None:
     say(app)
-    settle(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
+    change_settings(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
     without_redis = app.test_client().get("/metrics").text
     use(app, f"postgresql://127.0.0.1:{free_port()}/nothing")
 
@@ -324,7 +318,7 @@ def test_to_the_world_nothing_is_there(client: FlaskClient, address: str, header
 def test_with_a_token_set_only_who_sends_it_may_see_them(
     app: APIFlask, sent: dict[str, str], status: int
 ) -> None:
-    settle(app, metrics_token="a-long-token")
+    change_settings(app, metrics_token="a-long-token")
 
     answer = app.test_client().get("/metrics", headers=sent)
 
