@@ -23,7 +23,7 @@ DRAIN_SECONDS = 60.0
 MAX_LOAD_SECONDS = 600.0
 SHOW_SECONDS = 5.0
 REPLAYS = 100
-_REPUBLISHED = re.compile(r"sent_again=(\d+)")  # as the sweeper logs it
+_REPUBLISHED = re.compile(r"republished=(\d+)")  # as the sweeper logs it
 
 
 @dataclass(slots=True)

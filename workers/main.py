@@ -1,4 +1,4 @@
-"""The workers' entrance: `celery -A workers.main worker|beat`. It knows every job, and what runs beside."""
+"""Entry point of `celery -A workers.main worker|beat`: registers every job and the background threads."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ JOB_MODULES = (
 )
 
 settings = app_settings.load()
-registry.load(settings)  # a provider that is not there is told now, not at the first reveal
+registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal
 app = queue.configure(settings)
 app.conf.worker_consumer = "workers.runtime.consumer:Consumer"
 sweeper = upkeep.Sweeper()
-_ends: list[Shutdown] = []
+_shutdowns: list[Shutdown] = []
 
 
 class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery has no types
-    """What runs beside the jobs, in the parent process only: sweeping, supervision, and the way to end.
+    """Starts sweeping, supervision and shutdown handling, in the parent process only.
 
-    It starts after the pool has forked its children, and before the consumer looks for Redis: a worker that
-    starts while Redis is away ends expired jobs already.
+    Runs after the pool has forked its children and before the consumer connects to Redis, so that a worker
+    started while Redis is down already ends expired jobs.
     """
 
     requires = ("celery.worker.components:Pool",)
 
     def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
-        """Start all of it."""
+        """Start the background threads."""
         services, activity = job_runner.configure(settings), Activity(worker)
-        end = Shutdown(services, activity)
-        _ends.append(end)
+        shutdown = Shutdown(services, activity)
+        _shutdowns.append(shutdown)
         sweeper.start(services)
-        Watchdog(services, activity, partial(end.begin, code=1)).start()
+        Watchdog(services, activity, partial(shutdown.begin, code=1)).start()
 
 
 app.steps["worker"].add(BackgroundStep)
@@ -69,25 +69,25 @@ app.steps["worker"].add(BackgroundStep)
 
 @setup_logging.connect
 def _configure_log(*, loglevel: int, **_signal: Any) -> None:
-    """Write the service's records from LOG_LEVEL, and Celery's own from its option `-l`."""
+    """Set the level of the service's log from LOG_LEVEL, and of Celery's own from its option `-l`."""
     log.configure(level=settings.log_level, style=settings.log_format)
     logging.getLogger("celery").setLevel(loglevel)
 
 
 @worker_process_init.connect
 def _start_child(**_signal: Any) -> None:
-    """Under `-P prefork` each child needs machines of its own: no socket survives a fork."""
+    """Create new service objects in each child of `-P prefork`: sockets must not be shared across a fork."""
     job_runner.reconfigure_after_fork(settings)
 
 
 @worker_shutting_down.connect
 def _stop(**_signal: Any) -> None:
     sweeper.stop()
-    for end in _ends:
-        end.begin()
+    for shutdown in _shutdowns:
+        shutdown.begin()
 
 
 @worker_shutdown.connect
-def _wait_for_the_end(**_signal: Any) -> None:
-    for end in _ends:
-        end.join()
+def _join_shutdown(**_signal: Any) -> None:
+    for shutdown in _shutdowns:
+        shutdown.join()

@@ -461,7 +461,7 @@ def test_no_personal_data_and_no_secret_is_in_the_logs(stack: Stack) -> None:
 
     logs = "".join(log.read_text() for log in stack.redis_folder.glob("*.log"))
 
-    assert "job handed in" in logs
+    assert "job settled" in logs
     secret = token.removeprefix("Bearer ")
     people = ("@sandbox.example", "@walker", "+1202555", "Walker walker", "linkedin.com/in/")
     for canary in (*people, PASSWORD, secret):

@@ -1,0 +1,1 @@
+"""Running a job: claim it, resolve it, settle it, and notify the waiting requests."""

@@ -1,6 +1,9 @@
-"""The job of each Celery task of this process, which need not be the one that its message names."""
+"""The jobs running in this process, by Celery task id."""
 
 from __future__ import annotations
 
 JOB_BY_TASK: dict[str, str] = {}
-"""Job ids by the ids of Celery's tasks, while they run; empty in the parent of a prefork pool."""
+"""Job ids by Celery task id. A task may run another job than the one its message names.
+
+Empty in the parent process of a prefork pool.
+"""

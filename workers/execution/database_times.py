@@ -1,4 +1,4 @@
-"""Times in a provider's answer, moved from this process's clock to the database's."""
+"""Conversion of the timestamps in a provider's response from this process's clock to the database's."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from workers.providers.base import ProviderResponse
 
 
 def in_database_time(reply: ProviderResponse, *, since: datetime, ahead: timedelta) -> ProviderResponse:
-    """Return the reply with the times that this process's clock gave put back by what it is ahead.
+    """Return the reply with each timestamp from `since` on moved back by `ahead`.
 
-    Those are the times from `since`, when the provider was asked; earlier ones are the vendor's own and stay.
+    `since` is when the provider was called, `ahead` the lead of this process's clock over the database's.
+    Earlier timestamps come from the vendor and are left unchanged.
     """
-    return cast("ProviderResponse", _moved(reply, since, ahead))
+    return cast("ProviderResponse", _shifted(reply, since, ahead))
 
 
-def _moved(value: Any, since: datetime, ahead: timedelta) -> Any:  # noqa: ANN401 -- any field of a reply
+def _shifted(value: Any, since: datetime, ahead: timedelta) -> Any:  # noqa: ANN401 -- any field of a reply
     if isinstance(value, datetime):
         return value - ahead if value >= since else value
     if isinstance(value, tuple):
-        return tuple(_moved(one, since, ahead) for one in value)
+        return tuple(_shifted(element, since, ahead) for element in value)
     if is_dataclass(value) and not isinstance(value, type):
-        moved = {one.name: _moved(getattr(value, one.name), since, ahead) for one in fields(value)}
-        return replace(value, **moved)
+        return replace(
+            value, **{item.name: _shifted(getattr(value, item.name), since, ahead) for item in fields(value)}
+        )
     return value

@@ -1,7 +1,7 @@
-"""What every job goes through: claim, resolve with no transaction open, settle; then ring.
+"""Runs a job: claim it, resolve it with no transaction open, settle it, notify.
 
-A job function is registered with `@job(kind)`. It is given its claim, finds out what it needs, and returns
-a resolution: what to write in the settling transaction, and the answer that comes of it.
+A job function is registered with `@job(kind)`. It receives the claim and returns a `Resolution`, whose
+`settle` method stores the result in the settling transaction.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import structlog
 from sqlalchemy.orm import Session
@@ -31,21 +31,28 @@ from app.settings import Settings
 from workers.execution.current_jobs import JOB_BY_TASK
 
 DATABASE_RETRY_DELAYS = (0.2, 1.0, 3.0)
-"""Seconds after which a database that was away is tried again, before the job is left to its lease."""
+"""Seconds between attempts to reach the database; after the last, the job is left until its lease expires."""
 BACKOFF_SECONDS = 0.5
 MAX_BACKOFF_SECONDS = 60.0
 MAX_SNOOZE_SECONDS = 600.0
-"""A job looks again at least so often at what it waits for, well before its deadline."""
+"""Longest time between two polls of a pending result; well below the job deadline."""
 
 Written = TypeVar("Written")
-Resolution: TypeAlias = Callable[[Session, datetime], JobResult]
 
 
-class RetryLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
-    """The job cannot be answered now; `after` says in how many seconds it may be worth another try.
+class Resolution(Protocol):
+    """The outcome of a job function, before it is stored."""
 
-    `snooze` says that nothing went wrong, somebody needs time: that spends none of the job's tries.
-    `problem` is what the job ends with when they are spent.
+    def settle(self, session: Session, now: datetime) -> JobResult:
+        """Store the outcome and return the job's result; called again if the transaction is retried."""
+
+
+class RetryLater(Exception):  # noqa: N818 -- a control-flow signal, not an error
+    """The job cannot be resolved now and is requeued.
+
+    `after` is the delay in seconds, None for the default backoff. With `snooze` the job only waits for a
+    pending result, which does not count as an attempt. `problem` is the error of the job when its attempts
+    are spent, `trace` the provider calls made.
     """
 
     def __init__(
@@ -63,8 +70,8 @@ class RetryLater(Exception):  # noqa: N818 -- it is a wish, not a mistake
         super().__init__()
 
 
-class HandOver(Exception):  # noqa: N818 -- it is a wish, not a mistake
-    """The job goes on at once in another thread, that of `queue`; this spends none of its tries."""
+class HandOver(Exception):  # noqa: N818 -- a control-flow signal, not an error
+    """The job continues in `queue` without delay; this does not count as an attempt."""
 
     def __init__(self, queue: Queue, trace: tuple[dict[str, Any], ...] = ()) -> None:
         self.queue = queue
@@ -74,7 +81,7 @@ class HandOver(Exception):  # noqa: N818 -- it is a wish, not a mistake
 
 @dataclass(frozen=True, slots=True)
 class WorkerServices:
-    """What a worker process was put together from, and how many messages it refused, by reason."""
+    """The service objects of a worker process; `refused` counts refused messages by reason."""
 
     settings: Settings
     database: Database
@@ -86,13 +93,13 @@ class WorkerServices:
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
 JOBS: dict[Kind, JobFunction] = {}
 _last_served: dict[Queue, str] = {}
-"""The workspace of each queue's last claim in this process."""
+"""The workspace of the last job that this process claimed from each queue."""
 _current: list[WorkerServices] = []
 _parents: list[WorkerServices] = []
 
 
 def configure(settings: Settings) -> WorkerServices:
-    """Put this process's machines together, once; later calls give the same."""
+    """Create the service objects of this process, or return the existing ones."""
     if not _current:
         _current.append(
             WorkerServices(
@@ -106,9 +113,9 @@ def configure(settings: Settings) -> WorkerServices:
 
 
 def reconfigure_after_fork(settings: Settings) -> WorkerServices:
-    """Put together machines of its own for a process that was forked; the parent's are kept, but not used.
+    """Create the service objects of a forked process.
 
-    Were they let go, their connections would be closed under the parent.
+    References to the parent's are kept: garbage-collecting them would close the parent's sockets.
     """
     _parents.extend(_current)
     _current.clear()
@@ -116,12 +123,12 @@ def reconfigure_after_fork(settings: Settings) -> WorkerServices:
 
 
 def services() -> WorkerServices:
-    """Give this process's machines; they were put together when it started."""
+    """Return the service objects of this process; `configure` created them at start-up."""
     return _current[0]
 
 
 def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
-    """Register the function that resolves this kind of job, as the Celery task of the same name."""
+    """Register the job function of a kind as the Celery task of the same name."""
 
     def register(work: JobFunction) -> JobFunction:
         JOBS[kind] = work
@@ -130,10 +137,10 @@ def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
             request = self.request
             try:
                 run_next(Queue(request.delivery_info["routing_key"]), job_id, request.id, services())
-            except Exception as error:  # noqa: BLE001 -- the last net of the thread
-                # Celery would print the text of an exception, and texts quote values. The job's lease
-                # runs out, and the sweeper gives it to another worker.
-                log.error("job left behind", job=JOB_BY_TASK.get(request.id, job_id), exc_info=error)
+            except Exception as error:  # noqa: BLE001 -- nothing above catches it
+                # Celery would log the exception's text, which may contain personal data. The job's lease
+                # expires, and the sweeper publishes it again.
+                log.error("job abandoned", job=JOB_BY_TASK.get(request.id, job_id), exc_info=error)
             finally:
                 JOB_BY_TASK.pop(request.id, None)
 
@@ -144,12 +151,12 @@ def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
 
 
 def persist(write: Callable[[], Written]) -> Written:
-    """Write down what was found out, also if the database is away for a moment; it has been paid for.
+    """Call `write`, retrying while the database is unavailable: the results it stores have been paid for.
 
-    A write whose commit was carried out, and only its answer lost, finds its lease gone: `LeaseLost`.
+    If a commit succeeded but its confirmation was lost, the retry raises `LeaseLost`.
 
     Raises:
-        Unavailable: the database stayed away.
+        Unavailable: the database was unavailable at every attempt.
 
     """
     for seconds in DATABASE_RETRY_DELAYS:
@@ -161,7 +168,10 @@ def persist(write: Callable[[], Written]) -> Written:
 
 
 def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices) -> None:
-    """Run the job whose turn it is in the queue that a message came from; `job_id` is the one it names."""
+    """Claim the next job of the queue, in fair order between workspaces, and run it.
+
+    `job_id` is the job that the message names; another one may be due first.
+    """
     served = _last_served.get(source, "")
     claim = _claim(
         services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, served=served)
@@ -174,7 +184,7 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
 
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
-    """Claim the job, do its work, settle it, ring; a job that is not to be had now is left alone."""
+    """Claim this job and run it; do nothing if it cannot be claimed."""
     claim = _claim(services, job_id, partial(leases.claim, job_id=job_id))
     if claim is not None:
         _work_on(claim, work, services)
@@ -184,23 +194,23 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
     started = time.monotonic()
     with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
         try:
-            ended = _resolve_and_settle(claim, work, services)
-        except HandOver as over:
-            _hand_over(claim, over, services)
+            outcome = _resolve_and_settle(claim, work, services)
+        except HandOver as target:
+            _hand_over(claim, target, services)
             return
         except LeaseLost:
-            log.warning("lease lost, work thrown away")
+            log.warning("lease lost, result discarded")
             return
-        log.info("job handed in", outcome=ended, ms=round((time.monotonic() - started) * 1000))
+        log.info("job settled", outcome=outcome, ms=round((time.monotonic() - started) * 1000))
     services.notifier.notify(claim.job_id)
 
 
-def _claim(services: WorkerServices, job_id: str, claim_one: Callable[..., Claim | None]) -> Claim | None:
-    """Claim a job; where that fails, count why the job that the message names could not be had."""
+def _claim(services: WorkerServices, job_id: str, try_claim: Callable[..., Claim | None]) -> Claim | None:
+    """Claim a job, or count the reason why the job named in the message cannot be claimed."""
     settings, now = services.settings, database_clock.now()
     lease = timedelta(seconds=settings.lease_seconds)
     with services.database.transaction() as session:
-        claim = claim_one(session, lease=lease, max_crashes=settings.max_crashes, now=now)
+        claim = try_claim(session, lease=lease, max_crashes=settings.max_crashes, now=now)
         refusal = None if claim else leases.refusal(session, job_id, now=now)
     if refusal is not None:
         services.refused[refusal.value] += 1
@@ -211,30 +221,30 @@ def _claim(services: WorkerServices, job_id: str, claim_one: Callable[..., Claim
 def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerServices) -> str:
     try:
         resolution = work(claim, services)
-        answer = persist(partial(_settle, claim, resolution, services))
+        result = persist(partial(_settle, claim, resolution, services))
     except RetryLater as later:
         return persist(partial(_reschedule, claim, later, services))
     except (HandOver, LeaseLost, Unavailable):
         raise
     except Problem as problem:
         return persist(partial(_fail, claim, problem, services))
-    except Exception as error:  # noqa: BLE001 -- one job's bug must not leave it hanging
+    except Exception as error:  # noqa: BLE001 -- a bug must not leave its job running
         log.error("job raised", exc_info=error)
         return persist(partial(_reschedule, claim, RetryLater(problem=InternalError()), services))
-    return answer.outcome.value
+    return result.outcome.value
 
 
 def _settle(claim: Claim, resolution: Resolution, services: WorkerServices) -> JobResult:
     with services.database.transaction() as session:
         now = database_clock.value(session)
-        answer = resolution(session, now)
-        leases.settle(session, claim, answer, now=database_clock.now())
+        result = resolution.settle(session, now)
+        leases.settle(session, claim, result, now=database_clock.now())
         provider_calls.purge_replies(session, claim.job_id)
-    return answer
+    return result
 
 
 def _reschedule(claim: Claim, later: RetryLater, services: WorkerServices) -> str:
-    """Put the job back with a full-jitter backoff, or fail it when its attempts are spent."""
+    """Requeue the job with full-jitter backoff, or fail it if its attempts are spent."""
     if claim.attempts >= services.settings.max_attempts and not later.snooze:
         return _fail(claim, later.problem, services, trace=later.trace)
     ceiling = min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
@@ -249,22 +259,22 @@ def _reschedule(claim: Claim, later: RetryLater, services: WorkerServices) -> st
     return "later"
 
 
-def _hand_over(claim: Claim, over: HandOver, services: WorkerServices) -> None:
-    """Queue the job anew and send its message; without Redis the sweeper sends it as soon as it can."""
-
-    def queue_it() -> None:
-        with services.database.transaction() as session:
-            leases.hand_over(session, claim, over.queue, trace=over.trace, now=database_clock.now())
-
+def _hand_over(claim: Claim, target: HandOver, services: WorkerServices) -> None:
+    """Requeue the job in the target queue and publish its message; if Redis is down, the sweeper does."""
     try:
-        persist(queue_it)
+        persist(partial(_requeue_in, claim, target, services))
     except LeaseLost:
-        log.warning("lease lost, work thrown away")
+        log.warning("lease lost, result discarded")
         return
-    log.debug("job handed over", queue=over.queue.value)
-    if not services.publisher.push(claim.kind.value, over.queue, [claim.job_id]):
+    log.debug("job handed over", queue=target.queue.value)
+    if not services.publisher.push(claim.kind.value, target.queue, [claim.job_id]):
         with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])
+
+
+def _requeue_in(claim: Claim, target: HandOver, services: WorkerServices) -> None:
+    with services.database.transaction() as session:
+        leases.hand_over(session, claim, target.queue, trace=target.trace, now=database_clock.now())
 
 
 def _fail(

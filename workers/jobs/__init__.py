@@ -1,0 +1,1 @@
+"""The job kinds and periodic tasks that workers run."""

@@ -1,7 +1,8 @@
-"""Companies by hash: nobody outside is asked, the answer is in the database."""
+"""Looks up a company by hash in the database; calls no provider."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -9,15 +10,22 @@ from sqlalchemy.orm import Session
 from app.core.jobs.leases import Claim, JobResult
 from app.core.lookups import company_hashes
 from app.domain.kinds import Kind, Outcome
-from workers.execution.job_runner import Resolution, WorkerServices, job
+from workers.execution.job_runner import WorkerServices, job
 
 
 @job(Kind.COMPANY_BY_HASH)
-def company_by_hash(claim: Claim, _machines: WorkerServices) -> Resolution:
+def company_by_hash(claim: Claim, _services: WorkerServices) -> CompanyLookup:
     """Resolve `company_by_hash`."""
+    return CompanyLookup(claim)
 
-    def settle(session: Session, _now: datetime) -> JobResult:
-        result = company_hashes.find(session, claim.workspace_id, claim.request)
+
+@dataclass(frozen=True, slots=True)
+class CompanyLookup:
+    """A look-up, made while the job is settled."""
+
+    claim: Claim
+
+    def settle(self, session: Session, _now: datetime) -> JobResult:
+        """Look up the company."""
+        result = company_hashes.find(session, self.claim.workspace_id, self.claim.request)
         return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)
-
-    return settle

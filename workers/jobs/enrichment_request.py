@@ -1,12 +1,14 @@
-"""Enrichments: item after item, each handed in, paid and shown as soon as it is done."""
+"""Enriches a list of people or companies; completes and charges each item as soon as it is resolved."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
+
+from sqlalchemy.orm import Session
 
 from app.core.jobs import jobs, leases, scheduling
 from app.core.jobs.jobs import JobItem
@@ -15,39 +17,57 @@ from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import HandOver, Resolution, RetryLater, WorkerServices, job
+from workers.execution.job_runner import HandOver, RetryLater, WorkerServices, job
 from workers.resolve import item_enricher
 from workers.resolve.item_enricher import ItemResolution
 
 SLICE_SECONDS = 1.0
-"""For how long an enrichment holds its thread before it makes room for other workspaces' that wait."""
+"""Time after which an enrichment yields its thread to the waiting jobs of other workspaces."""
 
 
 @job(Kind.ENRICHMENT_REQUEST)
-def enrichment_request(claim: Claim, services: WorkerServices) -> Resolution:
-    """Resolve `enrichment_request`: every item that an earlier try has not finished."""
+def enrichment_request(claim: Claim, services: WorkerServices) -> CompletedItems:
+    """Resolve `enrichment_request`: every item that an earlier attempt has not completed.
+
+    Raises:
+        RetryLater: items remain unresolved, or the process is shutting down.
+        HandOver: another workspace's job is waiting for the thread.
+
+    """
     with services.database.reading() as session:
         items = [item for item in jobs.items(session, claim.job_id) if not _is_done(item)]
     trace: list[dict[str, Any]] = []
     failed: list[RetryLater] = []
     slice_ends = time.monotonic() + SLICE_SECONDS
     for number, item in enumerate(items):
-        if shutdown_flag.has_begun():  # what is done is handed in; another worker goes on at once
+        if shutdown_flag.has_begun():  # completed items are stored; another worker continues
             raise RetryLater(tuple(trace), after=0, snooze=True)
-        if number and not failed and time.monotonic() > slice_ends:  # what failed would be asked again
+        # After a failure the job is retried with a delay instead: a hand-over would retry it at once.
+        if number and not failed and time.monotonic() > slice_ends:
             if _must_yield(claim, services):
                 raise HandOver(claim.queue, tuple(trace))
             slice_ends = time.monotonic() + SLICE_SECONDS
         try:
-            found, done = _find_out(claim, services, item)
+            resolution, done = _resolve_item(claim, services, item)
         except RetryLater as later:
             failed.append(later)
-            trace += _of_item(item, later.trace)
+            trace += _item_trace(item, later.trace)
             continue
-        claim = _complete_item(claim, services, done, found)
+        claim = _complete_item(claim, services, done, resolution)
     if failed:
         raise _combine(failed, tuple(trace))
-    return lambda session, _now: JobResult(outcome=_outcome(jobs.items(session, claim.job_id)))
+    return CompletedItems(claim.job_id)
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedItems:
+    """An enrichment whose items are all completed."""
+
+    job_id: str
+
+    def settle(self, session: Session, _now: datetime) -> JobResult:
+        """Summarize the outcomes of the items."""
+        return JobResult(outcome=_outcome(jobs.items(session, self.job_id)))
 
 
 def _must_yield(claim: Claim, services: WorkerServices) -> bool:
@@ -55,11 +75,13 @@ def _must_yield(claim: Claim, services: WorkerServices) -> bool:
         return scheduling.must_yield(session, claim, now=database_clock.now())
 
 
-def _find_out(claim: Claim, services: WorkerServices, item: JobItem) -> tuple[ItemResolution | None, JobItem]:
-    """Find out about an item; give that, or nothing, and the item to be filled in, maybe with its error.
+def _resolve_item(
+    claim: Claim, services: WorkerServices, item: JobItem
+) -> tuple[ItemResolution | None, JobItem]:
+    """Return the resolution of an item, None if it failed, and the item to complete, with any error.
 
     Raises:
-        RetryLater: nobody could answer, and there are tries left; or somebody needs time.
+        RetryLater: providers failed and attempts remain, or a result is pending.
 
     """
     done = JobItem(job_id=item.job_id, index=item.index, request=item.request, charged=0)
@@ -78,27 +100,27 @@ def _find_out(claim: Claim, services: WorkerServices, item: JobItem) -> tuple[It
 
 
 def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) -> RetryLater:
-    """Come again for all items at once: when the first that only waits may be ready, or all the others."""
-    waiting = [one.after for one in failed if one.snooze and one.after is not None]
+    """Combine the retries of all items into one, due when the first pending result may be ready."""
+    waiting = [later.after for later in failed if later.snooze and later.after is not None]
     if waiting:
         return RetryLater(trace, after=min(waiting), snooze=len(waiting) == len(failed))
-    return RetryLater(trace, after=max((one.after for one in failed if one.after), default=None))
+    return RetryLater(trace, after=max((later.after for later in failed if later.after), default=None))
 
 
 def _complete_item(
-    claim: Claim, services: WorkerServices, done: JobItem, found: ItemResolution | None
+    claim: Claim, services: WorkerServices, item: JobItem, resolution: ItemResolution | None
 ) -> Claim:
-    """Write what came of an item; give the claim with what the job has been charged by now."""
+    """Store and charge an item; return the claim with the total charged so far."""
     with services.database.transaction() as session:
-        if found is not None:
-            item_enricher.store_item(session, claim, done, found, now=database_clock.value(session))
+        if resolution is not None:
+            item_enricher.store_item(session, claim, item, resolution, now=database_clock.value(session))
         lease_until = database_clock.now() + timedelta(seconds=services.settings.lease_seconds)
-        lines = _of_item(done, found.trace if found else ())
-        leases.complete_item(session, claim, done, charge=done.charged, trace=lines, lease_until=lease_until)
-    return replace(claim, charged=claim.charged + done.charged)
+        trace = _item_trace(item, resolution.trace if resolution else ())
+        leases.complete_item(session, claim, item, charge=item.charged, trace=trace, lease_until=lease_until)
+    return replace(claim, charged=claim.charged + item.charged)
 
 
-def _of_item(item: JobItem, trace: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _item_trace(item: JobItem, trace: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"item": item.index, **line} for line in trace]
 
 
@@ -107,7 +129,7 @@ def _is_done(item: JobItem) -> bool:
 
 
 def _outcome(items: Sequence[JobItem]) -> Outcome:
-    """Sum up: all found, some, or none; suppressed only if that is all there is."""
+    """Return found, partial or not found, over all items; suppressed only if every item is."""
     outcomes = {item.outcome for item in items}
     if outcomes == {Outcome.FOUND.value}:
         return Outcome.FOUND

@@ -1,7 +1,9 @@
-"""Leads by a website's hash: nobody outside is asked, the answer is in the database."""
+"""Looks up leads by the hash of their company's website in the database; calls no provider."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -9,16 +11,24 @@ from sqlalchemy.orm import Session
 from app.core.jobs.leases import Claim, JobResult
 from app.core.lookups import leads
 from app.domain.kinds import Kind, Outcome
-from workers.execution.job_runner import Resolution, WorkerServices, job
+from workers.execution.job_runner import WorkerServices, job
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH)
-def leads_by_website_hash(claim: Claim, services: WorkerServices) -> Resolution:
+def leads_by_website_hash(claim: Claim, services: WorkerServices) -> LeadsLookup:
     """Resolve `leads_by_website_hash`."""
-    prices = services.settings.prices
+    return LeadsLookup(claim, services.settings.prices)
 
-    def settle(session: Session, _now: datetime) -> JobResult:
-        result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=prices)
+
+@dataclass(frozen=True, slots=True)
+class LeadsLookup:
+    """A look-up, made while the job is settled."""
+
+    claim: Claim
+    prices: Mapping[str, int]
+
+    def settle(self, session: Session, _now: datetime) -> JobResult:
+        """Look up the leads."""
+        claim = self.claim
+        result = leads.by_website_hash(session, claim.workspace_id, claim.request, prices=self.prices)
         return JobResult(outcome=Outcome.NOT_FOUND if result is None else Outcome.FOUND, result=result)
-
-    return settle

@@ -1,7 +1,8 @@
-"""Reveals: an e-mail or phone of one person, handed over and charged once."""
+"""Reveals an e-mail address or a phone number of a contact, and charges for it once."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -11,44 +12,55 @@ from app.core.lookups.disclosure import ContactField, FieldRequest
 from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
-from workers.execution.job_runner import Resolution, WorkerServices, job
+from workers.execution.job_runner import WorkerServices, job
 from workers.resolve import field_resolver
 from workers.resolve.field_resolver import FieldResolution
 
 
 @job(Kind.REVEAL_EMAIL)
-def email(claim: Claim, services: WorkerServices) -> Resolution:
+def email(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.email`."""
-    return _reveal(claim, services, ContactField.EMAIL)
+    return _resolve(claim, services, ContactField.EMAIL)
 
 
 @job(Kind.REVEAL_PHONE)
-def phone(claim: Claim, services: WorkerServices) -> Resolution:
+def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
     """Resolve `reveal.phone`."""
-    return _reveal(claim, services, ContactField.PHONE)
+    return _resolve(claim, services, ContactField.PHONE)
 
 
-def _reveal(claim: Claim, services: WorkerServices, field: ContactField) -> Resolution:
+def _resolve(claim: Claim, services: WorkerServices, field: ContactField) -> RevealResolution:
     subject = Subject(**claim.request["subject"])
+    request = FieldRequest.of(field, claim.request)
     price = services.settings.prices[claim.kind]
-    found = field_resolver.resolve_field(
-        claim, services, subject, FieldRequest.of(field, claim.request), price=price
-    )
-    return lambda session, now: _settle(session, claim, found, price, now)
+    resolved = field_resolver.resolve_field(claim, services, subject, request, price=price)
+    return RevealResolution(claim, resolved, price)
 
 
-def _settle(session: Session, claim: Claim, found: FieldResolution, price: int, now: datetime) -> JobResult:
-    kept = field_resolver.store(session, claim, found, price=price, now=now)
-    handed = kept.disclosure
-    if kept.suppressed:
-        redaction.forget_subject(session, claim.job_id, claim.request)
-        return JobResult(outcome=Outcome.SUPPRESSED, trace=found.result.trace)
-    if handed is None:
-        return JobResult(outcome=Outcome.NOT_FOUND, trace=found.result.trace)
-    return JobResult(
-        outcome=Outcome.FOUND,
-        result={"contact_id": handed.contact_id, f"{found.request.field.value}s": handed.values},
-        charge=handed.charge,
-        already_owned=handed.already_owned,
-        trace=found.result.trace,
-    )
+@dataclass(frozen=True, slots=True)
+class RevealResolution:
+    """The resolved field of a reveal and its price."""
+
+    claim: Claim
+    resolved: FieldResolution
+    price: int
+
+    def settle(self, session: Session, now: datetime) -> JobResult:
+        """Store the values, disclose the requested ones to the workspace, and charge for them."""
+        stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
+        disclosure, trace = stored.disclosure, self.resolved.result.trace
+        if stored.suppressed:
+            redaction.forget_subject(session, self.claim.job_id, self.claim.request)
+            return JobResult(outcome=Outcome.SUPPRESSED, trace=trace)
+        if disclosure is None:
+            return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)
+        return JobResult(
+            outcome=Outcome.FOUND,
+            result={
+                "contact_id": disclosure.contact_id,
+                f"{self.resolved.request.field.value}s": disclosure.values,
+            },
+            charge=disclosure.charge,
+            already_owned=disclosure.already_owned,
+            trace=trace,
+        )

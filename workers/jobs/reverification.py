@@ -1,6 +1,6 @@
-"""Reverification: addresses whose verdict expired or that bounced are verified again, at no cost.
+"""Verifies e-mail addresses again after a bounce or when their verdict expires, with free verifiers only.
 
-Afterwards the reported bounces that a verdict answers are confirmed or refuted.
+Then confirms or refutes the reported bounces of the addresses that have a new verdict.
 """
 
 from __future__ import annotations
@@ -38,25 +38,26 @@ TOTAL_SECONDS = 300.0
 
 @queue.celery.task(name=REVERIFY)
 def reverify() -> None:
-    """Verify again what is due, because beat said so."""
+    """Verify the addresses that are due; scheduled by Celery beat."""
     services = job_runner.services()
     try:
         verify_due(services, free(in_order(services.settings, ProviderField.VERIFICATION)))
         decide_bounces(services)
-    except Exception as error:  # noqa: BLE001 -- the last net of the thread
-        # Celery would print the text of an exception, and texts quote values.
-        log.error("verifying again failed", exc_info=error)
+    except Exception as error:  # noqa: BLE001 -- nothing above catches it
+        # Celery would log the exception's text, which may contain personal data.
+        log.error("reverification failed", exc_info=error)
 
 
 def free(verifiers: Sequence[Provider]) -> list[Provider]:
-    """Give those that ask no price for a verification."""
-    return [one for one in verifiers if not one.terms.prices.get(ProviderField.VERIFICATION)]
+    """Return the verifiers that charge nothing for a verification."""
+    return [verifier for verifier in verifiers if not verifier.terms.prices.get(ProviderField.VERIFICATION)]
 
 
 def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
-    """Verify the addresses that are due, one after the other, with no transaction open meanwhile.
+    """Verify the addresses that are due, one by one, with no transaction open during the calls.
 
-    What there is no time for, or what could not be asked, is due again when its lease has run out.
+    Addresses left over when the time is up, or that no verifier could check, are due again when their lease
+    expires.
     """
     if not verifiers:
         return
@@ -64,18 +65,18 @@ def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
         due = verifications.claim_due(
             session, usual_age=services.settings.usual_age, now=database_clock.now(), limit=MAX_ADDRESSES
         )
-    until = time.monotonic() + TOTAL_SECONDS
+    deadline = time.monotonic() + TOTAL_SECONDS
     verified = 0
-    for one in due:
-        if time.monotonic() > until:
+    for address in due:
+        if time.monotonic() > deadline:
             break
-        verified += _verify(services, one, verifiers)
+        verified += _verify(services, address, verifiers)
     if due:
-        log.info("verified again", due=len(due), verified=verified)
+        log.info("addresses reverified", due=len(due), verified=verified)
 
 
 def decide_bounces(services: WorkerServices) -> None:
-    """Confirm or refute bounces whose address was verified since, whoever verified it, and pay refunds."""
+    """Confirm or refute bounces whose address has been verified since, by any job, and pay refunds."""
     with services.database.reading() as session:
         contact_ids = feedback.verified_since(session, limit=MAX_ADDRESSES)
     decided = sum(_decide(services, contact_id) for contact_id in contact_ids)
@@ -92,12 +93,12 @@ def _decide(services: WorkerServices, contact_id: str) -> int:
 
 
 def _verify(services: WorkerServices, due: DueVerification, verifiers: Sequence[Provider]) -> bool:
-    """Ask one verifier after the other until one can tell, or needs time."""
+    """Call the verifiers in order until one gives a verdict or needs time; return whether one was stored."""
     missed = False
     for verifier in verifiers:
-        reply = _ask(services, verifier, due)
+        reply = _throttled_call(services, verifier, due)
         if isinstance(reply, Pending):
-            _wait(services, due, verifier, reply)
+            _schedule_poll(services, due, verifier, reply)
             return False
         if reply.emails and reply.emails[0].status is not EmailStatus.UNKNOWN:
             with services.database.transaction() as session:
@@ -109,23 +110,25 @@ def _verify(services: WorkerServices, due: DueVerification, verifiers: Sequence[
     return False
 
 
-def _ask(services: WorkerServices, verifier: Provider, due: DueVerification) -> ProviderResponse | Pending:
-    """Ask the verifier in its turn, as every worker does."""
-    ticket = due.ticket if due.provider == verifier.name else None
+def _throttled_call(
+    services: WorkerServices, verifier: Provider, due: DueVerification
+) -> ProviderResponse | Pending:
+    """Call the verifier within the rate limit and circuit breaker that all workers share."""
+    poll_token = due.ticket if due.provider == verifier.name else None
     ask = ProviderRequest(
-        field=ProviderField.VERIFICATION, subject=Subject(email=due.email), poll_token=ticket
+        field=ProviderField.VERIFICATION, subject=Subject(email=due.email), poll_token=poll_token
     )
-    if refused := verifier.unavailability(ask):
-        return ProviderResponse(outcome=refused)
+    if reason := verifier.unavailability(ask):
+        return ProviderResponse(outcome=reason)
     if verifier.terms.is_free:
-        return _answer(verifier, ask)
+        return _call(verifier, ask)
     with services.database.transaction() as session:
         terms, now = verifier.terms, database_clock.now()
-        turn = provider_throttles.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
-    if turn.refused is not None:
-        return ProviderResponse(outcome=turn.refused)
-    time.sleep(turn.wait)  # less than a second
-    reply = _answer(verifier, ask)
+        permit = provider_throttles.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
+    if permit.refused is not None:
+        return ProviderResponse(outcome=permit.refused)
+    time.sleep(permit.wait)  # less than a second
+    reply = _call(verifier, ask)
     with services.database.transaction() as session:
         if reply.outcome is TraceOutcome.SUPPRESSED:
             call_gateway.record_opt_out(session, verifier, ask, now=database_clock.value(session))
@@ -136,17 +139,19 @@ def _ask(services: WorkerServices, verifier: Provider, due: DueVerification) -> 
     return reply
 
 
-def _answer(verifier: Provider, ask: ProviderRequest) -> ProviderResponse | Pending:
+def _call(verifier: Provider, ask: ProviderRequest) -> ProviderResponse | Pending:
     try:
         return verifier.ask(ask, seconds=SECONDS_PER_ADDRESS)
     except ProviderTimeout:
         return ProviderResponse(outcome=TraceOutcome.TIMEOUT)
-    except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the round
+    except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the run
         log.warning("provider failed", provider=verifier.name, error=type(error).__name__)
         return ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
-def _wait(services: WorkerServices, due: DueVerification, verifier: Provider, pending: Pending) -> None:
+def _schedule_poll(
+    services: WorkerServices, due: DueVerification, verifier: Provider, pending: Pending
+) -> None:
     now = database_clock.now()
     with services.database.transaction() as session:
         verifications.schedule_poll(

@@ -1,4 +1,4 @@
-"""Upkeep: what nobody asks for. The sweeper runs in every worker; beat only makes sure of it."""
+"""Periodic maintenance: sweeping, in a thread of every worker and by Celery beat, and purging."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ from workers.execution.job_runner import WorkerServices
 from workers.jobs import audit, webhooks
 
 CALL_RETENTION = timedelta(days=180)
-"""For how long calls count in a provider's figures."""
+"""How long provider calls are kept for statistics."""
 FULL_QUEUE = 200
-"""Messages beyond which resending would only make a long queue longer."""
+"""Queue length above which no messages are republished."""
 
 
 @queue.celery.task(name=SWEEP)
 def sweep() -> None:
-    """Sweep once, because beat said so."""
+    """Sweep once; scheduled by Celery beat."""
     sweep_once(job_runner.services())
 
 
 @queue.celery.task(name=FORGET)
 def purge() -> None:
-    """Drop what need not be kept: old keys, ended sessions, what jobs say of people, what is gone.
+    """Delete expired rows and redact the personal data in old job results.
 
-    Each in a transaction of its own, so that nobody waits for all of it.
+    Each step has its own transaction, so that locks are held only briefly.
     """
     services = job_runner.services()
     now, settings = database_clock.now(), services.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
-    for part in (
+    for step in (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.forget, now=now),
         partial(webhook_attempts.forget, now=now),
@@ -57,7 +57,7 @@ def purge() -> None:
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, values_before=values),
     ):
         with services.database.transaction(no_deadline=True) as session:
-            part(session)
+            step(session)
     while _redact_results(services, now - timedelta(days=settings.job_retention_days)):
         pass
 
@@ -68,20 +68,20 @@ def _redact_results(services: WorkerServices, before: Moment) -> int:
 
 
 def sweep_once(services: WorkerServices) -> None:
-    """End jobs past saving and send again those whose message was lost."""
+    """End orphaned jobs and republish those whose message was lost."""
     while _sweep_batch(services) >= sweeper.BATCH:
         pass
 
 
 def _sweep_batch(services: WorkerServices) -> int:
-    """Sweep as much as goes into one transaction; give how many jobs were ended."""
+    """Sweep one batch in one transaction; return the number of jobs ended."""
     settings = services.settings
     now = database_clock.now()
     stale = timedelta(seconds=settings.republish_seconds)
     with services.database.reading() as session:
         if not sweeper.needs_sweeping(session, stale=stale, now=now):
             return 0
-    queues = _sendable(services)
+    queues = _open_queues(services)
     with services.database.transaction() as session:
         if not sweeper.try_lock(session):
             return 0
@@ -92,26 +92,26 @@ def _sweep_batch(services: WorkerServices) -> int:
             crashed=WorkerLost().as_dict(),
             now=now,
         )
-        waiting = sweeper.republish(session, stale=stale, now=now, queues=queues)
+        stale_jobs = sweeper.republish(session, stale=stale, now=now, queues=queues)
     for job_id in ended:
         services.notifier.notify(job_id)
-    _send(services, waiting)
-    if ended or waiting:
-        log.info("swept", ended=len(ended), sent_again=len(waiting))
+    _publish(services, stale_jobs)
+    if ended or stale_jobs:
+        log.info("swept", ended=len(ended), republished=len(stale_jobs))
     return len(ended)
 
 
-def _sendable(services: WorkerServices) -> list[Queue]:
-    """Return the queues to which sending helps: Redis answers, and not too many messages wait there."""
+def _open_queues(services: WorkerServices) -> list[Queue]:
+    """Return the queues that are not full; none if Redis is unavailable."""
     try:
-        return [one for one in Queue if services.publisher.depth(one) <= FULL_QUEUE]
+        return [name for name in Queue if services.publisher.depth(name) <= FULL_QUEUE]
     except (RedisError, OSError, CircuitOpen):
         return []
 
 
-def _send(services: WorkerServices, waiting: list[StaleJob]) -> None:
+def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:
     groups: defaultdict[tuple[Kind, Queue], list[str]] = defaultdict(list)
-    for job in waiting:
+    for job in stale_jobs:
         groups[job.kind, job.queue].append(job.job_id)
     for (kind, target), job_ids in groups.items():
         if not services.publisher.push(kind.value, target, job_ids):
@@ -120,35 +120,35 @@ def _send(services: WorkerServices, waiting: list[StaleJob]) -> None:
 
 
 class Sweeper:
-    """A thread that does the parts of the upkeep again and again, whatever happens."""
+    """A thread that runs the maintenance steps periodically."""
 
-    PARTS: Sequence[Callable[[WorkerServices], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
+    STEPS: Sequence[Callable[[WorkerServices], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
 
-    def __init__(self, parts: Sequence[Callable[[WorkerServices], object]] = PARTS) -> None:
-        self._parts = parts
-        self._over = threading.Event()
+    def __init__(self, steps: Sequence[Callable[[WorkerServices], object]] = STEPS) -> None:
+        self._steps = steps
+        self._stopped = threading.Event()
 
     def start(self, services: WorkerServices) -> None:
-        """Begin sweeping."""
+        """Start the thread."""
         threading.Thread(target=self._run, args=(services,), name="sweeper", daemon=True).start()
 
     def stop(self) -> None:
-        """Sweep no more; the process is about to end."""
-        self._over.set()
+        """Stop sweeping, because the process is shutting down."""
+        self._stopped.set()
 
     def _run(self, services: WorkerServices) -> None:
         pause = services.settings.sweep_seconds
-        while not self._over.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
-            for part in self._parts:
-                _try(part, services)
+        while not self._stopped.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
+            for step in self._steps:
+                _try(step, services)
 
 
-def _try(part: Callable[[WorkerServices], object], services: WorkerServices) -> None:
-    """Do one part of the upkeep; one that fails must not keep the others from being done."""
-    name = getattr(part, "__name__", "")
+def _try(step: Callable[[WorkerServices], object], services: WorkerServices) -> None:
+    """Run one step and log its failure, so that the others still run."""
+    name = getattr(step, "__name__", "")
     try:
-        part(services)
+        step(services)
     except Unavailable:
-        log.warning("the database cannot be reached, will sweep later", part=name)
-    except Exception as error:  # noqa: BLE001 -- the sweeper must outlive everything
-        log.error("sweeping failed, will sweep later", part=name, exc_info=error)
+        log.warning("database unavailable, maintenance step postponed", step=name)
+    except Exception as error:  # noqa: BLE001 -- the thread must survive any failure
+        log.error("maintenance step failed", step=name, exc_info=error)

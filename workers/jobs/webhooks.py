@@ -1,4 +1,4 @@
-"""Webhooks: posts that a job is over, signed by the Standard Webhooks specification."""
+"""Delivers webhooks for finished jobs, signed as the Standard Webhooks specification defines."""
 
 from __future__ import annotations
 
@@ -20,53 +20,53 @@ from workers.execution.job_runner import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
 FULL_QUEUE = 100
-"""Messages beyond which more would only make a long queue longer: receivers are slow, or workers few."""
+"""Queue length above which no deliveries are published: receivers are slow, or workers few."""
 
 
 @queue.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
-    """Try to deliver once; if that fails, the row says when to try again."""
+    """Attempt one delivery; if it fails, the row holds the time of the next attempt."""
     services = job_runner.services()
     try:
         post(webhook_id, services, WebhookClient(tuple(map(ip_network, services.settings.webhook_networks))))
-    except Exception as error:  # noqa: BLE001 -- the last net of the thread
-        # Celery would print the text of an exception, and texts quote values. When the attempt's lease has
-        # run out, the webhook is due again.
-        log.error("webhook left behind", webhook=webhook_id, exc_info=error)
+    except Exception as error:  # noqa: BLE001 -- nothing above catches it
+        # Celery would log the exception's text, which may contain personal data. The webhook is due again
+        # when the attempt's lease expires.
+        log.error("webhook abandoned", webhook=webhook_id, exc_info=error)
 
 
-def post(webhook_id: str, services: WorkerServices, door: WebhookClient) -> None:
-    """Post what the webhook is about, with no transaction open; write it down before and after."""
+def post(webhook_id: str, services: WorkerServices, client: WebhookClient) -> None:
+    """Post a webhook with no transaction open, and record the attempt before and after."""
     with services.database.transaction() as session:
         delivery = webhooks.begin(session, webhook_id, now=database_clock.now())
     if delivery is None:
         return
-    ending = _attempt(delivery, door)
+    attempt = _attempt(delivery, client)
     with services.database.transaction() as session:
-        webhooks.finish(session, delivery, ending, now=database_clock.now())
+        webhooks.finish(session, delivery, attempt, now=database_clock.now())
     log.info(
         "webhook posted",
         webhook=webhook_id,
-        status=ending.status,
-        error=ending.error,
-        ms=ending.latency_ms,
+        status=attempt.status,
+        error=attempt.error,
+        ms=attempt.latency_ms,
     )
 
 
 def send_due(services: WorkerServices) -> None:
-    """Hand the webhooks that are due to the workers."""
+    """Publish the webhooks that are due."""
     with services.database.reading() as session:
         if not webhooks.any_due(session, now=database_clock.now()):
             return
     if _is_full(services):
         return
     with services.database.transaction() as session:
-        taken = webhooks.claim_due(session, now=database_clock.now())
-    services.publisher.push(DELIVER, Queue.UPKEEP, taken)
+        claimed = webhooks.claim_due(session, now=database_clock.now())
+    services.publisher.push(DELIVER, Queue.UPKEEP, claimed)
 
 
-def _attempt(delivery: Delivery, door: WebhookClient) -> AttemptResult:
-    """Sign and post; the time that is signed is that of the attempt."""
+def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
+    """Sign and post; the signed timestamp is that of the attempt."""
     body = json.dumps(delivery.payload)
     headers = {
         "Content-Type": "application/json",
@@ -76,18 +76,20 @@ def _attempt(delivery: Delivery, door: WebhookClient) -> AttemptResult:
     }
     started = time.monotonic()
     try:
-        answer = door.post(delivery.url, body.encode(), headers)
-    except DeliveryError as unreached:
-        return AttemptResult(error=unreached.reason, latency_ms=_since(started))
-    return AttemptResult(status=answer.status, retry_after=answer.retry_after, latency_ms=_since(started))
+        response = client.post(delivery.url, body.encode(), headers)
+    except DeliveryError as error:
+        return AttemptResult(error=error.reason, latency_ms=_elapsed_ms(started))
+    return AttemptResult(
+        status=response.status, retry_after=response.retry_after, latency_ms=_elapsed_ms(started)
+    )
 
 
-def _since(started: float) -> int:
+def _elapsed_ms(started: float) -> int:
     return round((time.monotonic() - started) * 1000)
 
 
 def _is_full(services: WorkerServices) -> bool:
-    """Tell whether sending would not help: too much waits already, or Redis is away."""
+    """Return whether the queue is full or Redis is unavailable."""
     try:
         return services.publisher.depth(Queue.UPKEEP) > FULL_QUEUE
     except (RedisError, OSError, CircuitOpen):

@@ -29,25 +29,37 @@ from workers.execution.job_runner import Resolution, RetryLater, WorkerServices
 FOUND = JobResult(outcome=Outcome.FOUND, result={"emails": []}, charge=1, trace=[{"provider": "one"}])
 
 
-class SilentBell:
-    """A bell that writes down for whom it rang."""
+class RecordingNotifier:
+    """A notifier that records the jobs it was called for."""
 
     def __init__(self) -> None:
-        self.rang: list[str] = []
+        self.notified: list[str] = []
 
     def notify(self, job_id: str) -> None:
-        self.rang.append(job_id)
+        self.notified.append(job_id)
+
+
+@dataclasses.dataclass
+class CannedResolution:
+    """A resolution that runs a step in the settling transaction and returns a given result."""
+
+    result: JobResult
+    step: Callable[[Session], Any] = lambda _session: None
+
+    def settle(self, session: Session, _now: datetime) -> JobResult:
+        self.step(session)
+        return self.result
 
 
 @pytest.fixture
-def bell() -> SilentBell:
-    return SilentBell()
+def notifier() -> RecordingNotifier:
+    return RecordingNotifier()
 
 
 @pytest.fixture
-def services(settings: Settings, database: Database, bell: SilentBell) -> WorkerServices:
+def services(settings: Settings, database: Database, notifier: RecordingNotifier) -> WorkerServices:
     settings = dataclasses.replace(settings, max_attempts=3)
-    return WorkerServices(settings, database, JobPublisher(settings.redis_url), bell)  # type: ignore[arg-type]
+    return WorkerServices(settings, database, JobPublisher(settings.redis_url), notifier)  # type: ignore[arg-type]
 
 
 @pytest.fixture(autouse=True)
@@ -56,12 +68,12 @@ def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def no_machines() -> Iterator[None]:
-    """Let the test start this process's machines, and stop them after it."""
-    before, job_runner._current[:] = list(job_runner._current), []  # noqa: SLF001 -- a process has them once
+def no_services() -> Iterator[None]:
+    """Remove this process's service objects during the test, and dispose of those it creates."""
+    before, job_runner._current[:] = list(job_runner._current), []  # noqa: SLF001 -- process-wide state
     yield
-    for one in job_runner._current:  # noqa: SLF001
-        one.database.engine.dispose()
+    for created in job_runner._current:  # noqa: SLF001
+        created.database.engine.dispose()
     job_runner._current[:] = before  # noqa: SLF001
 
 
@@ -71,26 +83,25 @@ def job_id(database: Database) -> str:
         return a_job(session, a_workspace(session, grant=10))
 
 
-def gives(answer: JobResult) -> job_runner.JobFunction:
-    return lambda _claim, _machines: lambda _session, _now: answer
+def returns(result: JobResult) -> job_runner.JobFunction:
+    return lambda _claim, _services: CannedResolution(result)
 
 
 def raises(error: Exception) -> job_runner.JobFunction:
-    def work(_claim: Claim, _machines: WorkerServices) -> Resolution:
+    def work(_claim: Claim, _services: WorkerServices) -> Resolution:
         raise error
 
     return work
 
 
 def settles_with(step: Callable[[Session], Any]) -> job_runner.JobFunction:
-    """Write something in the settling transaction, then do the step."""
+    """Return a job function whose settling transaction adds a suppression, then runs the step."""
 
-    def resolution(session: Session, _now: datetime) -> JobResult:
+    def suppress_and_step(session: Session) -> None:
         suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="test", now=NOW)
         step(session)
-        return FOUND
 
-    return lambda _claim, _machines: resolution
+    return lambda _claim, _services: CannedResolution(FOUND, suppress_and_step)
 
 
 def fail(error: Exception) -> None:
@@ -103,20 +114,20 @@ def after(services: WorkerServices, job_id: str) -> tuple[Job, tuple[int, int, i
         return job, figures(session, job.workspace_id)
 
 
-def kept(services: WorkerServices) -> int:
+def count_suppressions(services: WorkerServices) -> int:
     with services.database.reading() as session:
         return session.scalar(select(func.count()).select_from(Suppression)) or 0
 
 
 def test_a_job_is_claimed_resolved_settled_and_its_bell_rung(
-    services: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
-    job_runner.run(job_id, gives(FOUND), services)
+    job_runner.run(job_id, returns(FOUND), services)
 
     job, credits = after(services, job_id)
     assert (job.status, job.outcome, job.result) == (Status.SUCCEEDED, Outcome.FOUND, {"emails": []})
     assert (job.charged, job.trace, credits) == (1, [{"provider": "one"}], (9, 0, 1))
-    assert bell.rang == [job_id]
+    assert notifier.notified == [job_id]
 
 
 def test_the_work_is_given_the_claim_and_no_transaction_is_open(
@@ -128,7 +139,7 @@ def test_the_work_is_given_the_claim_and_no_transaction_is_open(
         given.append(claim)
         with services.database.transaction() as session:
             assert read(session, job_id).status == Status.RUNNING
-        return lambda _session, _now: FOUND
+        return CannedResolution(FOUND)
 
     job_runner.run(job_id, work, services)
 
@@ -138,7 +149,7 @@ def test_the_work_is_given_the_claim_and_no_transaction_is_open(
 
 @pytest.mark.parametrize(("state", "reason"), [("running", "held"), ("nothing", "unknown")])
 def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
-    services: WorkerServices, bell: SilentBell, job_id: str, state: str, reason: str
+    services: WorkerServices, notifier: RecordingNotifier, job_id: str, state: str, reason: str
 ) -> None:
     wanted = {"running": job_id, "nothing": "job_nothing"}[state]
     with services.database.transaction() as session:
@@ -148,13 +159,13 @@ def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
 
     assert services.refused == {reason: 1}
     assert after(services, job_id)[0].status == Status.RUNNING
-    assert bell.rang == []
+    assert notifier.notified == []
 
 
 @pytest.mark.parametrize(("attempts", "most"), [(0, 1.0), (1, 2.0)])
 def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of them are the case
     services: WorkerServices,
-    bell: SilentBell,
+    notifier: RecordingNotifier,
     job_id: str,
     monkeypatch: pytest.MonkeyPatch,
     attempts: int,
@@ -171,7 +182,7 @@ def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of the
     job, credits = after(services, job_id)
     assert (job.status, job.run_after) == (Status.QUEUED, NOW + timedelta(seconds=0.75))
     assert (job.trace, credits, bounds) == ([{"provider": "one"}], (9, 1, 0), [(0, most)])
-    assert bell.rang == [job_id]
+    assert notifier.notified == [job_id]
 
 
 def test_the_backoff_has_a_ceiling(
@@ -219,7 +230,7 @@ def line(minute: int) -> dict[str, Any]:
 
 
 def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
-    services: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
     for number in range(3):
         job_runner.run(job_id, raises(RetryLater((line(number),), after=0)), services)
@@ -228,7 +239,7 @@ def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
     assert (job.status, job.error) == (Status.FAILED, ProviderFailed().as_dict())
     assert (job.attempts, job.trace) == (3, [line(0), line(1), line(2)])
     assert credits == (10, 0, 0)
-    assert bell.rang == [job_id] * 3
+    assert notifier.notified == [job_id] * 3
 
 
 @pytest.mark.parametrize(
@@ -270,12 +281,12 @@ def test_what_is_written_before_the_settling_fails_does_not_stay(
 ) -> None:
     job_runner.run(job_id, settles_with(lambda _session: fail(LookupError())), services)
 
-    assert kept(services) == 0
+    assert count_suppressions(services) == 0
     assert after(services, job_id)[0].status == Status.QUEUED
 
 
 def test_who_lost_the_lease_throws_the_work_away(
-    services: WorkerServices, bell: SilentBell, job_id: str
+    services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
     def work(_claim: Claim, services: WorkerServices) -> Resolution:
         with services.database.transaction() as session:
@@ -286,12 +297,12 @@ def test_who_lost_the_lease_throws_the_work_away(
 
     job, credits = after(services, job_id)
     assert (job.status, job.crashes, credits) == (Status.RUNNING, 1, (9, 1, 0))
-    assert (kept(services), bell.rang) == (0, [])
+    assert (count_suppressions(services), notifier.notified) == (0, [])
 
 
 @pytest.mark.parametrize("error", [RetryLater(), ProviderFailed(), LookupError(), LeaseLost()])
 def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
-    services: WorkerServices, bell: SilentBell, job_id: str, error: Exception
+    services: WorkerServices, notifier: RecordingNotifier, job_id: str, error: Exception
 ) -> None:
     def work(_claim: Claim, services: WorkerServices) -> Resolution:
         with services.database.transaction() as session:
@@ -301,11 +312,11 @@ def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
     job_runner.run(job_id, work, services)
 
     job, credits = after(services, job_id)
-    assert (job.status, job.error, credits, bell.rang) == (Status.RUNNING, None, (9, 1, 0), [])
+    assert (job.status, job.error, credits, notifier.notified) == (Status.RUNNING, None, (9, 1, 0), [])
 
 
 def test_a_database_that_is_away_for_a_moment_is_tried_again(
-    services: WorkerServices, job_id: str, bell: SilentBell, monkeypatch: pytest.MonkeyPatch
+    services: WorkerServices, job_id: str, notifier: RecordingNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "DATABASE_RETRY_DELAYS", (0.0, 0.0))
     troubles = [OperationalError("SELECT 1", None, Exception())]
@@ -313,7 +324,7 @@ def test_a_database_that_is_away_for_a_moment_is_tried_again(
     job_runner.run(job_id, settles_with(lambda _session: troubles and fail(troubles.pop())), services)
 
     job, credits = after(services, job_id)
-    assert (job.status, credits, bell.rang) == (Status.SUCCEEDED, (9, 0, 1), [job_id])
+    assert (job.status, credits, notifier.notified) == (Status.SUCCEEDED, (9, 0, 1), [job_id])
 
 
 def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
@@ -325,12 +336,12 @@ def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
     with pytest.raises(Unavailable):
         job_runner.run(job_id, settles_with(lambda _session: fail(away)), services)
 
-    assert kept(services) == 0
+    assert count_suppressions(services) == 0
     assert after(services, job_id)[0].status == Status.RUNNING
 
 
-def test_a_forked_process_gets_machines_of_its_own_and_leaves_its_parents_alone(
-    settings: Settings, database: Database, no_machines: None, monkeypatch: pytest.MonkeyPatch
+def test_a_forked_process_gets_services_of_its_own_and_leaves_its_parents_alone(
+    settings: Settings, database: Database, no_services: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[WorkerServices] = []
     monkeypatch.setattr(job_runner, "_parents", kept)
@@ -344,7 +355,7 @@ def test_a_forked_process_gets_machines_of_its_own_and_leaves_its_parents_alone(
     assert kept == [parents]
 
 
-def test_a_process_has_one_set_of_machines(settings: Settings, database: Database, no_machines: None) -> None:
+def test_a_process_has_one_set_of_services(settings: Settings, database: Database, no_services: None) -> None:
     first = job_runner.configure(settings)
 
     assert job_runner.configure(settings) is first is job_runner.services()
@@ -379,7 +390,7 @@ def test_a_registered_job_runs_as_the_task_of_its_name(
     services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "_current", [services])
-    work = gives(FOUND)
+    work = returns(FOUND)
 
     registered = job_runner.job(Kind.REVEAL_PHONE)(work)
     deliver(Kind.REVEAL_PHONE, phone_job_id)
@@ -397,5 +408,5 @@ def test_whatever_happens_celery_hears_of_no_exception(
     with capture_logs() as events:
         deliver(Kind.REVEAL_PHONE, phone_job_id)
 
-    assert [(event["event"], event["job"]) for event in events] == [("job left behind", phone_job_id)]
+    assert [(event["event"], event["job"]) for event in events] == [("job abandoned", phone_job_id)]
     assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])

@@ -30,7 +30,7 @@ def services(settings: Settings, database: Database) -> WorkerServices:
 
 
 def resolve(session: Session, services: WorkerServices, kind: Kind, request: dict[str, Any]) -> JobResult:
-    """Do the job's work and what it does in the settling transaction."""
+    """Resolve and settle a job of this kind."""
     claim = Claim(
         job_id="job_x",
         workspace_id=a_workspace(session),
@@ -43,7 +43,7 @@ def resolve(session: Session, services: WorkerServices, kind: Kind, request: dic
         lease_token="x",
     )
     work = company_by_hash if kind is Kind.COMPANY_BY_HASH else leads_by_website_hash
-    return work(claim, services)(session, NOW)
+    return work(claim, services).settle(session, NOW)
 
 
 def test_a_known_website_is_found(session: Session, services: WorkerServices) -> None:

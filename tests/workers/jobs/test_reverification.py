@@ -223,7 +223,7 @@ def test_an_address_is_never_logged(services: WorkerServices) -> None:
     with capture_logs() as events:
         verify_due(services, [Scripted(LookupError("ada@acme.com"))])
 
-    assert {event["event"] for event in events} == {"provider failed", "verified again"}
+    assert {event["event"] for event in events} == {"provider failed", "addresses reverified"}
     assert "ada" not in str(events)
 
 
@@ -256,7 +256,7 @@ def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
     with capture_logs() as events:
         queue.celery.tasks[REVERIFY]()
 
-    assert [event["event"] for event in events] == ["verifying again failed"]
+    assert [event["event"] for event in events] == ["reverification failed"]
 
 
 @pytest.mark.parametrize(

@@ -284,11 +284,11 @@ def rows(database: Database) -> tuple[int | None, ...]:
 
 @pytest.fixture
 def sweep() -> Iterator[Callable[..., None]]:
-    """Sweep in a thread of its own, the given parts of the upkeep, until the test is over."""
+    """Start sweeper threads with the given steps, and stop them after the test."""
     sweepers: list[Sweeper] = []
 
-    def start(services: WorkerServices, *parts: Callable[[WorkerServices], object]) -> None:
-        sweepers.append(Sweeper(parts))
+    def start(services: WorkerServices, *steps: Callable[[WorkerServices], object]) -> None:
+        sweepers.append(Sweeper(steps))
         sweepers[-1].start(services)
 
     yield start
@@ -297,8 +297,8 @@ def sweep() -> Iterator[Callable[..., None]]:
     until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
 
 
-def test_the_sweeper_sends_again_delivers_webhooks_and_audits() -> None:
-    assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.PARTS
+def test_the_sweeper_republishes_jobs_delivers_webhooks_and_audits() -> None:
+    assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.STEPS
 
 
 def test_a_worker_sweeps_by_itself(
@@ -312,28 +312,28 @@ def test_a_worker_sweeps_by_itself(
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "event_name"),
     [
-        (Unavailable(), "the database cannot be reached, will sweep later"),
-        (LookupError("ada@acme.com"), "sweeping failed, will sweep later"),
+        (Unavailable(), "database unavailable, maintenance step postponed"),
+        (LookupError("ada@acme.com"), "maintenance step failed"),
     ],
 )
-def test_one_part_that_fails_keeps_neither_the_others_nor_the_next_round_from_being_done(
-    services: WorkerServices, sweep: Callable[..., None], error: Exception, told: str
+def test_a_failing_step_stops_neither_the_others_nor_the_next_round(
+    services: WorkerServices, sweep: Callable[..., None], error: Exception, event_name: str
 ) -> None:
     done: list[WorkerServices] = []
 
-    def fail(_machines: WorkerServices) -> None:
+    def fail(_services: WorkerServices) -> None:
         raise error
 
     with capture_logs() as events:
         sweep(services, fail, done.append)
         until(lambda: len(done) > 2)
 
-    assert {(event["event"], event["part"]) for event in events} == {(told, "fail")}
+    assert {(event["event"], event["step"]) for event in events} == {(event_name, "fail")}
 
 
-def test_the_sweeper_does_without_redis(
+def test_the_sweeper_works_without_redis(
     without_redis: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
@@ -343,7 +343,7 @@ def test_the_sweeper_does_without_redis(
     until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
 
 
-def test_a_sweeper_that_was_stopped_sweeps_no_more(services: WorkerServices) -> None:
+def test_a_stopped_sweeper_no_longer_sweeps(services: WorkerServices) -> None:
     sweeps: list[WorkerServices] = []
     sweeper = Sweeper((sweeps.append,))
     sweeper.stop()

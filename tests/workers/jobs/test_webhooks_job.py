@@ -256,7 +256,7 @@ def test_a_bug_leaves_the_webhook_to_the_next_worker_and_no_text_in_celerys_log(
     next_at = row(database, webhook_id).next_at
     assert next_at is not None
     assert LEASE <= next_at - before < LEASE + timedelta(seconds=5)
-    assert [line["event"] for line in logs] == ["webhook left behind"]
+    assert [line["event"] for line in logs] == ["webhook abandoned"]
 
 
 @pytest.mark.parametrize(

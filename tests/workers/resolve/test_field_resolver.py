@@ -231,7 +231,7 @@ def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given
 
 
 def refunded_meanwhile(claim: Claim, services: WorkerServices) -> Resolution:
-    """Look up what is owned as a reveal does, and have it refunded before it is handed over."""
+    """Resolve as a reveal does, then refund the owned value before the job is settled."""
     resolution = reveal.email(claim, services)
     with services.database.transaction() as session:
         [paid] = session.scalars(select(Reveal))
