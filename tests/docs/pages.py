@@ -1,0 +1,85 @@
+"""The pages of the documentation, their code blocks, and the command blocks that no test runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from tools.state import ROOT
+
+COMMANDS = "sh"
+OUTPUTS = ("json", "http", "text")
+SHELLS = frozenset({COMMANDS, "bash", "console", "shell", "shell-session", "zsh"})
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+WALK = ("README.md", "docs/api.md", "docs/operating.md", "docs/providers.md")
+"""The pages whose commands run, in the order in which a reader meets them, in one shell."""
+
+NOT_RUN = {
+    ("README.md", "python3 dev.py demo"): "starts the stack that the other commands use, as the test does",
+    ("CONTRIBUTING.md", ""): "runs the test suite, of which this test is a part",
+    ("docs/docker.md", ""): "needs Docker; tests/tools/test_deployment_files.py checks the Compose file",
+    ("docs/install.md", ""): "needs root, systemd and a PostgreSQL server",
+    ("docs/operating.md", "chromium"): "needs the key that signs the extension",
+    ("docs/operating.md", "pg_dump"): "needs a PostgreSQL server",
+    ("docs/reliability.md", ""): "runs for an hour; .ci/run runs the short forms",
+}
+"""A page, the start of its blocks that no test runs, and the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Commands, and the output that the page prints below them, if it prints any."""
+
+    page: str
+    line: int
+    commands: str
+    language: str = ""
+    output: str = ""
+
+    @property
+    def reason_not_run(self) -> str | None:
+        """The reason why no test runs the block; None if it runs."""
+        reasons = (
+            reason
+            for (page, start), reason in NOT_RUN.items()
+            if page == self.page and self.commands.startswith(start)
+        )
+        return next(reasons, None)
+
+
+def pages() -> list[str]:
+    """Return the paths of all pages: those in the root and below docs."""
+    found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+def text_of(page: str) -> str:
+    """Return the text of a page."""
+    return (ROOT / page).read_text()
+
+
+def code_blocks(page: str, language: str) -> list[str]:
+    """Return the contents of the page's blocks of one language, in order."""
+    return [match[2] for match in _BLOCK.finditer(text_of(page)) if match[1] == language]
+
+
+def languages(page: str) -> set[str]:
+    """Return the languages of the page's blocks."""
+    return {match[1] for match in _BLOCK.finditer(text_of(page))}
+
+
+def command_blocks(page: str) -> Iterator[Block]:
+    """Yield the page's command blocks; a block of output belongs to the commands directly above it."""
+    text = text_of(page)
+    found = list(_BLOCK.finditer(text))
+    for match, following in zip_longest(found, found[1:]):
+        if match[1] != COMMANDS:
+            continue
+        line = text.count("\n", 0, match.start()) + 1
+        if following and following[1] in OUTPUTS and not text[match.end() : following.start()].strip():
+            yield Block(page, line, match[2], following[1], following[2])
+        else:
+            yield Block(page, line, match[2])
