@@ -201,7 +201,7 @@ def operate(environment: Mapping[str, str], *words: str) -> str:
         done = app.test_cli_runner().invoke(args=words)
     finally:
         app.extensions["services"].listener.close()
-        app.extensions["database"].engine.dispose()
+        app.extensions["services"].database.engine.dispose()
     assert done.exit_code == 0, done.output
     return done.stdout
 
