@@ -104,7 +104,7 @@ def at_once(count: int, work: Callable[[int], T]) -> list[T]:
         return list(pool.map(one, range(count)))
 
 
-def until(condition: Callable[[], T], seconds: float = 10) -> T:
+def until(condition: Callable[[], T], seconds: float = 20) -> T:
     """Give the first true value of the condition, or fail."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

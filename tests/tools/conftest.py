@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -13,22 +12,6 @@ import pytest
 from tools.services.processes import Reaper
 from tools.services.supervisor import Supervisor
 from tools.state import ROOT, State
-
-Eventually = Callable[[Callable[[], object]], None]
-
-
-@pytest.fixture
-def eventually() -> Eventually:
-    """Poll a condition until it holds, and fail after 20 seconds."""
-
-    def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 20
-        while not condition():
-            if time.monotonic() > deadline:
-                pytest.fail("the condition did not hold within 20 seconds")
-            time.sleep(0.02)
-
-    return wait
 
 
 @pytest.fixture

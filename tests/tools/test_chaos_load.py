@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import islice
 
+from chaos.context import _REPUBLISHED
 from chaos.generator import Operation, generate, one_reveal_per_contact
 from chaos.history import History
 from chaos.report import percentile
 from chaos.service import SeedData, Tenant
+from tools.state import ROOT
 
 DATA = SeedData((Tenant("wks_1", "t1"), Tenant("wks_2", "t2")), ("con_1", "con_2", "con_3"))
 
@@ -64,3 +67,9 @@ def test_a_percentile_is_between_its_neighbours() -> None:
     assert 98 <= percentile(values, 0.99) <= 100
     assert percentile([], 0.99) == 0.0
     assert percentile([3.0], 0.5) == 3.0
+
+
+def test_the_sweeper_logs_what_it_has_republished_as_the_report_reads_it() -> None:
+    source = (ROOT / "workers" / "jobs" / "upkeep.py").read_text()
+
+    assert _REPUBLISHED.pattern.partition("=")[0] in re.findall(r"(\w+)=", source)

@@ -4,10 +4,11 @@ import os
 import socket
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jobs_support import until
 
 from chaos.__main__ import _choose
 from chaos.nemeses import Nemesis, running
@@ -15,8 +16,6 @@ from chaos.process_manager import ProcessManager
 from chaos.scenarios.registry import SCENARIOS
 from tools.services import ports
 from tools.services.processes import Reaper
-
-Eventually = Callable[[Callable[[], object]], None]
 
 
 @pytest.fixture
@@ -29,24 +28,22 @@ def manager(tmp_path: Path) -> Iterator[ProcessManager]:
 
 
 def test_a_killed_process_is_restarted_and_its_exit_is_not_unexpected(
-    manager: ProcessManager, eventually: Eventually, tmp_path: Path
+    manager: ProcessManager, tmp_path: Path
 ) -> None:
     manager.start("toy", "echo started; exec sleep 1000", dict(os.environ))
     log = tmp_path / "toy.log"
-    eventually(lambda: "started" in log.read_text())
+    until(lambda: "started" in log.read_text())
 
     assert manager.kill("toy")
 
-    eventually(lambda: log.read_text().count("started") == 2)
+    until(lambda: log.read_text().count("started") == 2)
     assert manager.unexpected_exits() == {}
 
 
-def test_an_unexpected_exit_is_recorded_with_its_code(
-    manager: ProcessManager, eventually: Eventually
-) -> None:
+def test_an_unexpected_exit_is_recorded_with_its_code(manager: ProcessManager) -> None:
     manager.start("toy", "exit 3", dict(os.environ))
 
-    eventually(lambda: 3 in manager.unexpected_exits().get("toy", []))
+    until(lambda: 3 in manager.unexpected_exits().get("toy", []))
 
 
 def test_a_process_younger_than_min_age_is_not_killed(manager: ProcessManager) -> None:
@@ -64,9 +61,7 @@ def test_a_stopped_process_is_not_restarted(manager: ProcessManager) -> None:
     assert manager.names == []
 
 
-def test_the_owner_of_a_connection_is_found_and_killed(
-    manager: ProcessManager, eventually: Eventually, tmp_path: Path
-) -> None:
+def test_the_owner_of_a_connection_is_found_and_killed(manager: ProcessManager, tmp_path: Path) -> None:
     with socket.create_server((ports.LOOPBACK, 0)) as listener:
         port = listener.getsockname()[1]
         code = f"import socket, time; s = socket.create_connection(('127.0.0.1', {port})); time.sleep(1000)"
@@ -80,11 +75,11 @@ def test_the_owner_of_a_connection_is_found_and_killed(
             assert connection.recv(1) == b""
 
 
-def test_faults_are_injected_at_their_interval_and_counted(eventually: Eventually) -> None:
+def test_faults_are_injected_at_their_interval_and_counted() -> None:
     injected: Counter[str]
 
     with running([Nemesis(lambda: "it", 0.01), Nemesis(lambda: None, 0.01)], slowness=1.0) as injected:
-        eventually(lambda: injected["it"] >= 3)
+        until(lambda: injected["it"] >= 3)
 
     assert set(injected) == {"it"}
 

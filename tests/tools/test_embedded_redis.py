@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 import redis
+from jobs_support import until
 
 from tools.services import embedded_redis
 from tools.services.processes import ServiceError
 from tools.state import State
-
-Eventually = Callable[[Callable[[], object]], None]
 
 HOLDER = """
 import os, time
@@ -109,7 +108,6 @@ def test_a_second_command_shares_the_server_of_the_first(state: State) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_the_embedded_server_never_outlives_its_owner(
     owner: Callable[[str], subprocess.Popen[str]],
-    eventually: Eventually,
     state: State,
     number: signal.Signals,
 ) -> None:
@@ -120,5 +118,5 @@ def test_the_embedded_server_never_outlives_its_owner(
 
     process.send_signal(number)
 
-    eventually(lambda: not responds(url))
-    eventually(lambda: not embedded_redis.is_in_use(state))
+    until(lambda: not responds(url))
+    until(lambda: not embedded_redis.is_in_use(state))

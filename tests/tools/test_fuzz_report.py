@@ -8,7 +8,9 @@ from typing import Any
 
 from rich.console import Console
 
+from fuzz.__main__ import LOG_FAULTS
 from fuzz.report import UNDOCUMENTED, Criterion, RequestStats, curl, print_report
+from tools.state import ROOT
 
 REVEAL = "POST /reveal"
 
@@ -100,3 +102,11 @@ def test_the_report_shows_every_operation_and_every_verdict(tmp_path: Path) -> N
     assert REVEAL in output.getvalue()
     assert "Server error" in output.getvalue()
     assert "failed" in output.getvalue()
+
+
+def test_the_faults_searched_for_in_the_logs_are_events_of_the_service() -> None:
+    source = "".join(path.read_text() for path in (ROOT / "app").rglob("*.py"))
+
+    events = [fault for fault in LOG_FAULTS if fault not in {"Traceback", "level=critical"}]
+
+    assert [event for event in events if f'"{event}"' not in source] == []

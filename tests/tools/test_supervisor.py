@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from jobs_support import until
 
 import tools.services.supervisor
 from tools.services import ports, processes
@@ -18,7 +19,6 @@ from tools.state import State
 
 pytestmark = pytest.mark.slow
 
-Eventually = Callable[[Callable[[], object]], None]
 Supervise = Callable[[Mapping[str, str]], Supervisor]
 
 OWNER = """
@@ -55,36 +55,32 @@ def group_of(leader: int) -> list[int]:
     return found
 
 
-def test_a_process_that_exits_is_restarted(
-    supervise: Supervise, eventually: Eventually, state: State
-) -> None:
+def test_a_process_that_exits_is_restarted(supervise: Supervise, state: State) -> None:
     supervisor = supervise({"toy": "echo started; exit 3"})
 
     def restarted() -> bool:
         supervisor.restart_exited()
         return (state.logs / "toy.log").read_text().count("started") >= 2
 
-    eventually(restarted)
+    until(restarted)
 
     assert supervisor.children[0].exits >= 1
 
 
-def test_a_process_that_keeps_exiting_is_reported_as_unstable(
-    supervise: Supervise, eventually: Eventually
-) -> None:
+def test_a_process_that_keeps_exiting_is_reported_as_unstable(supervise: Supervise) -> None:
     supervisor = supervise({"steady": "sleep 1000", "flapping": "exit 1"})
 
     def named() -> bool:
         supervisor.restart_exited()
         return supervisor.find_unstable(2) == "flapping"
 
-    eventually(named)
+    until(named)
 
     assert supervisor.find_unstable(1000) is None
 
 
 def test_an_early_exit_delays_the_restart_and_a_later_one_does_not(
-    supervise: Supervise, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
+    supervise: Supervise, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervisor = supervise({"toy": "exit 1"})
     child = supervisor.children[0]
@@ -93,22 +89,20 @@ def test_an_early_exit_delays_the_restart_and_a_later_one_does_not(
         supervisor.restart_exited()
         return child.exits >= times
 
-    eventually(lambda: has_exited(2))
+    until(lambda: has_exited(2))
     early_exits = child.early_exits
     monkeypatch.setattr(tools.services.supervisor, "EARLY_EXIT_SECONDS", -1.0)
-    eventually(lambda: has_exited(3))
+    until(lambda: has_exited(3))
 
     assert (early_exits, child.early_exits) == (2, 0)
     assert child.process is not None
 
 
-def test_the_rest_of_the_group_of_a_dead_process_is_stopped(
-    supervise: Supervise, eventually: Eventually
-) -> None:
+def test_the_rest_of_the_group_of_a_dead_process_is_stopped(supervise: Supervise) -> None:
     supervisor = supervise({"toy": "sleep 1000 & exec sleep 1000"})
     process = supervisor.children[0].process
     assert process
-    eventually(lambda: len(group_of(process.pid)) == 2)
+    until(lambda: len(group_of(process.pid)) == 2)
 
     os.kill(process.pid, signal.SIGKILL)
 
@@ -116,24 +110,22 @@ def test_the_rest_of_the_group_of_a_dead_process_is_stopped(
         supervisor.restart_exited()
         return group_of(process.pid) == []
 
-    eventually(gone)
+    until(gone)
 
 
 @pytest.mark.parametrize("command", [FAMILY, STUBBORN])
-def test_stopping_ends_the_whole_process_group(
-    supervise: Supervise, eventually: Eventually, command: str
-) -> None:
+def test_stopping_ends_the_whole_process_group(supervise: Supervise, command: str) -> None:
     supervisor = supervise({"toy": command})
     process = supervisor.children[0].process
     assert process
-    eventually(lambda: len(group_of(process.pid)) == 3)
+    until(lambda: len(group_of(process.pid)) == 3)
 
     supervisor.stop()
 
     assert group_of(process.pid) == []
 
 
-def test_the_port_of_a_stopped_server_is_free(supervise: Supervise, eventually: Eventually) -> None:
+def test_the_port_of_a_stopped_server_is_free(supervise: Supervise) -> None:
     port = ports.any_free()
     supervisor = supervise({"web": f"exec {sys.executable} -m http.server --bind 127.0.0.1 {port}"})
 
@@ -142,7 +134,7 @@ def test_the_port_of_a_stopped_server_is_free(supervise: Supervise, eventually: 
             return True
         return False
 
-    eventually(listens)
+    until(listens)
     assert not ports.is_free(port)
 
     supervisor.stop()
@@ -154,19 +146,18 @@ def test_the_port_of_a_stopped_server_is_free(supervise: Supervise, eventually: 
 @pytest.mark.parametrize("command", [FAMILY, STUBBORN])
 def test_no_orphan_is_left_however_the_owner_ends(
     owner: Callable[[str], processes.subprocess.Popen[str]],
-    eventually: Eventually,
     number: signal.Signals,
     command: str,
 ) -> None:
     process = owner(OWNER % command)
     assert process.stdout
     leader = int(process.stdout.readline())
-    eventually(lambda: len(group_of(leader)) == 3)
+    until(lambda: len(group_of(leader)) == 3)
 
     process.send_signal(number)
     process.wait(timeout=20)
 
-    eventually(lambda: group_of(leader) == [])
+    until(lambda: group_of(leader) == [])
 
 
 def test_the_end_of_a_log_is_quoted(tmp_path: Path) -> None:
