@@ -14,8 +14,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from chaos import service
 from chaos.context import ScenarioContext
+from chaos.launcher import running
 from chaos.live_table import LiveTable
 from chaos.report import ReportLine, ScenarioResult, print_report, write_json
 from chaos.scenarios.registry import SCENARIOS, Scenario
@@ -66,10 +66,10 @@ def _run_all(
 ) -> None:
     """Run the scenarios one after the other on the same servers, and append their results."""
     titles = [(scenario.id, scenario.title) for scenario in scenarios]
-    with service.running(folder, sqlite=options.sqlite) as running, LiveTable(titles) as table:
+    with running(folder, sqlite=options.sqlite) as service, LiveTable(titles) as table:
         for scenario in scenarios:
             context = ScenarioContext(
-                running, table, options.reveals, options.short, options.seed, scenario.id
+                service, table, options.reveals, options.short, options.seed, scenario.id
             )
             results.append(_run_scenario(scenario, context))
 

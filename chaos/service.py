@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import subprocess
 import sys
 import time
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import create_engine
-from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.engine import Engine
 
 from chaos.process_manager import ProcessManager
 from chaos.proxy import Mode, Proxy
 from chaos.redis_server import RedisServer
-from chaos.service_env import service_env
 from tools import http_client
-from tools.services import ports, postgres, processes
-from tools.services.processes import Reaper, ServiceError
+from tools.services import postgres, processes
+from tools.services.processes import ServiceError
 from tools.services.supervisor import procfile_commands
 from tools.state import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 READY_SECONDS = 90.0
@@ -176,46 +171,3 @@ class ServiceUnderTest:
         except OSError as error:
             return type(error).__name__
         return READY if response.status == OK else str(response.body)
-
-
-@contextmanager
-def running(folder: Path, *, sqlite: bool) -> Iterator[ServiceUnderTest]:
-    """Start the servers and migrate the database; stop everything at the end of the block.
-
-    The processes are started by `up`.
-    """
-    with ExitStack() as stop:
-        reaper = Reaper()
-        stop.callback(reaper.close)
-        redis = RedisServer(folder, reaper)
-        redis.start()
-        stop.callback(redis.kill)
-        redis_proxy = Proxy(redis.port)
-        redis_port = redis_proxy.start()
-        stop.callback(redis_proxy.stop)
-        database = None if sqlite else stop.enter_context(postgres.server(postgres.DURABLE_SETTINGS))
-        database_proxy, url, proxied_url = None, f"sqlite:///{folder}/chaos.sqlite3", ""
-        if database is not None:
-            url = database.url
-            database_proxy = Proxy(int(make_url(url).port or 0))
-            proxied_url = make_url(url).set(port=database_proxy.start()).render_as_string(hide_password=False)
-            stop.callback(database_proxy.stop)
-        port = ports.any_free()
-        manager = ProcessManager(folder, reaper)
-        engine = create_engine(url, pool_pre_ping=True)
-        stop.callback(engine.dispose)
-        env = service_env(folder, proxied_url or url, f"redis://{ports.LOOPBACK}:{redis_port}/0", port)
-        base_url = f"http://{ports.LOOPBACK}:{port}"
-        service = ServiceUnderTest(
-            folder, manager, redis, redis_proxy, engine, env, base_url, database, database_proxy
-        )
-        stop.callback(manager.close)
-        _migrate(service)
-        yield service
-
-
-def _migrate(service: ServiceUnderTest) -> None:
-    done = service.run([*FLASK, "database", "upgrade"])
-    if done.returncode:
-        error = done.stderr[-MAX_OUTPUT:]
-        raise ServiceError(f"{shlex.join(FLASK)} database upgrade failed:\n{error}")

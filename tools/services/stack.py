@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import shlex
 import socket
-import sys
 import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from tools.console import echo, step
 from tools.services import embedded_redis, environment, ports, processes
 from tools.services.processes import Reaper, ServiceError
+from tools.services.seeding import seed
 from tools.services.supervisor import RELEASE, Supervisor, procfile_commands, run_to_completion
-from tools.state import DEMO_EMAIL, Lock, State, fingerprint
+from tools.state import DEMO_EMAIL, Lock, State
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -29,8 +28,6 @@ READY_SECONDS = 120.0
 MAX_STARTUP_EXITS = 3  # of one process, until the start fails
 LOCK_WAIT_SECONDS = 2 * processes.GRACE_SECONDS
 POLL_SECONDS = 0.2
-ACCOUNT_TAKEN_OVER = f"""  The database already had the account {DEMO_EMAIL}, so the demo took it over:
-  it has a new password, and its sessions and API keys have ended."""
 
 
 @dataclass(slots=True)
@@ -133,25 +130,9 @@ class LocalStack:
         )
         stack.callback(self.supervisor.stop)
         self.supervisor.start()
-        self._seed()
+        seed(self.state, self.env)
         with step("start " + ", ".join(commands)):
             self._wait_until_ready(self.supervisor)
-
-    def _seed(self) -> None:
-        """Create the demo workspace while the processes start, unless this database has it already."""
-        if self._seed_record().get("complete"):
-            return
-        with step("create the demo workspace while the processes start"):
-            env = {**self.env, "DEV_DATA_DIR": str(self.state.directory)}
-            command = f"exec {shlex.quote(sys.executable)} -m tools.demo.seed"
-            run_to_completion(command, self.state, env, "seed")
-        if self._seed_record().get("taken_over"):
-            echo(ACCOUNT_TAKEN_OVER)
-
-    def _seed_record(self) -> dict[str, Any]:
-        """Return which seeding steps this database has had."""
-        record: dict[str, Any] = self.state.read("seeded.json").get(fingerprint(self.env["DATABASE_URL"]), {})
-        return record
 
     def _wait_until_ready(self, supervisor: Supervisor) -> None:
         url, deadline = f"{self.base_url}/readyz", time.monotonic() + READY_SECONDS
@@ -223,6 +204,6 @@ def _is_alive(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:
+    except PermissionError:  # it belongs to another user
         return True
     return True
