@@ -1,4 +1,4 @@
-"""Builds the Flask application: `create_app()`, which gunicorn and the command line call."""
+"""Builds the Flask application for gunicorn and the command line."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ BLUEPRINTS = (
     problems.blueprint,
     start.blueprint,
 )
-_SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
+_VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:
-    """Return the application; without `settings`, read them from the environment.
+    """Return the application for these settings, by default those of the environment.
 
     Raises:
         SettingsError: a setting is missing or invalid.
@@ -79,7 +79,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app.extensions["services"] = AppServices.build(settings)
     openapi.configure(app)
     openapi.cache_spec(app)
-    app.url_map.merge_slashes = False  # or its redirects would be pages, and name the host they were sent
+    app.url_map.merge_slashes = False  # its redirects would be HTML and would echo the Host header
     app.before_request(_begin)
     app.before_request(require_host)
     app.after_request(_finish)
@@ -94,9 +94,9 @@ def create_app(settings: Settings | None = None) -> APIFlask:
 
 
 def _begin() -> None:
-    sent = request.headers.get("X-Request-Id", "")
+    request_id = request.headers.get("X-Request-Id", "")
     g.started = time.monotonic()
-    g.request_id = sent if _SANE_REQUEST_ID.fullmatch(sent) else f"req_{secrets.token_hex(12)}"
+    g.request_id = request_id if _VALID_REQUEST_ID.fullmatch(request_id) else f"req_{secrets.token_hex(12)}"
     clear_contextvars()
     bind_contextvars(request_id=g.request_id)
 

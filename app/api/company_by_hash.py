@@ -1,4 +1,4 @@
-"""POST /api/ext/company-by-hash: the company of a website or profile that is not named, only hashed; free."""
+"""POST /api/ext/company-by-hash: find a company by the hash of its website or profile, free of charge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
 
 
 class CompanyByHashSchema(HashesSchema):
-    """A website or company profile by its hash, or by the first digits of it."""
+    """The hash of a website or company profile, or the first digits of it."""
 
     kind = fields.String(
         load_default=HashKind.WEBSITE.value, validate=validate.OneOf([kind.value for kind in HashKind])
@@ -36,7 +36,7 @@ class CompanyByHashSchema(HashesSchema):
     prefix = fields.String(
         metadata={
             "example": EXAMPLE[:4],
-            "description": "Exactly `hash_lookup.prefix_length` digits; all that begin so are answered.",
+            "description": "Exactly `hash_lookup.prefix_length` digits; all matches are returned.",
             "pattern": "^[0-9a-f]+$",
         }
     )
@@ -52,7 +52,7 @@ class CompanyByHashSchema(HashesSchema):
 
 
 class KnownCompanySchema(CompanySchema):
-    """A company, with what is known of its people."""
+    """A company, with statistics about its people."""
 
     email_pattern = fields.Nested(PatternSchema, allow_none=True)
     contacts_count = fields.Integer(metadata={"example": 42})
@@ -60,7 +60,7 @@ class KnownCompanySchema(CompanySchema):
 
 
 class ShortCompanySchema(Schema):
-    """A company as one of many."""
+    """A company as an element of a list."""
 
     id = fields.String(metadata={"example": EXAMPLES["com"]})
     name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
@@ -69,24 +69,24 @@ class ShortCompanySchema(Schema):
 
 
 class RangeMatchSchema(Schema):
-    """A hash without its prefix; the company is null where the hash was made up."""
+    """A hash without its prefix; the company is null if the hash is padding."""
 
     suffix = fields.String(metadata={"example": EXAMPLE[4:]})
     company = fields.Nested(ShortCompanySchema, allow_none=True)
 
 
 class CompanyByHashResultSchema(Schema):
-    """For hashes the company; for a prefix all that begin so, padded."""
+    """The company of the hashes, or every match of the prefix, padded with random hashes."""
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
     company = fields.Nested(KnownCompanySchema)
     prefix = fields.String(metadata={"example": EXAMPLE[:4]})
     matches = fields.List(fields.Nested(RangeMatchSchema))
-    padding = fields.String(metadata={"example": "5f2c9d", "description": "Means nothing."})
+    padding = fields.String(metadata={"example": "5f2c9d", "description": "Random; ignore it."})
 
 
 class CompanyByHashAnswerSchema(JobResponseSchema):
-    """The job, and the company once it is found."""
+    """The job, and the company once the job has finished."""
 
     result = fields.Nested(CompanyByHashResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
@@ -99,22 +99,21 @@ class CompanyByHashAnswerSchema(JobResponseSchema):
 def company_by_hash(body: dict[str, Any]) -> Response:
     """Find the company of a website or company profile by its hash.
 
-    A whole hash names its website to anybody who tries all domains; a prefix is shared by many. Once a
-    prefix is answered, nothing of the question is kept.
+    A full hash identifies its website to anyone who hashes all domains; a prefix is shared by many. A
+    prefix request is deleted once its result has been sent.
     """
     private = "prefix" in body
     if private:
         _check_prefix(body["prefix"])
-    who = caller()
-    question = JobRequest(
+    request = JobRequest(
         kind=Kind.COMPANY_BY_HASH,
-        workspace_id=who.workspace_id,
-        account_id=None if private else who.account_id,
+        workspace_id=caller().workspace_id,
+        account_id=None if private else caller().account_id,
         request=body,
-        # Whoever asks for a prefix must not see that it was asked before, nor by whom.
+        # A random value prevents deduplication: a caller must not learn that a prefix was requested before.
         dedup_key=body | ({"once": secrets.token_hex()} if private else {}),
     )
-    return submit_and_wait(question, private=private)
+    return submit_and_wait(request, private=private)
 
 
 def _check_prefix(prefix: str) -> None:

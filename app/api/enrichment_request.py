@@ -1,4 +1,4 @@
-"""POST /api/ext/enrichment-request: many people or companies at once, filled in as they are found."""
+"""POST /api/ext/enrichment-request: enrich many people or companies in one job."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DEFAULT_FIELDS = ("company", "email", "profile")
 
 @dataclass(frozen=True, slots=True)
 class EnrichmentRequest:
-    """An enrichment as it was asked; `items` are what the job keeps of each."""
+    """A validated enrichment request; `items` are stored with the job as they are here."""
 
     entity: str
     items: tuple[dict[str, Any], ...]
@@ -69,9 +69,9 @@ class EnrichmentRequest:
 
 
 def _check_webhook_url(url: str) -> None:
-    """Refuse what could never be called, and say why.
+    """Raise ValidationError if the URL can never be called.
 
-    Which address a name leads to is looked at when it is called, as it may lead elsewhere by then.
+    The host name is resolved at delivery, because its addresses may have changed by then.
     """
     try:
         parse_target(url, tuple(map(ip_network, services().settings.webhook_networks)))
@@ -80,7 +80,7 @@ def _check_webhook_url(url: str) -> None:
 
 
 class NamedCompanySchema(StrictSchema):
-    """How an item names a company: any one of these will do."""
+    """How an item names a company; one of these fields is enough."""
 
     domain = website(allow_none=True)
     name = NonBlankString(allow_none=True)
@@ -90,12 +90,12 @@ class NamedCompanySchema(StrictSchema):
     def _company(self, data: dict[str, Any], **_options: Any) -> dict[str, str]:
         company = {name: value for name, value in data.items() if value}
         if not company:
-            raise InsufficientIdentifiers("Give domain, name or linkedin_url of the company.")
+            raise InsufficientIdentifiers("Provide domain, name or linkedin_url of the company.")
         return company
 
 
 class ItemSchema(StrictSchema):
-    """One item: a subject, or a company where the entity is company."""
+    """One item: a subject, or a company if the entity is company."""
 
     subject = fields.Nested(SubjectSchema)
     company = fields.Nested(NamedCompanySchema)
@@ -103,7 +103,7 @@ class ItemSchema(StrictSchema):
 
 
 class Item(fields.Nested):
-    """An item as it was sent: its own mistakes are told in its place of the answer."""
+    """An item as sent; its errors are reported in its result, not for the whole request."""
 
     def _deserialize(self, value: Any, *_context: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401 -- marshmallow's signature
         if not isinstance(value, dict):
@@ -112,7 +112,7 @@ class Item(fields.Nested):
 
 
 class EnrichmentSchema(StrictSchema):
-    """What the endpoint takes (contract 2.8). A bad item is reported as that item's error."""
+    """The request body (contract 2.8); an invalid item is reported as the error of that item."""
 
     entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
     items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MAX_ITEMS))
@@ -130,7 +130,7 @@ class EnrichmentSchema(StrictSchema):
         metadata={
             "format": "url",
             "example": "https://hooks.acme.example/contact-lookup",
-            "description": "Told `job.finished` as the Standard Webhooks specification has it.",
+            "description": "Receives `job.finished`, signed as in the Standard Webhooks specification.",
         },
     )
 
@@ -148,7 +148,7 @@ class EnrichmentSchema(StrictSchema):
 
 
 class EnrichedItemSchema(Schema):
-    """What was found of one item; `outcome` and `error` are null until it is done."""
+    """The result of one item; `outcome` and `error` are null until it is finished."""
 
     index = fields.Integer(metadata={"example": 0})
     client_reference = fields.String(allow_none=True, metadata={"example": "row-17"})
@@ -160,23 +160,23 @@ class EnrichedItemSchema(Schema):
     sources = fields.Nested(FieldProvenanceSchema)
     conflicts = fields.List(
         fields.Nested(ConflictSchema),
-        metadata={
-            "description": "The value that stands is the latest; of one day, that of the most trusted source."
-        },
+        metadata={"description": "The latest value wins; on the same day, that of the most trusted source."},
     )
     credits_charged = fields.Integer(metadata={"example": 1})
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
 
 
 class EnrichmentResultSchema(Schema):
-    """All items, in the order they were asked."""
+    """All items, in the order of the request."""
 
     items = fields.List(fields.Nested(EnrichedItemSchema))
-    next_cursor = fields.String(allow_none=True, metadata={"description": "Null: all items are here."})
+    next_cursor = fields.String(
+        allow_none=True, metadata={"description": "Always null: every item is on this page."}
+    )
 
 
 class EnrichmentAnswerSchema(JobResponseSchema):
-    """The job, and its items as far as they are filled in."""
+    """The job, and the results of the items that are finished."""
 
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
@@ -189,14 +189,13 @@ class EnrichmentAnswerSchema(JobResponseSchema):
 def enrichment_request(body: EnrichmentRequest) -> Response:
     """Enrich up to 100 people or companies.
 
-    Items are filled in as they finish; one bad item never fails the others. With `dry_run` the answer is
-    an estimate and nothing is queued.
+    Results appear as items finish; an invalid item does not affect the others. With `dry_run` the response
+    is an estimate and nothing is queued.
     """
-    who = caller()
     with services().database.reading() as session:
         estimate = enrichment_estimates.estimate(
             session,
-            who.workspace_id,
+            caller().workspace_id,
             body.items,
             body.fields,
             settings=services().settings,
@@ -208,13 +207,12 @@ def enrichment_request(body: EnrichmentRequest) -> Response:
 
 
 def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
-    who = caller()
     ceiling = estimate.credits_max if body.max_credits is None else body.max_credits
     options = {"entity": body.entity, "fields": list(body.fields), "max_credits": body.max_credits}
     return JobRequest(
         kind=Kind.ENRICHMENT_REQUEST,
-        workspace_id=who.workspace_id,
-        account_id=who.account_id,
+        workspace_id=caller().workspace_id,
+        account_id=caller().account_id,
         request=options,
         dedup_key={**options, "items": body.items},
         price=min(estimate.credits_max, ceiling),
@@ -225,20 +223,18 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
 
 
 def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:
-    """Read one item; what is wrong with it becomes its error."""
+    """Return one item as the job stores it, with the error if it is invalid."""
     reference = raw.get("client_reference")
-    kept = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
+    stored = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
     try:
         item = ItemSchema().load(raw)
-        if set(item) - {"client_reference"} != {"subject" if entity == "person" else "company"}:
-            wanted = "subject" if entity == "person" else "company"
-            raise InsufficientIdentifiers(
-                f"An item of entity {entity} is named by '{wanted}', and only that."
-            )
+        key = "subject" if entity == "person" else "company"
+        if set(item) - {"client_reference"} != {key}:
+            raise InsufficientIdentifiers(f"An item of entity {entity} must have '{key}' and no other name.")
     except ValidationError as error:
-        return kept | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
+        return stored | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
     except Problem as problem:
-        return kept | {"error": problem.as_dict()}
+        return stored | {"error": problem.as_dict()}
     if entity == "person":
-        return kept | {"subject": item["subject"].as_dict()}
-    return kept | {"company": item["company"]}
+        return stored | {"subject": item["subject"].as_dict()}
+    return stored | {"company": item["company"]}

@@ -1,4 +1,4 @@
-"""POST /api/feedback: what became of an address the workspace owns; a confirmed bounce is refunded; free."""
+"""POST /api/feedback: report the outcome of an owned address; a confirmed bounce is refunded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ blueprint = APIBlueprint("feedback", __name__, tag="Feedback")
 
 
 class FeedbackSchema(StrictSchema):
-    """What is said of which address of whom."""
+    """A report on one address of one contact."""
 
     contact_id = contact_id(required=True)
     email = email(required=True)
@@ -40,13 +40,13 @@ class FeedbackSchema(StrictSchema):
         required=True,
         metadata={
             "example": "bounce",
-            "description": "A hard bounce, the mailbox of somebody else, or that it answered.",
+            "description": "A hard bounce, the mailbox of another person, or a reply.",
         },
     )
 
 
 class FeedbackOut(Schema):
-    """Feedback as it is kept, once for each address and kind."""
+    """Stored feedback; there is at most one per address and kind."""
 
     contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
     kind = fields.String(
@@ -56,18 +56,18 @@ class FeedbackOut(Schema):
 
 
 class BalanceOut(Schema):
-    """What the workspace has left."""
+    """The credits of the workspace."""
 
     balance = fields.Integer(required=True, metadata={"example": 250})
     reserved = fields.Integer(required=True, metadata={"example": 0})
 
 
 class FeedbackAnswerSchema(Schema):
-    """What was recorded, and what came back for it."""
+    """The recorded feedback and its refund."""
 
     feedback = fields.Nested(FeedbackOut, required=True)
     refunded = fields.Integer(
-        required=True, metadata={"example": 1, "description": "Credits this request gave back."}
+        required=True, metadata={"example": 1, "description": "Credits that this request refunded."}
     )
     refund = fields.String(
         required=True,
@@ -75,9 +75,9 @@ class FeedbackAnswerSchema(Schema):
             "enum": [refund.value for refund in RefundDecision],
             "example": "given",
             "description": (
-                "Why. `pending`: given when a verification or another workspace confirms the bounce. "
-                "`not_due`: no bounce, one that a verification refuted, or one that leaves another address "
-                "of the contact that may work. "
+                "The refund decision. `pending`: refunded once a verification or another workspace confirms "
+                "the bounce. `not_due`: not a bounce, a bounce that a verification refuted, or one after "
+                "which another revealed address of the contact may still work. "
                 f"`too_late`: more than {REFUND_WITHIN.days} days after the reveal."
             ),
         },
@@ -91,25 +91,25 @@ class FeedbackAnswerSchema(Schema):
 @blueprint.input(FeedbackSchema, arg_name="body")
 @blueprint.output(FeedbackAnswerSchema)
 def feedback(body: dict[str, Any]) -> Response:
-    """Say what became of an address.
+    """Report the outcome of an address.
 
-    A hard bounce makes the address `risky` for this workspace and has it verified again. What the workspace
-    paid within 30 days before comes back once the bounce is confirmed, by the verification or by a report of
-    another workspace that paid for the address; only then others see it as risky and the providers that gave
-    it lose score. Without confirmation a few bounces are refunded at once, as the operator allows; the others
-    are `pending`. Refunded addresses are owned no more: they are masked, also in the answers of earlier jobs,
-    and to reveal them again costs again. Saying the same twice changes nothing.
+    A hard bounce makes the address `risky` for this workspace and schedules its verification. A reveal paid
+    within the last 30 days is refunded once the bounce is confirmed, either by that verification or by a
+    report of another workspace that paid for the address. Only a confirmed bounce makes the address risky
+    for other workspaces and lowers the score of the providers that supplied it. The operator may allow a
+    share of unconfirmed bounces to be refunded at once; the others are `pending`. A refunded address is no
+    longer owned: it is masked again, also in the results of earlier jobs, and revealing it costs a credit.
+    Repeating a report changes nothing.
     """
     allowance = Allowance(services().settings.feedback_unconfirmed_refund_share)
-    who = caller()
     with services().database.transaction() as session:
         now = database_clock.value(session)
         reference = begin(session, now=now)
-        known = core.get(session, who.workspace_id, reference) if reference else None
+        known = core.get(session, caller().workspace_id, reference) if reference else None
         if known is not None:
             return _answer(session, known, REPLAYED)
-        said = FeedbackReport(workspace_id=who.workspace_id, account_id=who.account_id, **body)
-        recorded = core.record(session, said, allowance=allowance, now=now)
+        report = FeedbackReport(workspace_id=caller().workspace_id, account_id=caller().account_id, **body)
+        recorded = core.record(session, report, allowance=allowance, now=now)
         finish(session, recorded.feedback.id)
         answer = _answer(session, recorded)
     log.info("feedback recorded", kind=recorded.feedback.kind, refunded=recorded.refunded)
@@ -117,17 +117,17 @@ def feedback(body: dict[str, Any]) -> Response:
 
 
 def _answer(session: Session, recorded: FeedbackResult, headers: dict[str, str] | None = None) -> Response:
-    said = recorded.feedback
-    left = workspaces.balance(session, said.workspace_id)
+    entry = recorded.feedback
+    balance = workspaces.balance(session, entry.workspace_id)
     body = {
         "feedback": {
-            "contact_id": said.contact_id,
-            "kind": said.kind,
-            "created_at": clock.rfc3339(said.created_at),
+            "contact_id": entry.contact_id,
+            "kind": entry.kind,
+            "created_at": clock.rfc3339(entry.created_at),
         },
         "refunded": recorded.refunded,
         "refund": recorded.refund.value,
-        "credits": {"balance": left.available, "reserved": left.held},
+        "credits": {"balance": balance.available, "reserved": balance.held},
     }
-    charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(left.available)}
+    charged = {"X-Credits-Charged": "0", "X-Credits-Balance": str(balance.available)}
     return json_response(body, 200, charged | (headers or {}))

@@ -1,4 +1,4 @@
-"""GET /api/ext/jobs: poll one job, or list the workspace's latest, so that a restarted client can resume."""
+"""GET /api/ext/jobs: poll one job, or list the latest jobs of the workspace."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MAX_LIMIT = 100
 
 
 class JobsQuery(Schema):
-    """Either `id`, or what to list."""
+    """The id of one job, or the filter and page of a list."""
 
     id = fields.String(metadata={"description": "Poll this job.", "example": ids.EXAMPLES["job"]})
     status = fields.String(validate=validate.OneOf([status.value for status in Status]))
     limit = AsciiInteger(load_default=DEFAULT_LIMIT, validate=validate.Range(min=1, max=MAX_LIMIT))
     cursor = fields.String(
-        metadata={"description": "`next_cursor` of the page before.", "pattern": "^job_[0-9a-v]{24}$"}
+        metadata={"description": "`next_cursor` of the previous page.", "pattern": "^job_[0-9a-v]{24}$"}
     )
 
 
@@ -43,11 +43,11 @@ class JobsQuery(Schema):
 @blueprint.input(JobsQuery, location="query", arg_name="query")
 @blueprint.output(JobResponseSchema)
 def list_jobs(query: dict[str, Any]) -> Response:
-    """Poll a job, or list the latest.
+    """Poll a job, or list the latest jobs.
 
-    With `id`: 200 when the job is over, 202 while it is not; `Prefer: wait=N` waits for it. Without: the
-    workspace's jobs, newest first. An API key sees a job with the scope that asks for it: `reveal` for
-    reveals, `enrich` for enrichments, `lookup` for hash lookups. Other jobs do not exist for it (404).
+    With `id`: 200 once the job has finished, 202 before; `Prefer: wait=N` waits for it. Without `id`: the
+    workspace's jobs, newest first. An API key needs the scope of the job's kind: `reveal` for reveals,
+    `enrich` for enrichments, `lookup` for hash lookups. Other jobs are reported as not found (404).
     """
     if "id" in query:
         if not ids.is_id(query["id"], "job"):
@@ -55,7 +55,7 @@ def list_jobs(query: dict[str, Any]) -> Response:
         return poll(query["id"])
     cursor = query.get("cursor")
     if cursor is not None and not ids.is_id(cursor, "job"):
-        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the page before."),))
+        raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
     limit = query["limit"]
     with services().database.reading() as session:
         page = jobs.latest(

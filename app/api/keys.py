@@ -1,4 +1,4 @@
-"""`keys`: API keys of the signed-in account, if it was granted API access."""
+"""/api/keys: create, list and revoke the API keys of the signed-in account."""
 
 from __future__ import annotations
 
@@ -28,25 +28,31 @@ MAX_LIFETIME = timedelta(days=36525)
 
 
 class KeyIn(StrictSchema):
-    """A key to make."""
+    """The API key to create."""
 
     name = NonBlankString(100, required=True, metadata={"example": "CRM sync"})
     scopes = fields.List(
         fields.Enum(Scope, by_value=True),
         validate=validate.Length(min=1, max=len(Scope)),
         load_default=lambda: list(Scope),
-        metadata={"example": ["lookup", "reveal"], "description": "What it may do; default everything."},
+        metadata={
+            "example": ["lookup", "reveal"],
+            "description": "What the key may do; all scopes by default.",
+        },
     )
     expires_at = fields.AwareDateTime(
         default_timezone=None,
         allow_none=True,
         load_default=None,
-        metadata={"example": "2030-01-01T00:00:00Z", "description": "Default never."},
+        metadata={
+            "example": "2030-01-01T00:00:00Z",
+            "description": "When the key expires; never by default.",
+        },
     )
 
 
 class KeyOut(Schema):
-    """A key, without its text."""
+    """An API key without its secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["key"]})
     name = fields.String(required=True, metadata={"example": "CRM sync"})
@@ -59,28 +65,28 @@ class KeyOut(Schema):
     last_used_at = fields.DateTime(
         required=True,
         allow_none=True,
-        metadata={"example": "2026-11-20T09:31:00.000Z", "description": "To the minute."},
+        metadata={"example": "2026-11-20T09:31:00.000Z", "description": "Accurate to the minute."},
     )
 
 
 class NewKeyOut(KeyOut):
-    """A key just made, with its text."""
+    """A new API key with its secret."""
 
     key = fields.String(
-        required=True, metadata={"description": "Shown this once.", "example": f"key_{'0' * 49}"}
+        required=True, metadata={"description": "The secret, shown only once.", "example": f"key_{'0' * 49}"}
     )
 
 
 REPLAY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
-        "description": "A replay of the request that made the key: the key as it is now, without its text.",
+        "description": "A replay of the creating request: the key as it is now, without its secret.",
         "content": {"application/json": {"schema": KeyOut}},
     }
 }
 
 
 class KeysOut(Schema):
-    """The account's keys that were not revoked, the newest first."""
+    """The account's keys that are not revoked, newest first."""
 
     keys = fields.List(fields.Nested(KeyOut), required=True)
 
@@ -89,26 +95,28 @@ class KeysOut(Schema):
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(KeyIn, arg_name="body")
-@blueprint.output(NewKeyOut, status_code=201, description="The key, whose text is shown this once.")
+@blueprint.output(
+    NewKeyOut, status_code=201, description="The key with its secret, which is shown only once."
+)
 @blueprint.doc(responses=REPLAY)
 def create(body: dict[str, Any]) -> Response:
-    """Make an API key; it needs a session of an account with API access.
+    """Create an API key; this requires a session of an account with API access.
 
-    A replay with the same `Idempotency-Key` answers with the key as it is now, without its text: if that
-    was lost on the way, revoke the key and make another.
+    A replay with the same `Idempotency-Key` returns the key as it is now, without its secret. If the
+    response with the secret was lost, revoke the key and create another.
     """
-    who = _signed_in()
+    who = _session_caller()
     with services().database.transaction() as session:
         now = database_clock.value(session)
         _require_future(body["expires_at"], now)
         accounts.require_api_access(session, who.account_id)
         reference = begin(session, now=now)
         if reference:
-            return json_response(_shown(api_keys.get(session, who.account_id, reference)), 200, REPLAYED)
-        key, text = api_keys.create(session, who.account_id, **body, now=now)
+            return json_response(_to_json(api_keys.get(session, who.account_id, reference)), 200, REPLAYED)
+        key, secret = api_keys.create(session, who.account_id, **body, now=now)
         finish(session, key.id)
-    log.info("API key made", account=who.account_id, key=key.id)
-    return json_response({**_shown(key), "key": text}, 201)
+    log.info("API key created", account=who.account_id, key=key.id)
+    return json_response({**_to_json(key), "key": secret}, 201)
 
 
 @blueprint.get("/api/keys")
@@ -116,10 +124,12 @@ def create(body: dict[str, Any]) -> Response:
 @limited(Policy.READ)
 @blueprint.output(KeysOut)
 def index() -> Response:
-    """List the signed-in account's API keys."""
-    who = _signed_in()
+    """List the API keys of the signed-in account."""
+    who = _session_caller()
     with services().database.reading() as session:
-        return json_response({"keys": [_shown(key) for key in api_keys.of_account(session, who.account_id)]})
+        return json_response(
+            {"keys": [_to_json(key) for key in api_keys.of_account(session, who.account_id)]}
+        )
 
 
 @blueprint.delete("/api/keys/<key_id>")
@@ -128,21 +138,21 @@ def index() -> Response:
 @blueprint.output({}, status_code=204)
 def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
-    who = _signed_in()
+    who = _session_caller()
     with services().database.transaction() as session:
         api_keys.revoke(session, who.account_id, key_id, now=database_clock.now())
     log.info("API key revoked", account=who.account_id, key=key_id)
     return Response(status=204)
 
 
-def _signed_in() -> Caller:
+def _session_caller() -> Caller:
     who = caller()
     if who.kind != "session":
         raise ApiAccessRequired
     return who
 
 
-def _shown(key: ApiKey) -> dict[str, Any]:
+def _to_json(key: ApiKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
@@ -156,7 +166,7 @@ def _shown(key: ApiKey) -> dict[str, Any]:
 
 def _require_future(expires_at: datetime | None, now: datetime) -> None:
     if expires_at is not None and expires_at <= now:
-        raise ValidationFailed(errors=(FieldError("/expires_at", "This is not in the future."),))
+        raise ValidationFailed(errors=(FieldError("/expires_at", "This must be in the future."),))
     if expires_at is not None and expires_at > now + MAX_LIFETIME:
-        error = "This is more than 100 years ahead. Leave it out for a key without an end."
+        error = "This is more than 100 years ahead. Omit it for a key that does not expire."
         raise ValidationFailed(errors=(FieldError("/expires_at", error),))

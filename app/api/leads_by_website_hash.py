@@ -1,4 +1,4 @@
-"""POST /api/ext/leads-by-website-hash: the people known at a website that is only hashed; free."""
+"""POST /api/ext/leads-by-website-hash: list the people of a company by the hash of its website, free."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_LEADS = 25
 
 
 class OneOrMany(fields.List[str]):
-    """One field's name or a list of them."""
+    """A string, or a list of strings."""
 
     def _deserialize(self, value: object, *args: Any, **options: Any) -> list[Any]:
         loaded: list[Any] = super()._deserialize(
@@ -40,7 +40,7 @@ class OneOrMany(fields.List[str]):
 
 
 class LeadsByWebsiteHashSchema(HashesSchema):
-    """A website by its hash, and which of its people are wanted."""
+    """The hash of a website, and a filter and page of its people."""
 
     department = NormalizedString(
         vocabularies.department, allow_none=True, metadata={"example": "engineering"}
@@ -51,7 +51,7 @@ class LeadsByWebsiteHashSchema(HashesSchema):
         allow_none=True,
         metadata={
             "example": ["email"],
-            "description": "Something of each of these must be known; one or a list.",
+            "description": "Only people with a known value of each of these; a string or a list.",
         },
     )
     limit = fields.Integer(
@@ -60,7 +60,7 @@ class LeadsByWebsiteHashSchema(HashesSchema):
     cursor = NormalizedString(
         lambda text: PageCursor.parse(text).cursor(),
         allow_none=True,
-        metadata={"description": "`next_cursor` of the page before."},
+        metadata={"description": "`next_cursor` of the previous page."},
     )
 
     @pre_load
@@ -86,7 +86,7 @@ class LeadsByWebsiteHashSchema(HashesSchema):
 
 
 class LeadSchema(Schema):
-    """A contact as one of the people of a website."""
+    """A contact in a list of leads."""
 
     contact_id = fields.String(metadata={"example": EXAMPLES["con"]})
     full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
@@ -101,17 +101,19 @@ class LeadSchema(Schema):
 
 
 class LeadsResultSchema(Schema):
-    """A page of a company's people; it may be shorter than its limit, where people are left out."""
+    """A page of a company's people; it may be shorter than the limit if people are suppressed."""
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
     company = fields.Nested(CompanySchema)
-    total = fields.Integer(metadata={"example": 42, "description": "How many fit the filters."})
+    total = fields.Integer(
+        metadata={"example": 42, "description": "The number of people who match the filters."}
+    )
     by_department = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
         metadata={
             "example": {"engineering": 30, "sales": 9},
-            "description": "How many there are in each department, whatever the department asked for.",
+            "description": "The number of people in each department, ignoring the department filter.",
         },
     )
     email_pattern = fields.Nested(PatternSchema, allow_none=True)
@@ -120,7 +122,7 @@ class LeadsResultSchema(Schema):
 
 
 class LeadsAnswerSchema(JobResponseSchema):
-    """The job, and the leads once they are found."""
+    """The job, and the leads once the job has finished."""
 
     result = fields.Nested(LeadsResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
@@ -131,16 +133,15 @@ class LeadsAnswerSchema(JobResponseSchema):
 @blueprint.input(LeadsByWebsiteHashSchema, arg_name="body", example={"hash": EXAMPLE, "limit": 25})
 @blueprint.output(LeadsAnswerSchema)
 def leads_by_website_hash(body: dict[str, Any]) -> Response:
-    """List the people known at a website by its hash, the most senior first.
+    """List the people of a company by the hash of its website, most senior first.
 
-    Suppressed people are left out; the counts leave them out, too, for companies of up to 500 people.
+    Suppressed people are omitted. The counts omit them for companies of up to 500 people.
     """
-    who = caller()
-    question = JobRequest(
+    request = JobRequest(
         kind=Kind.LEADS_BY_WEBSITE_HASH,
-        workspace_id=who.workspace_id,
-        account_id=who.account_id,
+        workspace_id=caller().workspace_id,
+        account_id=caller().account_id,
         request=body,
         dedup_key=body,
     )
-    return submit_and_wait(question)
+    return submit_and_wait(request)

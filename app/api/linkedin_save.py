@@ -1,4 +1,4 @@
-"""POST /api/ext/linkedin-save: keep a profile of the professional network for the workspace; free."""
+"""POST /api/ext/linkedin-save: save a LinkedIn profile for the workspace, free of charge."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _require_a_recent_year(captured_at: datetime) -> None:
 
 
 class ProfileCompanySchema(StrictSchema):
-    """The company that a profile names."""
+    """The company named in a profile."""
 
     name = NonBlankString(allow_none=True, metadata={"example": "Acme Engines"})
     domain = website(allow_none=True)
@@ -48,7 +48,7 @@ class ProfileCompanySchema(StrictSchema):
 
 
 class ProfileSchema(StrictSchema):
-    """A profile as the client read it; what is absent or null was not to be seen."""
+    """A profile as the client read it; absent and null fields were not visible."""
 
     linkedin_url = profile_url(required=True)
     full_name = NonBlankString(allow_none=True, metadata={"example": "Ada Lovelace"})
@@ -59,7 +59,7 @@ class ProfileSchema(StrictSchema):
 
 
 class LinkedinSaveSchema(StrictSchema):
-    """A profile, and what the workspace notes beside it; list, tags and note replace what was there."""
+    """A profile and its annotations; list, tags and note replace the stored ones."""
 
     profile = fields.Nested(ProfileSchema, required=True)
     list = NonBlankString(allow_none=True, metadata={"example": "Prospects"})
@@ -77,26 +77,26 @@ class LinkedinSaveSchema(StrictSchema):
     captured_at = fields.AwareDateTime(
         allow_none=True,
         validate=_require_a_recent_year,
-        metadata={"example": TIME, "description": "When the profile was read; default now."},
+        metadata={"example": TIME, "description": "When the profile was read; now by default."},
     )
 
     @post_load
-    def _capture(self, data: dict[str, Any], **_options: Any) -> ProfileSnapshot:
+    def _snapshot(self, data: dict[str, Any], **_options: Any) -> ProfileSnapshot:
         profile: dict[str, Any] = data["profile"]
         company: dict[str, Any] = profile.pop("company", None) or {}
-        marks = {name: data[key] for key, name in profile_snapshots.ANNOTATIONS.items() if key in data}
-        if "tags" in marks:
-            marks["tags"] = list(dict.fromkeys(marks["tags"] or ()))
+        annotations = {name: data[key] for key, name in profile_snapshots.ANNOTATIONS.items() if key in data}
+        if "tags" in annotations:
+            annotations["tags"] = list(dict.fromkeys(annotations["tags"] or ()))
         return ProfileSnapshot(
             linkedin_url=profile.pop("linkedin_url"),
             captured_at=data.get("captured_at"),
             fields=profile | {f"company_{name}": value for name, value in company.items()},
-            annotations=marks,
+            annotations=annotations,
         )
 
 
 class ChangeSchema(Schema):
-    """A field that this save changed."""
+    """A field changed by this save."""
 
     field = fields.String(metadata={"example": "company.name"})
     old = fields.Raw(allow_none=True, metadata={"example": "Acme Engines"})
@@ -104,14 +104,14 @@ class ChangeSchema(Schema):
 
 
 class PositionSchema(Schema):
-    """A job."""
+    """A title and a company."""
 
     title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
     company = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
 
 
 class JobChangeSchema(Schema):
-    """Whether company or title are others than at the last save."""
+    """Whether the company or the title differs from the previous save."""
 
     detected = fields.Boolean(metadata={"example": True})
     from_ = fields.Nested(PositionSchema, data_key="from", allow_none=True)
@@ -119,7 +119,7 @@ class JobChangeSchema(Schema):
 
 
 class LinkedinSaveAnswerSchema(Schema):
-    """The saved profile, what this save changed, and what is known of the person."""
+    """The saved profile, the changed fields, and what is available for the contact."""
 
     saved_profile = fields.Nested(SavedProfileSchema)
     created = fields.Boolean(metadata={"example": False})
@@ -131,7 +131,7 @@ class LinkedinSaveAnswerSchema(Schema):
 
 KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
-        "description": "The profile was known.",
+        "description": "The profile was already saved.",
         "content": {"application/json": {"schema": LinkedinSaveAnswerSchema}},
     }
 }
@@ -146,32 +146,33 @@ KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 def linkedin_save(body: ProfileSnapshot) -> Response:
     """Save a profile.
 
-    One is kept per workspace and profile; field by field the newest `captured_at` wins, and saving twice is
-    harmless. Only the workspace sees it.
+    There is one saved profile per workspace and profile URL. The newest `captured_at` wins, field by field,
+    and repeating a save is harmless. A saved profile is visible to its workspace only.
     """
-    who = caller()
     with services().database.transaction() as session:
         now = database_clock.value(session)
         _require_past(body.captured_at, now)
         reference = begin(session, now=now)
-        known = saved_profiles.get(session, who.workspace_id, reference) if reference else None
+        known = saved_profiles.get(session, caller().workspace_id, reference) if reference else None
         if known is not None:
-            return json_response(_answer(session, SaveResult(known)), 200, REPLAYED)
+            return json_response(_to_json(session, SaveResult(known)), 200, REPLAYED)
         saved = profile_snapshots.save(
-            session, workspace_id=who.workspace_id, account_id=who.account_id, capture=body, now=now
+            session, workspace_id=caller().workspace_id, account_id=caller().account_id, capture=body, now=now
         )
         finish(session, saved.profile.id)
-        return json_response(_answer(session, saved), 201 if saved.created else 200)
+        return json_response(_to_json(session, saved), 201 if saved.created else 200)
 
 
-def _answer(session: Session, saved: SaveResult) -> dict[str, Any]:
+def _to_json(session: Session, saved: SaveResult) -> dict[str, Any]:
     subjects = [saved.profile.subject]
     (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
     contact = known["contact"]
     return {
         "saved_profile": saved_profiles.saved_object(saved.profile),
         "created": saved.created,
-        "changes": [{"field": one.field, "old": one.old, "new": one.new} for one in saved.changes],
+        "changes": [
+            {"field": change.field, "old": change.old, "new": change.new} for change in saved.changes
+        ],
         "job_change": {
             "detected": saved.previous_position is not None,
             "from": None if saved.previous_position is None else _position(saved.previous_position),

@@ -1,4 +1,4 @@
-"""`login`: an e-mail and a password for a session token and everything a popup opens with."""
+"""POST /api/ext/login: exchange an e-mail address and a password for a session token."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ blueprint = APIBlueprint("login", __name__, tag="Login")
 
 
 class ClientIn(StrictSchema):
-    """The program that signs in, for the account's list of sessions."""
+    """The client program, shown in the account's list of sessions."""
 
     name = NonBlankString(100, required=True, metadata={"example": "chrome-extension"})
     version = NonBlankString(100, metadata={"example": "1.0.0"})
 
 
 class LoginIn(StrictSchema):
-    """Who signs in."""
+    """The credentials."""
 
     email = email(required=True)
     password = fields.String(
@@ -44,15 +44,19 @@ class LoginIn(StrictSchema):
 
 
 class LoginOut(SessionOut):
-    """A session token, and everything that `session` answers."""
+    """A session token, and the response of `session`."""
 
     access_token = fields.String(
-        required=True, metadata={"description": "Shown this once.", "example": f"ses_{'0' * 49}"}
+        required=True,
+        metadata={"description": "The session token, shown only once.", "example": f"ses_{'0' * 49}"},
     )
     token_type = fields.String(required=True, metadata={"example": "Bearer"})
     expires_at = fields.DateTime(
         required=True,
-        metadata={"example": "2026-12-04T09:30:00.000Z", "description": "When it ends if it is not used."},
+        metadata={
+            "example": "2026-12-04T09:30:00.000Z",
+            "description": "When the session expires if it is not used.",
+        },
     )
 
 
@@ -60,13 +64,16 @@ class LoginOut(SessionOut):
 @blueprint.input(LoginIn, arg_name="body")
 @blueprint.output(LoginOut)
 def login(body: dict[str, Any]) -> Response:
-    """Sign in; the answer is the same, in the same time, for a wrong password and an unknown e-mail."""
+    """Sign in.
+
+    A wrong password and an unknown e-mail address give the same response in the same time.
+    """
     attempt = LoginAttempt(body["email"])
     with record_outcome():
         attempt.check_limits()
         account = attempt.account()  # no transaction stays open while the password is checked
-        right = attempt.verify(account.password_hash if account else None, body["password"])
-        if account is None or not right:
+        is_correct = attempt.verify(account.password_hash if account else None, body["password"])
+        if account is None or not is_correct:
             attempt.record_failure()
             raise InvalidCredentials
         return json_response(_start(account, body, attempt))
@@ -74,16 +81,16 @@ def login(body: dict[str, Any]) -> Response:
 
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
     stored, client = account.password_hash, body.get("client", {})
-    renewed = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
+    new_hash = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
     with services().database.transaction() as session:
         account = accounts.locked(session, account.id)
-        if account.password_hash != stored:  # changed while it was checked
+        if account.password_hash != stored:  # changed during the check
             raise InvalidCredentials
         if account.disabled_at is not None:
             raise AccountDisabled
-        account.password_hash = renewed
+        account.password_hash = new_hash
         login_throttle.succeeded(session, account.email)
-        started, token = sessions.start(
+        login_session, token = sessions.start(
             session,
             account.id,
             network=attempt.network,
@@ -91,14 +98,19 @@ def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dic
             client_version=client.get("version"),
             now=database_clock.value(session),
         )
-        who = Caller(
-            account.id, account.workspace_id, "session", started.id, started.granted, started.ends_at
+        signed_in = Caller(
+            account.id,
+            account.workspace_id,
+            "session",
+            login_session.id,
+            login_session.granted,
+            login_session.ends_at,
         )
-        described = describe(session, who)
-    log.info("signed in", account=account.id, session=started.id)
+        described = describe(session, signed_in)
+    log.info("signed in", account=account.id, session=login_session.id)
     return {
         "access_token": token,
         "token_type": "Bearer",
-        "expires_at": clock.rfc3339(started.ends_at),
+        "expires_at": clock.rfc3339(login_session.ends_at),
         **described,
     }

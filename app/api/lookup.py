@@ -1,4 +1,4 @@
-"""POST /api/ext/lookup: what is known of people already; free, and nobody is asked."""
+"""POST /api/ext/lookup: return what is stored about people; free, and no provider is queried."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ MAX_SUBJECTS = 50
 
 
 class Subjects(fields.List[Subject]):
-    """A list of subjects that says of every bad one where it is."""
+    """A list of subjects whose errors point to each invalid subject."""
 
     def _deserialize(self, value: object, attr: str | None, *_args: object, **options: Any) -> list[Any]:
         if not isinstance(value, list):
             raise self.make_error("invalid")
         if not 1 <= len(value) <= MAX_SUBJECTS:
-            raise ValidationError(f"Give 1 to {MAX_SUBJECTS} subjects.")
+            raise ValidationError(f"Send 1 to {MAX_SUBJECTS} subjects.")
         loaded = [self._load(item, options) for item in value]
-        malformed = {index: one for index, one in enumerate(loaded) if isinstance(one, ValidationError)}
-        problems = {index: one for index, one in enumerate(loaded) if isinstance(one, Problem)}
+        malformed = {index: item for index, item in enumerate(loaded) if isinstance(item, ValidationError)}
+        problems = {index: item for index, item in enumerate(loaded) if isinstance(item, Problem)}
         if malformed:
-            details = {index: [one.detail] for index, one in problems.items()}
-            raise ValidationError({index: one.messages for index, one in malformed.items()} | details)
+            details = {index: [problem.detail] for index, problem in problems.items()}
+            raise ValidationError({index: error.messages for index, error in malformed.items()} | details)
         for first in problems.values():
-            places = [FieldError(f"/{attr}/{index}", one.detail) for index, one in problems.items()]
-            raise type(first)(first.detail, errors=tuple(places))
+            errors = [FieldError(f"/{attr}/{index}", problem.detail) for index, problem in problems.items()]
+            raise type(first)(first.detail, errors=tuple(errors))
         return loaded
 
     def _load(self, item: object, options: dict[str, Any]) -> Subject | ValidationError | Problem | None:
@@ -58,7 +58,7 @@ class Subjects(fields.List[Subject]):
 
 
 class LookupSchema(StrictSchema):
-    """Whom to look up: one person, or up to 50."""
+    """The people to look up: one subject, or up to 50 subjects."""
 
     subject = fields.Nested(SubjectSchema)
     subjects = Subjects(fields.Nested(SubjectSchema), metadata={"minItems": 1, "maxItems": MAX_SUBJECTS})
@@ -66,18 +66,18 @@ class LookupSchema(StrictSchema):
     @validates_schema
     def _exactly_one(self, data: dict[str, Any], **_options: Any) -> None:
         if len(data) != 1:
-            raise ValidationError("Give either 'subject' or 'subjects'.")
+            raise ValidationError("Send either 'subject' or 'subjects'.")
 
 
 class MatchSchema(Schema):
-    """How sure the match is, and by what."""
+    """The confidence of the match and the fields it is based on."""
 
     confidence = fields.Float(metadata={"example": 0.96, "description": "0 to 1."})
     matched_on = fields.List(fields.String(), metadata={"example": ["linkedin_url"]})
 
 
 class CandidateSchema(Schema):
-    """Somebody the subject may mean."""
+    """A contact that the subject may refer to."""
 
     confidence = fields.Float(metadata={"example": 0.71})
     contact = fields.Nested(ContactSchema)
@@ -85,14 +85,14 @@ class CandidateSchema(Schema):
 
 
 class RevealedSchema(Schema):
-    """What the workspace owns, in full."""
+    """The values that the workspace owns, unmasked."""
 
     emails = fields.List(fields.Nested(EmailSchema))
     phones = fields.List(fields.Nested(PhoneSchema))
 
 
 class ResultSchema(Schema):
-    """What is known of one subject."""
+    """The stored data of one subject."""
 
     outcome = fields.String(metadata={"enum": ["matched", "ambiguous", "none"], "example": "matched"})
     match = fields.Nested(MatchSchema)
@@ -106,10 +106,10 @@ class ResultSchema(Schema):
 
 
 class LookupAnswerSchema(ResultSchema):
-    """For `subject` one result; for `subjects` nothing but `results`, in the order they were given."""
+    """One result for `subject`; for `subjects` only `results`, in the order of the request."""
 
     results = fields.List(
-        fields.Nested(ResultSchema), metadata={"description": "Only where 'subjects' was sent."}
+        fields.Nested(ResultSchema), metadata={"description": "Only if 'subjects' was sent."}
     )
 
 
@@ -125,7 +125,7 @@ class LookupAnswerSchema(ResultSchema):
 def lookup(body: dict[str, Any]) -> Response:
     """Look up people.
 
-    Free: no provider is asked. E-mails and phones are masked until they are revealed.
+    Free: no provider is queried. E-mail addresses and phone numbers are masked until they are revealed.
     """
     subjects: list[Subject] = body["subjects"] if "subjects" in body else [body["subject"]]
     with services().database.reading() as session:

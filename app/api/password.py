@@ -1,4 +1,4 @@
-"""`password`: a signed-in account gives itself a new password."""
+"""POST /api/password: change the password of the signed-in account."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ blueprint = APIBlueprint("password", __name__, tag="Sessions")
 
 
 class PasswordIn(StrictSchema):
-    """The password as it is and as it shall be."""
+    """The current password and the new one."""
 
     current_password = fields.String(
         required=True,
@@ -35,7 +35,7 @@ class PasswordIn(StrictSchema):
         required=True,
         load_only=True,
         validate=validate.Length(min=passwords.MIN_LENGTH, max=passwords.MAX_LENGTH),
-        metadata={"example": "a longer sentence that nobody else would think of"},
+        metadata={"example": "a longer sentence that no one else would think of"},
     )
 
 
@@ -45,14 +45,15 @@ class PasswordIn(StrictSchema):
 @blueprint.input(PasswordIn, arg_name="body")
 @blueprint.output({}, status_code=204)
 def change(body: dict[str, Any]) -> Response:
-    """Change the account's password; it needs a session, not an API key.
+    """Change the account's password; this requires a session, not an API key.
 
-    Everything the account handed out ends at once: its API keys and its sessions, the one that asks too.
-    Sign in again with the new password. Wrong passwords are counted as at the sign-in.
+    All API keys and sessions of the account end at once, including the current session. Sign in again with
+    the new password. Wrong passwords count towards the limits of the login.
     """
-    who = session_caller()
+    account_id = session_caller().account_id
     with services().database.reading() as session:
-        email, stored = _known(session.get_one(Account, who.account_id))
+        account = session.get_one(Account, account_id)
+        email, stored = account.email, account.password_hash
     attempt = LoginAttempt(email)
     with record_outcome():
         attempt.check_limits()
@@ -62,18 +63,14 @@ def change(body: dict[str, Any]) -> Response:
             _refuse()
     new_hash = passwords.hash_password(body["new_password"])
     with services().database.transaction() as session:
-        if accounts.locked(session, who.account_id).password_hash != stored:  # changed meanwhile
+        if accounts.locked(session, account_id).password_hash != stored:  # changed during the check
             _refuse()
-        accounts.set_password(session, who.account_id, new_hash, now=database_clock.now())
+        accounts.set_password(session, account_id, new_hash, now=database_clock.now())
         login_throttle.succeeded(session, email)
-    log.info("password changed", account=who.account_id)
+    log.info("password changed", account=account_id)
     return Response(status=204)
 
 
-def _known(account: Account) -> tuple[str, str]:
-    return account.email, account.password_hash
-
-
 def _refuse() -> NoReturn:
-    """Say that the current password is wrong: the token is right, so this is no 401."""
+    """Raise ValidationFailed for the current password; the token is valid, so this is not a 401."""
     raise ValidationFailed(errors=(FieldError("/current_password", "This is not the account's password."),))

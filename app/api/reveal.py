@@ -1,4 +1,4 @@
-"""POST /api/ext/reveal/email and /phone: a person's address or number, for a credit, once for ever."""
+"""POST /api/ext/reveal/email and /phone: reveal a contact's addresses or numbers, paid for once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KINDS = {ContactField.EMAIL: Kind.REVEAL_EMAIL, ContactField.PHONE: Kind.REVEAL_
 
 @dataclass(frozen=True, slots=True)
 class RevealRequest:
-    """A reveal as it was asked: who, and `options` as the job keeps them."""
+    """A validated reveal request; `options` are stored with the job as they are here."""
 
     subject: Subject
     options: dict[str, Any]
@@ -42,7 +42,7 @@ class RevealRequest:
 
 
 class RevealSchema(StrictSchema):
-    """What both reveals take (contract 2.7); `types` and the default of `min_status` differ."""
+    """The fields that both reveals accept (contract 2.7); `types` and the default of `min_status` differ."""
 
     subject = fields.Nested(SubjectSchema, required=True)
     max_age_days = fields.Integer(
@@ -61,7 +61,7 @@ class RevealSchema(StrictSchema):
 
 
 class RevealEmailSchema(RevealSchema):
-    """A reveal of e-mail addresses."""
+    """A request to reveal e-mail addresses."""
 
     types = fields.List(
         fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.EMAIL])),
@@ -74,7 +74,7 @@ class RevealEmailSchema(RevealSchema):
 
 
 class RevealPhoneSchema(RevealSchema):
-    """A reveal of phone numbers."""
+    """A request to reveal phone numbers."""
 
     types = fields.List(
         fields.String(validate=validate.OneOf(disclosure.TYPES[ContactField.PHONE])),
@@ -87,7 +87,7 @@ class RevealPhoneSchema(RevealSchema):
 
 
 class RevealResultSchema(Schema):
-    """What was found, best first: e-mails or phones, as was asked."""
+    """The revealed e-mail addresses or phone numbers, best first."""
 
     contact_id = fields.String(required=True, metadata={"example": ids.EXAMPLES["con"]})
     emails = fields.List(fields.Nested(EmailSchema))
@@ -96,7 +96,7 @@ class RevealResultSchema(Schema):
 
 
 class RevealAnswerSchema(JobResponseSchema):
-    """The job, and what it revealed once it is over."""
+    """The job, and the revealed values once it has finished."""
 
     result = fields.Nested(RevealResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
@@ -109,8 +109,8 @@ class RevealAnswerSchema(JobResponseSchema):
 def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
 
-    Costs a credit if, and only if, an address at least as good as asked for is given; what the workspace
-    owns already is free.
+    Costs a credit only if an address of at least the requested status is returned. Addresses that the
+    workspace already owns are free.
     """
     return submit_and_wait(_job_request(ContactField.EMAIL, body), client_reference=body.client_reference)
 
@@ -121,7 +121,7 @@ def email(body: RevealRequest) -> Response:
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)
 @blueprint.output(RevealAnswerSchema)
 def phone(body: RevealRequest) -> Response:
-    """Reveal phone numbers, on the terms of the e-mail reveal."""
+    """Reveal phone numbers, on the same terms as e-mail addresses."""
     return submit_and_wait(_job_request(ContactField.PHONE, body), client_reference=body.client_reference)
 
 

@@ -1,4 +1,4 @@
-"""`session`: everything a client needs to know about itself, in one answer; and signing out."""
+"""GET /api/ext/session and POST /api/ext/logout: describe the caller's session, and end it."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ blueprint = APIBlueprint("session", __name__, tag="Session")
 
 
 class AccountOut(Schema):
-    """Who is signed in."""
+    """The account of the caller."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
     email = fields.String(required=True, metadata={"example": "ada@acme.example"})
     name = fields.String(required=True, metadata={"example": "Ada Lovelace"})
     role = fields.String(required=True, validate=validate.OneOf(list(Role)))
-    api_access = fields.Boolean(required=True, metadata={"description": "May make API keys."})
+    api_access = fields.Boolean(
+        required=True, metadata={"description": "Whether the account may create API keys."}
+    )
 
 
 class WorkspaceOut(Schema):
-    """Who pays."""
+    """The workspace of the caller, which pays."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["wks"]})
     name = fields.String(required=True, metadata={"example": "Acme"})
 
 
 class AuthOut(Schema):
-    """What the token is and may do."""
+    """The kind, scopes and expiry of the token."""
 
     kind = fields.String(required=True, validate=validate.OneOf(["session", "api_key"]))
     scopes = fields.List(fields.String(validate=validate.OneOf(list(Scope))), required=True)
@@ -53,47 +55,47 @@ class AuthOut(Schema):
         allow_none=True,
         metadata={
             "example": "2026-12-04T09:30:00.000Z",
-            "description": "When it ends if it is not used again; null if it never does by itself.",
+            "description": "When the token expires if it is not used again; null if it does not expire.",
         },
     )
 
 
 class CreditsOut(Schema):
-    """What the workspace has left."""
+    """The credits of the workspace."""
 
     balance = fields.Integer(required=True, metadata={"example": 250})
     reserved = fields.Integer(
-        required=True, metadata={"example": 0, "description": "Held for open jobs, not in the balance."}
+        required=True, metadata={"example": 0, "description": "Held for open jobs; not part of the balance."}
     )
 
 
 class HashLookupOut(Schema):
-    """How to ask for a website by its hash."""
+    """How to hash a website for a lookup."""
 
     algorithm = fields.String(required=True, metadata={"example": "sha256"})
     prefix_length = fields.Integer(
-        required=True, metadata={"example": 4, "description": "Hexadecimal digits of a prefix."}
+        required=True, metadata={"example": 4, "description": "Number of hexadecimal digits in a prefix."}
     )
 
 
 class ProviderOut(Schema):
-    """Somebody outside who is asked."""
+    """An external data provider."""
 
     name = fields.String(required=True, metadata={"example": "sandbox"})
     healthy = fields.Boolean(
-        required=True, metadata={"description": "Whether asking it may help, as far as is known."}
+        required=True, metadata={"description": "False while the provider's recent calls fail."}
     )
 
 
 class ServerOut(Schema):
-    """What answers."""
+    """The version of the server."""
 
     version = fields.String(required=True, metadata={"example": "1.0.0"})
     api_version = fields.String(required=True, metadata={"example": API_VERSION})
 
 
 class SessionOut(Schema):
-    """Everything about the caller."""
+    """The account, workspace, token, credits and prices of the caller."""
 
     account = fields.Nested(AccountOut, required=True)
     workspace = fields.Nested(WorkspaceOut, required=True)
@@ -105,7 +107,7 @@ class SessionOut(Schema):
         required=True,
         metadata={
             "example": {"reveal.email": 1, "reveal.phone": 1},
-            "description": "Credits for one found field.",
+            "description": "Credits for one revealed field.",
         },
     )
     hash_lookup = fields.Nested(HashLookupOut, required=True)
@@ -118,7 +120,7 @@ class SessionOut(Schema):
 @limited(Policy.READ)
 @blueprint.output(SessionOut)
 def session() -> Response:
-    """Tell who is signed in, what they may do and what is left."""
+    """Describe the caller's account, workspace, scopes, credits and prices."""
     with services().database.reading() as transaction:
         return json_response(describe(transaction, caller()))
 
@@ -128,19 +130,19 @@ def session() -> Response:
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)
 def logout() -> Response:
-    """End the session whose token came with the request; it stops working at once."""
-    who = session_caller()
+    """End the caller's session; its token stops working at once."""
+    ended = session_caller()
     with services().database.transaction() as transaction:
-        sessions.end(transaction, who.account_id, who.token_id, now=database_clock.now())
+        sessions.end(transaction, ended.account_id, ended.token_id, now=database_clock.now())
     return Response(status=204)
 
 
-def describe(transaction: Session, who: Caller) -> dict[str, Any]:
-    """Write what `session` answers, which is in login's answer too."""
+def describe(transaction: Session, of: Caller) -> dict[str, Any]:
+    """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
-    account = transaction.get_one(Account, who.account_id)
-    workspace = transaction.get_one(Workspace, who.workspace_id)
-    left = workspaces.balance(transaction, who.workspace_id)
+    account = transaction.get_one(Account, of.account_id)
+    workspace = transaction.get_one(Workspace, of.workspace_id)
+    balance = workspaces.balance(transaction, of.workspace_id)
     health = provider_throttles.health(transaction)
     return {
         "account": {
@@ -151,8 +153,8 @@ def describe(transaction: Session, who: Caller) -> dict[str, Any]:
             "api_access": account.api_access,
         },
         "workspace": {"id": workspace.id, "name": workspace.name},
-        "auth": {"kind": who.kind, "scopes": list(who.scopes), "expires_at": clock.rfc3339(who.expires_at)},
-        "credits": {"balance": left.available, "reserved": left.held},
+        "auth": {"kind": of.kind, "scopes": list(of.scopes), "expires_at": clock.rfc3339(of.expires_at)},
+        "credits": {"balance": balance.available, "reserved": balance.held},
         "prices": settings.prices,
         "hash_lookup": {"algorithm": "sha256", "prefix_length": settings.prefix_length},
         "providers": [{"name": name, "healthy": health.get(name, True)} for name in _providers(settings)],
@@ -161,11 +163,11 @@ def describe(transaction: Session, who: Caller) -> dict[str, Any]:
 
 
 def _providers(settings: Settings) -> list[str]:
-    """List who may be asked for anything, each once, in the order of the settings."""
-    asked = (
+    """Return the names of all configured providers, without duplicates, in the order of the settings."""
+    names = (
         *settings.providers_email,
         *settings.providers_phone,
         *settings.providers_person,
         *settings.providers_company,
     )
-    return list(dict.fromkeys(asked))
+    return list(dict.fromkeys(names))

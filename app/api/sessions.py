@@ -1,4 +1,4 @@
-"""`sessions`: where the account is signed in, and signing out there."""
+"""/api/sessions: list and end the sessions of the signed-in account."""
 
 from __future__ import annotations
 
@@ -22,27 +22,30 @@ blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
 
 
 class SignedInOut(Schema):
-    """One session, without its token; its id is no secret."""
+    """A session without its token; its id is not secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["ses"]})
     client_name = fields.String(required=True, allow_none=True, metadata={"example": "chrome-extension"})
     client_version = fields.String(required=True, allow_none=True, metadata={"example": "1.0.0"})
     created_at = fields.DateTime(required=True, metadata={"example": "2026-11-20T09:30:00.000Z"})
     last_used_at = fields.DateTime(
-        required=True, metadata={"example": "2026-11-20T09:31:00.000Z", "description": "To the minute."}
+        required=True,
+        metadata={"example": "2026-11-20T09:31:00.000Z", "description": "Accurate to the minute."},
     )
     expires_at = fields.DateTime(
         required=True,
         metadata={
             "example": "2026-12-04T09:31:00.000Z",
-            "description": "When it ends if it is not used again.",
+            "description": "When the session expires if it is not used again.",
         },
     )
-    current = fields.Boolean(required=True, metadata={"description": "Whether it is the one that asks."})
+    current = fields.Boolean(
+        required=True, metadata={"description": "Whether it is the session of this request."}
+    )
 
 
 class SessionsOut(Schema):
-    """The account's sessions that have not ended, the last used first, at most 100."""
+    """The account's open sessions, most recently used first, at most 100."""
 
     sessions = fields.List(fields.Nested(SignedInOut), required=True)
 
@@ -52,11 +55,11 @@ class SessionsOut(Schema):
 @limited(Policy.READ)
 @blueprint.output(SessionsOut)
 def index() -> Response:
-    """List where the account is signed in; it needs a session, not an API key."""
-    who = session_caller()
+    """List the open sessions of the account; this requires a session, not an API key."""
+    current = session_caller()
     with services().database.reading() as session:
-        found = sessions.of_account(session, who.account_id, now=database_clock.now())
-    return json_response({"sessions": [_shown(each, current=each.id == who.token_id) for each in found]})
+        found = sessions.of_account(session, current.account_id, now=database_clock.now())
+    return json_response({"sessions": [_to_json(row, current=row.id == current.token_id) for row in found]})
 
 
 @blueprint.delete("/api/sessions")
@@ -64,11 +67,13 @@ def index() -> Response:
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)
 def end_others() -> Response:
-    """Sign out everywhere else: every session of the account ends at once but the one that asks."""
-    who = session_caller()
+    """End every other session of the account at once."""
+    current = session_caller()
     with services().database.transaction() as session:
-        ended = sessions.end_all(session, who.account_id, spared=who.token_id, now=database_clock.now())
-    log.info("other sessions ended", account=who.account_id, sessions=ended)
+        ended = sessions.end_all(
+            session, current.account_id, spared=current.token_id, now=database_clock.now()
+        )
+    log.info("other sessions ended", account=current.account_id, sessions=ended)
     return Response(status=204)
 
 
@@ -77,21 +82,24 @@ def end_others() -> Response:
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)
 def end(session_id: str) -> Response:
-    """End one session of the account at once; it may be the one that asks, and doing it again is harmless."""
-    who = session_caller()
+    """End one session of the account at once.
+
+    It may be the session of this request. Ending a session again is harmless.
+    """
+    current = session_caller()
     with services().database.transaction() as session:
-        sessions.end(session, who.account_id, session_id, now=database_clock.now())
-    log.info("session ended", account=who.account_id, session=session_id)
+        sessions.end(session, current.account_id, session_id, now=database_clock.now())
+    log.info("session ended", account=current.account_id, session=session_id)
     return Response(status=204)
 
 
-def _shown(held: LoginSession, *, current: bool) -> dict[str, Any]:
+def _to_json(login_session: LoginSession, *, current: bool) -> dict[str, Any]:
     return {
-        "id": held.id,
-        "client_name": held.client_name,
-        "client_version": held.client_version,
-        "created_at": clock.rfc3339(held.created_at),
-        "last_used_at": clock.rfc3339(held.last_used_at),
-        "expires_at": clock.rfc3339(held.ends_at),
+        "id": login_session.id,
+        "client_name": login_session.client_name,
+        "client_version": login_session.client_version,
+        "created_at": clock.rfc3339(login_session.created_at),
+        "last_used_at": clock.rfc3339(login_session.last_used_at),
+        "expires_at": clock.rfc3339(login_session.ends_at),
         "current": current,
     }

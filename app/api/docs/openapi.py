@@ -1,4 +1,4 @@
-"""/openapi.json and /docs: what the schemas cannot say by themselves, said once for every endpoint."""
+"""/openapi.json and /docs: errors, headers and parameters that the schemas do not contain."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ REPLAYABLE = QUEUED | {"/api/ext/linkedin-save", "/api/feedback", "/api/keys"}
 WAITABLE = QUEUED | {"/api/ext/jobs"}
 
 COUNTED = frozenset({"/api/ext/login"})
-"""Under a limit without a token."""
+"""Paths with a rate limit but without a token."""
 
 IN_PATHS: dict[str, dict[str, Any]] = {
     "key_id": {"schema": {"type": "string", "pattern": "^key_[0-9a-v]{24}$"}, "example": EXAMPLES["key"]},
@@ -81,14 +81,14 @@ IDENTIFYING_FIELDS = (
     *product(("full_name",), ("company_domain", "company_name")),
     *product(("first_name",), ("last_name",), ("company_domain", "company_name")),
 )
-"""What names a person (contract 2.4); null is the same as absent."""
+"""Sets of fields that identify a person (contract 2.4); null is the same as absent."""
 
 EXACTLY_ONE = {
     "LookupSchema": ("subject", "subjects"),
     "CompanyByHashSchema": ("hash", "hashes", "prefix"),
     "LeadsByWebsiteHashSchema": ("hash", "hashes"),
 }
-"""Requests that name what they are about in exactly one way, and the ways."""
+"""Request schemas that require exactly one of these fields."""
 
 EXTRA_RESPONSES: dict[str, dict[str, Any]] = {
     "/api/ext/jobs": {
@@ -115,11 +115,11 @@ EXTRA_RESPONSES: dict[str, dict[str, Any]] = {
         },
     },
 }
-"""What else a 200 can be: without `id`, and with `dry_run`."""
+"""Other bodies of a 200 response: without `id`, and with `dry_run`."""
 
 PROBLEM: dict[str, Any] = {
     "type": "object",
-    "description": "What went wrong (RFC 9457).",
+    "description": "An error (RFC 9457).",
     "required": ["type", "title", "status", "detail", "code", "request_id", "retryable"],
     "properties": {
         "type": {"type": "string", "examples": ["/problems/validation_error"]},
@@ -138,14 +138,14 @@ PROBLEM: dict[str, Any] = {
             },
         },
         "retry_after": {"type": "integer", "description": "Seconds."},
-        "required": {"type": "integer", "description": "Credits this needs."},
-        "balance": {"type": "integer", "description": "Credits the workspace has."},
+        "required": {"type": "integer", "description": "Credits that the request costs."},
+        "balance": {"type": "integer", "description": "Credits that the workspace has."},
     },
 }
 
 
 def configure(app: APIFlask) -> None:
-    """Set up the document and a docs page that needs no internet."""
+    """Configure the document, and a docs page that works without internet access."""
     app.config.update(
         OPENAPI_VERSION="3.1.0",
         VALIDATION_ERROR_STATUS_CODE=422,
@@ -166,7 +166,7 @@ def configure(app: APIFlask) -> None:
 
 @blueprint.get(f"{ASSETS}/<path:name>")
 def asset(name: str) -> Response:
-    """Serve a file of the docs page."""
+    """Return a file of the docs page."""
     return send_from_directory(swagger_ui.rpartition("/")[0] + "/dist", name)
 
 
@@ -185,15 +185,15 @@ def cache_spec(app: APIFlask) -> None:
 
 
 def finalize_spec(spec: Any) -> Any:  # noqa: ANN401 -- APIFlask's signature: the document as a dictionary
-    """Add to every operation the problems, headers and preferences that the contract gives it."""
+    """Return the document with the errors, headers and parameters of every operation."""
     components = spec.setdefault("components", {})
     components.setdefault("schemas", {})["Problem"] = PROBLEM
     components["headers"] = openapi_headers.components()
-    for name, ways in EXACTLY_ONE.items():
-        components["schemas"][name]["oneOf"] = [{"required": [way]} for way in ways]
-    asked = _request_schemas(spec)
+    for name, keys in EXACTLY_ONE.items():
+        components["schemas"][name]["oneOf"] = [{"required": [key]} for key in keys]
+    request_schemas = _request_schemas(spec)
     for name, schema in components["schemas"].items():
-        if name not in asked:  # fields may be added to answers at any time
+        if name not in request_schemas:  # responses may get new fields at any time
             schema.pop("additionalProperties", None)
     components["schemas"]["SubjectSchema"]["anyOf"] = [
         {"required": [*names], "properties": {name: {"type": "string"} for name in names}}
@@ -209,15 +209,15 @@ def finalize_spec(spec: Any) -> Any:  # noqa: ANN401 -- APIFlask's signature: th
 
 
 def _request_schemas(spec: dict[str, Any]) -> set[str]:
-    """Give the names of the schemas that requests are made of."""
+    """Return the names of the schemas used in request bodies."""
     schemas = spec["components"]["schemas"]
     bodies = [op.get("requestBody") for operations in spec["paths"].values() for op in operations.values()]
     found: set[str] = set()
-    todo = _references(bodies)
-    while todo:
-        name = todo.pop()
+    pending = _references(bodies)
+    while pending:
+        name = pending.pop()
         found.add(name)
-        todo |= _references(schemas[name]) - found
+        pending |= _references(schemas[name]) - found
     return found
 
 
@@ -239,17 +239,17 @@ def _add_problems(path: str, operation: dict[str, Any]) -> None:
         if kind in kinds:
             by_status.setdefault(kind.status, []).append(kind)
     for status, problems in by_status.items():
-        operation["responses"].setdefault(str(status), _refusal(status, problems))
+        operation["responses"].setdefault(str(status), _error_response(status, problems))
 
 
-def _refusal(status: int, problems: list[type[Problem]]) -> dict[str, Any]:
-    """Describe the answers of one status: a problem with one of these codes."""
-    told = {"status": {"const": status}, "code": {"enum": [kind.code for kind in problems]}}
+def _error_response(status: int, problems: list[type[Problem]]) -> dict[str, Any]:
+    """Return the OpenAPI response of a status: a problem with one of these codes."""
+    properties = {"status": {"const": status}, "code": {"enum": [kind.code for kind in problems]}}
     return {
         "description": "; ".join(f"`{kind.code}`: {kind.title}" for kind in problems),
         "content": {
             "application/problem+json": {
-                "schema": {"allOf": [{"$ref": "#/components/schemas/Problem"}, {"properties": told}]},
+                "schema": {"allOf": [{"$ref": "#/components/schemas/Problem"}, {"properties": properties}]},
                 "examples": {kind.code: {"value": _example(kind)} for kind in problems},
             }
         },
@@ -266,11 +266,11 @@ def _example(kind: type[Problem]) -> dict[str, Any]:
 
 
 def _add_variants(path: str, operation: dict[str, Any]) -> None:
-    """Add what a 200 can be as well, and the 202 of what is not over yet."""
+    """Add the alternative bodies of a 200, and the 202 of an unfinished job."""
     responses = operation["responses"]
     if path in WAITABLE:
         responses["202"] = {
-            "description": "Not over yet: the same shape; look again at Location after Retry-After seconds.",
+            "description": "Not finished yet: the same schema. Poll Location after Retry-After seconds.",
             "content": responses["200"]["content"],
         }
     if path in EXTRA_RESPONSES:
@@ -293,8 +293,8 @@ def _add_parameters(path: str, operation: dict[str, Any]) -> None:
     if _is_replayable(path, operation):
         key = _parameter(
             "Idempotency-Key",
-            "1 to 255 printable characters, such as a UUID made anew for each request; a replay joins the "
-            "first request.",
+            "1 to 255 printable characters, such as a new UUID for each request; a replay returns the result "
+            "of the first request.",
         )
         key["schema"] |= {"minLength": 1, "maxLength": 255, "pattern": idempotency_header.PATTERN}
         parameters.append(key)

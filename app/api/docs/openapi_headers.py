@@ -1,4 +1,4 @@
-"""The headers of answers, as the OpenAPI document tells them."""
+"""The response headers in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -9,29 +9,41 @@ from app.domain.version import API_VERSION
 TEXT: dict[str, Any] = {"type": "string"}
 INTEGER: dict[str, Any] = {"type": "string", "pattern": "^[0-9]+$"}
 HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
-    "X-Request-Id": ("The caller's, if it sent a sane one; the log has it.", {**TEXT, "maxLength": 128}),
-    "API-Version": ("The version of this contract.", {"type": "string", "const": API_VERSION}),
-    "Cache-Control": ("Nothing here is for caches.", {"type": "string", "const": "no-store"}),
-    "X-Content-Type-Options": ("Nothing here is to be guessed.", {"type": "string", "const": "nosniff"}),
+    "X-Request-Id": (
+        "The id of the request, as sent or new; it is logged.",
+        {**TEXT, "maxLength": 128},
+    ),
+    "API-Version": ("The version of the API.", {"type": "string", "const": API_VERSION}),
+    "Cache-Control": ("Responses must not be cached.", {"type": "string", "const": "no-store"}),
+    "X-Content-Type-Options": (
+        "Content types must not be guessed.",
+        {"type": "string", "const": "nosniff"},
+    ),
     "RateLimit-Policy": (
-        "How many requests in how many seconds.",
+        "Requests (q) per window in seconds (w).",
         {**TEXT, "pattern": ";q=[0-9]+;w=[0-9]+$"},
     ),
-    "RateLimit": ("How many are left, for how many seconds.", {**TEXT, "pattern": ";r=[0-9]+;t=[0-9]+$"}),
-    "X-Credits-Charged": ("What the job was charged.", INTEGER),
-    "X-Credits-Balance": ("What the workspace has left.", INTEGER),
-    "Retry-After": ("Seconds.", INTEGER),
-    "Location": ("Where to look again.", {**TEXT, "pattern": "^/api/ext/jobs\\?id=job_"}),
-    "Preference-Applied": ("What of Prefer was used (RFC 7240).", TEXT),
-    "Idempotent-Replay": ("This joined the first request with this key.", {**TEXT, "const": "true"}),
-    "WWW-Authenticate": ("How to sign in (RFC 6750).", {**TEXT, "pattern": "^Bearer realm="}),
+    "RateLimit": (
+        "Remaining requests (r), and seconds to the reset (t).",
+        {**TEXT, "pattern": ";r=[0-9]+;t=[0-9]+$"},
+    ),
+    "X-Credits-Charged": ("The credits charged for the job.", INTEGER),
+    "X-Credits-Balance": ("The credits that the workspace has left.", INTEGER),
+    "Retry-After": ("Seconds to wait before the next request.", INTEGER),
+    "Location": ("The URL to poll.", {**TEXT, "pattern": "^/api/ext/jobs\\?id=job_"}),
+    "Preference-Applied": ("The preference that was applied (RFC 7240).", TEXT),
+    "Idempotent-Replay": (
+        "The result of the first request with the key.",
+        {**TEXT, "const": "true"},
+    ),
+    "WWW-Authenticate": ("The authentication scheme (RFC 6750).", {**TEXT, "pattern": "^Bearer realm="}),
 }
 OPTIONAL = "-if-any"
 COMMON = ("X-Request-Id", "API-Version", "Cache-Control", "X-Content-Type-Options")
 LIMITS = ("RateLimit-Policy", "RateLimit")
 CREDITS = ("X-Credits-Charged", "X-Credits-Balance")
 UNLIMITED = frozenset({"500", "503"})
-"""Answers that need not have come to a limit."""
+"""Statuses that can occur before the limits are checked."""
 BY_STATUS = {
     "202": ("Location", "Retry-After"),
     "401": ("WWW-Authenticate",),
@@ -41,12 +53,12 @@ BY_STATUS = {
 
 
 def components() -> dict[str, Any]:
-    """Give the document's components: each header as one that is always there, and as one that may be."""
-    written = {}
+    """Return the components of the document: each header in a required and an optional form."""
+    headers = {}
     for name, (description, schema) in HEADERS.items():
-        for suffix, always in (("", True), (OPTIONAL, False)):
-            written[name + suffix] = {"description": description, "required": always, "schema": schema}
-    return written
+        for suffix, required in (("", True), (OPTIONAL, False)):
+            headers[name + suffix] = {"description": description, "required": required, "schema": schema}
+    return headers
 
 
 def for_response(
@@ -58,18 +70,18 @@ def for_response(
     may_be_free: bool,
     replayable: bool,
 ) -> dict[str, dict[str, str]]:
-    """Give the headers of an operation's answers with this status, as references to the components."""
-    done = status.startswith("2")
-    always = dict.fromkeys(COMMON, True) | dict.fromkeys(BY_STATUS.get(status, ()), True)
+    """Return the headers of an operation's responses with this status, as references to components."""
+    success = status.startswith("2")
+    headers = dict.fromkeys(COMMON, True) | dict.fromkeys(BY_STATUS.get(status, ()), True)
     if limited and status not in UNLIMITED:
-        always |= dict.fromkeys(LIMITS, done)
-    if waited_for and done:
-        always["Preference-Applied"] = False
-    if spends and done:
-        always |= dict.fromkeys(CREDITS, not may_be_free)
-    if replayable and done:
-        always["Idempotent-Replay"] = False
+        headers |= dict.fromkeys(LIMITS, success)
+    if waited_for and success:
+        headers["Preference-Applied"] = False
+    if spends and success:
+        headers |= dict.fromkeys(CREDITS, not may_be_free)
+    if replayable and success:
+        headers["Idempotent-Replay"] = False
     return {
-        name: {"$ref": f"#/components/headers/{name}{'' if sure else OPTIONAL}"}
-        for name, sure in always.items()
+        name: {"$ref": f"#/components/headers/{name}{'' if required else OPTIONAL}"}
+        for name, required in headers.items()
     }

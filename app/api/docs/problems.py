@@ -1,4 +1,4 @@
-"""/problems: every error code, and the page behind each problem's `type`."""
+"""/problems: the list of error codes, and the page behind each problem's `type`."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ blueprint = APIBlueprint("problems", __name__, tag="Problems")
 
 
 @blueprint.get("/problems/<code>")
-@blueprint.doc(responses={200: "What the code means and what to do."})
+@blueprint.doc(responses={200: "The meaning of the code and its remedy."})
 def problem(code: str) -> Response:
-    """Explain a problem's code, as JSON or, to a browser, as a page.
+    """Explain an error code, as JSON or, for a browser, as a page.
 
     Raises:
-        NotFound: there is no such code.
+        NotFound: the code does not exist.
 
     """
     kind = all_problems().get(code)
     if kind is None:
-        raise NotFound("There is no problem with this code; GET /problems lists them all.")
+        raise NotFound("There is no problem with this code. GET /problems lists all codes.")
     meaning = " ".join((kind.__doc__ or "").split())
     if html_pages.prefers_html():
-        return html_pages.page(kind.title, _explained(kind, meaning))
-    answer = {
+        return html_pages.page(kind.title, _explanation(kind, meaning))
+    body = {
         "code": code,
         "title": kind.title,
         "status": kind.status,
@@ -37,26 +37,26 @@ def problem(code: str) -> Response:
         "what_to_do": kind.help,
         "retryable": kind.retryable,
     }
-    return html_pages.vary(json_response(answer))
+    return html_pages.vary(json_response(body))
 
 
 @blueprint.get("/problems")
-@blueprint.doc(responses={200: "Every code, with its status and title."})
+@blueprint.doc(responses={200: "All codes with their status and title."})
 def problems() -> Response:
-    """List every problem's code, as JSON or, to a browser, as a page."""
+    """List the error codes, as JSON or, for a browser, as a page."""
     if html_pages.prefers_html():
         rows = "".join(_row(kind) for kind in all_problems().values())
         return html_pages.page("Problems", _LIST.format(rows=rows))
-    answer = {
+    body = {
         "problems": [
             {"code": code, "status": kind.status, "title": kind.title, "type": f"/problems/{code}"}
             for code, kind in all_problems().items()
         ]
     }
-    return html_pages.vary(json_response(answer))
+    return html_pages.vary(json_response(body))
 
 
-def _explained(kind: type[Problem], meaning: str) -> str:
+def _explanation(kind: type[Problem], meaning: str) -> str:
     return (
         f"<p><code>{kind.code}</code>, status {kind.status}</p>\n<p>{escape(meaning.replace('`', ''))}</p>\n"
         f"<h2>What to do</h2>\n<p>{escape(kind.help)}</p>"
@@ -71,7 +71,7 @@ def _row(kind: type[Problem]) -> str:
 
 
 _LIST = """
-<p>Every error is answered as <code>application/problem+json</code> with one of these codes.</p>
+<p>Every error response is <code>application/problem+json</code> with one of these codes.</p>
 <table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Title</th></tr></thead>
 <tbody>

@@ -1,4 +1,4 @@
-"""Who is calling: the bearer token, and the scopes that came with it."""
+"""Authentication: the bearer token of a request, and the caller and scopes it stands for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NoReturn, cast
 from apiflask import HTTPError, HTTPTokenAuth
 from flask import Response, after_this_request, request
 
-from app.api.http.errors import answer
+from app.api.http.errors import problem_response
 from app.api.http.failure_limits import FailureCounter
 from app.api.http.services import services
 from app.core.accounts import authentication
@@ -28,38 +28,38 @@ bearer = HTTPTokenAuth(
 
 
 RECHECK_AFTER_SECONDS = 1.0
-"""After this time a token is looked at again before the answer is given: a caller may wait for 25 s."""
+"""A token is checked again if its request took longer than this; a caller may wait for 25 s."""
 
 
 @bearer.verify_token  # type: ignore[untyped-decorator]
 def _verify(token: str) -> Caller:
-    kind_of(token)  # what cannot be a token is a typing error, no guess
+    kind_of(token)  # a malformed token is a typo, so it does not count as a guess
     try:
-        who = authentication.authenticate(services().database, token, now=database_clock.now())
-    except Unauthorized as refused:
-        metrics.TOKENS_REFUSED.labels(outcome=refused.code).inc()
-        if isinstance(refused, InvalidToken):  # somebody guesses
+        authenticated = authentication.authenticate(services().database, token, now=database_clock.now())
+    except Unauthorized as error:
+        metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
+        if isinstance(error, InvalidToken):  # possibly a guess
             FailureCounter.for_client("token", services().settings.limit_login_address).add()
         raise
-    after_this_request(partial(_recheck_token, who, time.monotonic()))
-    return who
+    after_this_request(partial(_recheck_token, authenticated, time.monotonic()))
+    return authenticated
 
 
-def _recheck_token(who: Caller, began: float, response: Response) -> Response:
-    """Keep an answer that took long from a token that ended meanwhile; what was asked goes on."""
-    tells = response.status_code < HTTPStatus.BAD_REQUEST and response.status_code != HTTPStatus.NO_CONTENT
-    if not tells or time.monotonic() - began < RECHECK_AFTER_SECONDS:
+def _recheck_token(authenticated: Caller, started: float, response: Response) -> Response:
+    """Replace a slow response if its token has ended meanwhile; the submitted work goes on."""
+    has_data = response.status_code < HTTPStatus.BAD_REQUEST and response.status_code != HTTPStatus.NO_CONTENT
+    if not has_data or time.monotonic() - started < RECHECK_AFTER_SECONDS:
         return response
     try:
         with services().database.reading() as session:
-            authentication.recheck(session, who, now=database_clock.now())
+            authentication.recheck(session, authenticated, now=database_clock.now())
     except Unauthorized as problem:
-        return answer(problem)
+        return problem_response(problem)
     except Unavailable:
-        return answer(
+        return problem_response(
             Unavailable(
-                "What was asked was done, but whether the token still works cannot be looked up now. "
-                "Ask again with the same Idempotency-Key."
+                "The request was processed, but the token cannot be checked again at the moment. "
+                "Repeat the request with the same Idempotency-Key."
             )
         )
     return response
@@ -72,7 +72,7 @@ def _scopes(caller: Caller) -> list[Scope]:
 
 @bearer.error_processor
 def _refuse(error: HTTPError) -> NoReturn:
-    """Say why: no token, one that cannot be read (such as one with a `=` in it), or one without the scope."""
+    """Raise the reason: no token, a malformed one (such as one with a `=` in it), or a missing scope."""
     if error.status_code == InsufficientScope.status:
         raise InsufficientScope
     scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
@@ -80,18 +80,18 @@ def _refuse(error: HTTPError) -> NoReturn:
 
 
 def caller() -> Caller:
-    """Give who sent this request; only in a view under `auth_required(bearer)`."""
+    """Return the caller of this request, in a view under `auth_required(bearer)`."""
     return cast("Caller", bearer.current_user)
 
 
 def session_caller() -> Caller:
-    """Give who sent this request, if it came with a session token.
+    """Return the caller of this request if it was sent with a session token.
 
     Raises:
-        InsufficientScope: it came with an API key, which manages no sessions and no passwords.
+        InsufficientScope: it was sent with an API key, which cannot manage sessions or passwords.
 
     """
-    who = caller()
-    if who.kind != "session":
-        raise InsufficientScope("An API key is not a session: sign in and use that token for this.")
-    return who
+    current = caller()
+    if current.kind != "session":
+        raise InsufficientScope("This requires a session token, not an API key. Sign in first.")
+    return current

@@ -1,4 +1,4 @@
-"""Requests of pages and extensions from other origins: allowed for those an operator names, exactly."""
+"""CORS: access for pages and extensions from the origins in CORS_ORIGINS."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ MAX_AGE_SECONDS = 7200
 
 
 def register(app: APIFlask, origins: tuple[str, ...]) -> None:
-    """Answer browsers' questions about /api for these origins (WHATWG Fetch, 3.3); without any, say nothing.
+    """Add CORS headers to responses under /api for these origins (WHATWG Fetch, 3.3).
 
-    Cookies are never allowed, nor is every origin. An origin says nothing about who calls: the token does.
+    Cookies and wildcard origins are never allowed. The origin does not authenticate; the token does.
     """
     if origins:
         app.after_request(partial(_allow, frozenset(origins)))

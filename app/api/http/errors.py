@@ -1,4 +1,4 @@
-"""Exceptions into application/problem+json (RFC 9457): the one place."""
+"""Error handlers: every exception becomes an application/problem+json response (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from app.infra.log import log
 
 
 def register(app: APIFlask) -> None:
-    """Answer every exception of the app as a problem, also those raised outside any view."""
-    app.error_processor(_apiflask)  # first: it claims werkzeug's errors, too
-    app.register_error_handler(Problem, answer)
+    """Register handlers for every exception of the app, including those raised outside views."""
+    app.error_processor(_apiflask)  # first, because it registers itself for werkzeug's errors too
+    app.register_error_handler(Problem, problem_response)
     app.register_error_handler(HTTPException, _http)
-    app.register_error_handler(DataError, _refused_by_database)
+    app.register_error_handler(DataError, _data_error)
     app.register_error_handler(Exception, _unexpected)
 
 
-def answer(problem: Problem) -> Response:
-    """Answer with the problem and its headers; to a browser, 404 outside the API is a page."""
+def problem_response(problem: Problem) -> Response:
+    """Return the response for a problem; a browser gets a page for a 404 outside the API."""
     if problem.status == errors.NotFound.status and html_pages.prefers_html():
         return html_pages.page(problem.title, f"<p>{escape_html(problem.detail)}</p>", problem.status)
     body = problem.as_dict() | {"request_id": g.get("request_id")}
@@ -58,26 +58,28 @@ def answer(problem: Problem) -> Response:
 def _http(error: HTTPException) -> Response:
     match error:
         case RequestEntityTooLarge():
-            return answer(errors.PayloadTooLarge())
+            return problem_response(errors.PayloadTooLarge())
         case UnsupportedMediaType():
-            return answer(errors.UnsupportedMediaType())
+            return problem_response(errors.UnsupportedMediaType())
         case MethodNotAllowed():
-            response = answer(errors.MethodNotAllowed())
+            response = problem_response(errors.MethodNotAllowed())
             response.headers["Allow"] = ", ".join(sorted(error.valid_methods or ()))
             return response
         case NoRoute():
-            return answer(errors.NotFound())
+            return problem_response(errors.NotFound())
     if error.code is not None and error.code < errors.InternalError.status:
-        return answer(errors.MalformedJson("The request could not be read."))
+        return problem_response(errors.MalformedJson("The request could not be parsed."))
     return _unexpected(error)
 
 
 def _apiflask(error: HTTPError) -> Response:
     if isinstance(error, _ValidationError):
-        return answer(errors.ValidationFailed(errors=tuple(islice(_field_errors(error.detail), MAX_ERRORS))))
+        return problem_response(
+            errors.ValidationFailed(errors=tuple(islice(_field_errors(error.detail), MAX_ERRORS)))
+        )
     if error.status_code == errors.Forbidden.status:
-        return answer(errors.InsufficientScope())
-    return answer(errors.InvalidToken())
+        return problem_response(errors.InsufficientScope())
+    return problem_response(errors.InvalidToken())
 
 
 def _field_errors(locations: dict[str, Any]) -> Iterator[FieldError]:
@@ -86,7 +88,7 @@ def _field_errors(locations: dict[str, Any]) -> Iterator[FieldError]:
 
 
 def field_errors(messages: Any, pointer: str = "") -> Iterator[FieldError]:  # noqa: ANN401 -- marshmallow's
-    """Turn marshmallow's nested messages into JSON pointers with a sentence each."""
+    """Yield an error with a JSON pointer for each message."""
     if isinstance(messages, dict):
         for key, inner in messages.items():
             step = "" if key == "_schema" else f"/{escape(str(key))}"
@@ -98,11 +100,11 @@ def field_errors(messages: Any, pointer: str = "") -> Iterator[FieldError]:  # n
         yield FieldError(pointer, str(messages))
 
 
-def _refused_by_database(error: DataError) -> Response:
-    log.warning("the database refused a value", exc_info=error)
-    return answer(errors.ValidationFailed("A value cannot be stored. Correct the request."))
+def _data_error(error: DataError) -> Response:
+    log.warning("value rejected by the database", exc_info=error)
+    return problem_response(errors.ValidationFailed("A value cannot be stored. Correct the request."))
 
 
 def _unexpected(error: Exception) -> Response:
     log.error("unexpected error", exc_info=error)
-    return answer(errors.InternalError())
+    return problem_response(errors.InternalError())

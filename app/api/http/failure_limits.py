@@ -1,4 +1,4 @@
-"""Callers not known yet: which network they come from, and how often they may fail."""
+"""Limits on failed authentication per client network."""
 
 from __future__ import annotations
 
@@ -18,46 +18,46 @@ IPV6_NETWORK = 64
 
 @dataclass(frozen=True, slots=True)
 class FailureCounter:
-    """Failures counted together: so many in a while, under a digest, since Redis is no place for people."""
+    """A failure counter. Its key is a digest, so that Redis holds no personal data."""
 
     policy: str
     rate: str
     key: str
 
     @classmethod
-    def for_client(cls, policy: str, rate: str, *words: str) -> FailureCounter:
-        """Count what comes from the network of this request, apart for each policy and the words."""
-        return cls(policy, rate, login_throttle.keyed("from", network(), policy, *words).hex())
+    def for_client(cls, policy: str, rate: str, *scope: str) -> FailureCounter:
+        """Return the counter of a policy for the network of this request and an optional scope."""
+        return cls(policy, rate, login_throttle.keyed("from", network(), policy, *scope).hex())
 
     def check(self) -> None:
-        """Let an attempt pass, unless too many before it failed.
+        """Check the limit without counting.
 
         Raises:
-            TooManyAttempts: they did.
+            TooManyAttempts: the limit has been reached.
 
         """
         self._enforce(services().limiter.peek(self.rate, "failures", self.key))
 
     def add(self) -> None:
-        """Count one.
+        """Count a failure.
 
         Raises:
-            TooManyAttempts: there were too many already; this one must be told nothing.
+            TooManyAttempts: the limit had been reached; the response must not reveal the outcome.
 
         """
         self._enforce(services().limiter.hit(self.rate, "failures", self.key))
 
-    def _enforce(self, standing: LimitStatus) -> None:
-        _remember_status(self.policy, standing)
-        if not standing.allowed:
-            raise TooManyAttempts(retry_after=standing.reset)
+    def _enforce(self, status: LimitStatus) -> None:
+        _remember_status(self.policy, status)
+        if not status.allowed:
+            raise TooManyAttempts(retry_after=status.reset)
 
 
 def network() -> str:
-    """Give the network that the request came from: a /24, or a /64 where one customer has as much."""
+    """Return the network of the client: its /24, or its /64 for IPv6, the usual size for one customer."""
     try:
         address: IPv4Address | IPv6Address = ip_address((request.remote_addr or "").partition("%")[0])
-    except ValueError:  # a unix socket, or a proxy's fancy
+    except ValueError:  # a unix socket, or an invalid header of a proxy
         return "unknown"
     if isinstance(address, IPv6Address):
         address = address.ipv4_mapped or address
@@ -65,18 +65,18 @@ def network() -> str:
     return str(ip_network((address, length), strict=False))
 
 
-def _remember_status(policy: str, standing: LimitStatus) -> None:
-    """Have the answer say where the caller stands (draft-ietf-httpapi-ratelimit-headers)."""
-    if "standings" not in g:
-        g.standings = {}
-        after_this_request(_tell)
-    g.standings[policy] = standing
+def _remember_status(policy: str, status: LimitStatus) -> None:
+    """Store the status for the response headers (draft-ietf-httpapi-ratelimit-headers)."""
+    if "limit_statuses" not in g:
+        g.limit_statuses = {}
+        after_this_request(_set_headers)
+    g.limit_statuses[policy] = status
 
 
-def _tell(response: Response) -> Response:
-    standings: dict[str, LimitStatus] = g.standings
-    policies = [f'"{name}";q={one.quota};w={one.window}' for name, one in standings.items()]
-    limits = [f'"{name}";r={one.remaining};t={one.reset}' for name, one in standings.items()]
-    for header, told in (("RateLimit-Policy", policies), ("RateLimit", limits)):
-        response.headers[header] = ", ".join(filter(None, (response.headers.get(header), *told)))
+def _set_headers(response: Response) -> Response:
+    statuses: dict[str, LimitStatus] = g.limit_statuses
+    policies = [f'"{name}";q={status.quota};w={status.window}' for name, status in statuses.items()]
+    limits = [f'"{name}";r={status.remaining};t={status.reset}' for name, status in statuses.items()]
+    for header, values in (("RateLimit-Policy", policies), ("RateLimit", limits)):
+        response.headers[header] = ", ".join(filter(None, (response.headers.get(header), *values)))
     return response

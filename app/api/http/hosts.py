@@ -1,4 +1,4 @@
-"""The Host header: a request has one, and it reads like a host."""
+"""Validation of the Host header."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _HOST = re.compile(r"(?:[A-Za-z0-9._~-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]
 
 
 def require_host() -> None:
-    """Refuse a request without a host, or with one that is none (RFC 9112, 3.2).
+    """Reject a request whose Host header is missing or malformed (RFC 9112, 3.2).
 
     Raises:
-        MalformedJson: so it is.
+        MalformedJson: the header is missing, or is not a host; HTTP/1.0 requests may omit it.
 
     """
-    sent = request.environ.get("HTTP_HOST")
-    if sent is None and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0":
+    host = request.environ.get("HTTP_HOST")
+    if host is None and request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0":
         return
-    if sent is None or not _HOST.fullmatch(sent):
-        raise MalformedJson("The Host header is missing, or it is not a host.")
+    if host is None or not _HOST.fullmatch(host):
+        raise MalformedJson("The Host header is missing, or is not a host.")

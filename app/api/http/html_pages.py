@@ -1,7 +1,6 @@
-"""Pages for people who open the service in a browser: self-contained, without scripts, in light and dark.
+"""HTML pages for visitors with a browser: self-contained, without scripts, in light and dark colours.
 
-A browser asks for `text/html` before anything else; programs do not, and get JSON. Nothing under `/api` is
-ever a page.
+A browser prefers `text/html` and gets a page; other clients get JSON. Paths under `/api` never return pages.
 """
 
 from __future__ import annotations
@@ -56,25 +55,25 @@ _PAGE = """<!doctype html>
 
 
 def can_render_html() -> bool:
-    """Tell whether this request would be answered with a page if it came from a browser."""
+    """Return whether a browser would get a page for this request."""
     return request.method in {"GET", "HEAD"} and not request.path.startswith(API)
 
 
 def prefers_html() -> bool:
-    """Tell whether this request is to be answered with a page."""
+    """Return whether the response to this request is a page."""
     return can_render_html() and request.accept_mimetypes.best_match(TYPES) == "text/html"
 
 
 def page(title: str, content: str, status: int = 200) -> Response:
-    """Answer with a page; `content` is HTML, and the title is plain text."""
-    text = _PAGE.format(title=escape(title), style=_STYLE, content=content)
-    response = Response(text, status=status, mimetype="text/html")
+    """Return a page; `content` is HTML, and `title` is plain text."""
+    html = _PAGE.format(title=escape(title), style=_STYLE, content=content)
+    response = Response(html, status=status, mimetype="text/html")
     response.headers["Content-Security-Policy"] = POLICY
     response.headers["Referrer-Policy"] = "no-referrer"
     return vary(response)
 
 
 def vary(response: Response) -> Response:
-    """Say that the answer depends on the Accept header, also where it is JSON."""
+    """Add Accept to the Vary header, also for JSON, and return the response."""
     response.vary.add("Accept")
     return response

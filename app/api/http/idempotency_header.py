@@ -1,4 +1,4 @@
-"""The Idempotency-Key header: a replay joins the first request instead of asking or writing again."""
+"""The Idempotency-Key header: a replay returns the result of the first request with the key."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _KEY = re.compile(PATTERN, re.ASCII)
 
 
 def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
-    """Take the request's key, if it sent one; give the id its first request made, if this is a replay.
+    """Claim the request's key, if any; for a replay, return the id that the first request created.
 
-    Where nothing of the request may be kept, the key is only looked at.
+    With `kept=False` the key is validated, but neither stored nor compared.
 
     Raises:
         ValidationFailed: the key is not 1 to 255 printable characters.
-        IdempotencyKeyReused: the key came before with another request.
+        IdempotencyKeyReused: the key was used before with another request.
 
     """
     key = _key()
@@ -36,7 +36,7 @@ def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
 
 
 def finish(session: Session, reference: str) -> None:
-    """Write down what the request's key stands for, if it sent one."""
+    """Store the id that the request created under its key, if it has one."""
     key = _key()
     if key is not None:
         idempotency.finish(session, caller().workspace_id, key, reference)

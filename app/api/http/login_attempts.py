@@ -1,4 +1,4 @@
-"""Attempts at a password: who may make one now, and what a wrong one costs the next."""
+"""Password attempts: their limits, their check and the counting of failures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.domain.errors import TooManyAttempts, Unavailable
 from app.infra import database_clock, metrics, passwords
 
 MAX_PER_NETWORK = (passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES) // 2
-"""Checks of one network at once, per process: no network alone can take every place in the queue."""
+"""Parallel checks per network and process, so that one network cannot fill the queue."""
 RETRY_SECONDS = 1
 _checking: Counter[str] = Counter()
 _lock = threading.Lock()
@@ -24,65 +24,66 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class LoginAttempt:
-    """A password tried for an e-mail, from the network of this request.
+    """A password attempt for an e-mail address, from the network of this request.
 
-    It is counted in two ways. Failures are counted by network, and by e-mail and network: strangers
-    elsewhere use up neither. And they are counted by e-mail alone, which slows guessing from many networks,
-    but never a network that the account has signed in from.
+    Failures are counted per network and per e-mail address and network; attackers in other networks cannot
+    use up these limits. Failures are also counted per e-mail address alone. This slows down guessing from
+    many networks, but never a network that the account has signed in from.
     """
 
     email: str
 
     @property
     def network(self) -> bytes:
-        """Give a digest of the network as this e-mail's."""
+        """Return a digest of the network and the e-mail address."""
         return login_throttle.keyed("network", self.email, network())
 
     def check_limits(self) -> None:
-        """Let it pass unless too many from this network failed.
+        """Check the limits of this network.
 
         Raises:
-            TooManyAttempts: they did.
+            TooManyAttempts: too many attempts from this network failed.
 
         """
         for failures in self._failures():
             failures.check()
 
     def account(self) -> Account | None:
-        """Read the account; the same queries are made for an e-mail that has none.
+        """Return the account; an unknown e-mail address causes the same queries.
 
         Raises:
-            TooManyAttempts: too many failed elsewhere, and the account never signed in from here.
+            TooManyAttempts: too many attempts failed, and the account never signed in from this network.
 
         """
         with services().database.reading() as session:
-            found = accounts.by_email(session, self.email)
-            known = sessions.has_signed_in_from(session, found.id if found else None, self.network)
+            account = accounts.by_email(session, self.email)
+            is_known = sessions.has_signed_in_from(session, account.id if account else None, self.network)
             wait = login_throttle.wait(session, self.email, now=database_clock.now())
-        if wait and not known:
+        if wait and not is_known:
             raise TooManyAttempts(retry_after=wait)
-        return found
+        return account
 
     def verify(self, stored: str | None, password: str) -> bool:
-        """Check the password against what is kept; it takes as long with nothing kept.
+        """Return whether the password matches the stored hash; without a hash the check takes as long.
 
         Raises:
-            TooManyAttempts: this network has many checked already; one that others fail must be told nothing.
-            Unavailable: too many wait to be checked.
+            TooManyAttempts: too many checks of this network are running, or its failures reached the limit
+                meanwhile, so that the outcome must not be revealed.
+            Unavailable: too many checks are queued.
 
         """
         with _network_slot(network()):
-            right = passwords.verify(stored, password)
-        if right:
+            is_correct = passwords.verify(stored, password)
+        if is_correct:
             self.check_limits()
             metrics.SIGN_INS.labels(outcome="right").inc()
-        return right
+        return is_correct
 
     def record_failure(self) -> None:
         """Count a failure.
 
         Raises:
-            TooManyAttempts: there were too many already.
+            TooManyAttempts: the limit had already been reached.
 
         """
         with services().database.transaction() as session:
@@ -101,7 +102,7 @@ class LoginAttempt:
 
 @contextmanager
 def record_outcome() -> Iterator[None]:
-    """Count for the operator the attempts that are not answered; the others are counted by their outcome."""
+    """Count rejected attempts in the metrics; checked attempts are counted by their outcome."""
     try:
         yield
     except (TooManyAttempts, Unavailable) as problem:
@@ -110,15 +111,15 @@ def record_outcome() -> Iterator[None]:
 
 
 @contextmanager
-def _network_slot(origin: str) -> Iterator[None]:
+def _network_slot(client_network: str) -> Iterator[None]:
     with _lock:
-        if _checking[origin] >= MAX_PER_NETWORK:
+        if _checking[client_network] >= MAX_PER_NETWORK:
             raise TooManyAttempts(retry_after=RETRY_SECONDS)
-        _checking[origin] += 1
+        _checking[client_network] += 1
     try:
         yield
     finally:
         with _lock:
-            _checking[origin] -= 1
-            if not _checking[origin]:
-                del _checking[origin]
+            _checking[client_network] -= 1
+            if not _checking[client_network]:
+                del _checking[client_network]

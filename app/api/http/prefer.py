@@ -1,4 +1,4 @@
-"""The Prefer header (RFC 7240): how long a caller waits for a queued answer."""
+"""The Prefer header (RFC 7240): how long a request waits for a queued job."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class WaitPreference:
-    """Seconds to wait, and what to say in Preference-Applied; None if nothing was preferred."""
+    """The wait in seconds, and the value of Preference-Applied; None without a preference."""
 
     seconds: int
     applied: str | None
 
 
 def wait_preference(default: int = DEFAULT_SECONDS) -> WaitPreference:
-    """Read what this request prefers; a preference that makes no sense is ignored, as the RFC asks.
+    """Return the preference of this request; an invalid one is ignored, as the RFC requires.
 
-    `respond-async` together with `wait` means: answer 202 once that time is over (RFC 7240, 4.3).
+    `respond-async` together with `wait` means a 202 after that time (RFC 7240, 4.3).
     """
     lines = request.headers.getlist("Prefer")
     preferences = [p.partition(";")[0].strip() for line in lines for p in line.split(",")]

@@ -1,10 +1,10 @@
-"""Rate limits of the endpoints, told in the headers of draft-ietf-httpapi-ratelimit-headers."""
+"""Rate limits of the endpoints, reported as in draft-ietf-httpapi-ratelimit-headers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from enum import StrEnum
-from functools import wraps
+from functools import partial, wraps
 from typing import ParamSpec
 
 from flask import Response, after_this_request
@@ -18,7 +18,7 @@ P = ParamSpec("P")
 
 
 class Policy(StrEnum):
-    """The limits a view can be under; the setting `limit_<value>` holds the figure."""
+    """The rate limit of a view; the setting `limit_<value>` holds its rate."""
 
     LOOKUP = "lookup"
     SPEND = "spend"
@@ -27,10 +27,9 @@ class Policy(StrEnum):
 
 
 def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Response]]:
-    """Limit a view per workspace and token; it stands under `auth_required`.
+    """Limit a view per workspace and token; place it below `auth_required`.
 
-    Raises (the view does):
-        RateLimited: there were more requests than the policy allows.
+    The view raises RateLimited if there were more requests than the policy allows.
 
     """
 
@@ -46,19 +45,16 @@ def limited(policy: Policy) -> Callable[[Callable[P, Response]], Callable[P, Res
 
 
 def _count(policy: Policy) -> None:
-    who = caller()
+    current = caller()
     rate: str = getattr(services().settings, f"limit_{policy}")
-    standing = services().limiter.hit(rate, policy.value, who.workspace_id, who.token_id)
+    status = services().limiter.hit(rate, policy.value, current.workspace_id, current.token_id)
 
-    def tell(response: Response) -> Response:
-        return _set_headers(response, policy, standing)
-
-    after_this_request(tell)
-    if not standing.allowed:
-        raise RateLimited(retry_after=standing.reset)
+    after_this_request(partial(_set_headers, policy, status))
+    if not status.allowed:
+        raise RateLimited(retry_after=status.reset)
 
 
-def _set_headers(response: Response, policy: Policy, standing: LimitStatus) -> Response:
-    response.headers["RateLimit-Policy"] = f'"{policy}";q={standing.quota};w={standing.window}'
-    response.headers["RateLimit"] = f'"{policy}";r={standing.remaining};t={standing.reset}'
+def _set_headers(policy: Policy, status: LimitStatus, response: Response) -> Response:
+    response.headers["RateLimit-Policy"] = f'"{policy}";q={status.quota};w={status.window}'
+    response.headers["RateLimit"] = f'"{policy}";r={status.remaining};t={status.reset}'
     return response

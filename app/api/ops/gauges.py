@@ -1,4 +1,4 @@
-"""Gauges: figures that are looked at when Prometheus asks; what cannot be looked at now is left out."""
+"""Gauges: metrics read at each scrape; those of an unavailable part are omitted."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from app.domain.kinds import Queue
 
 
 class Gauges(Collector):
-    """The state of the deployment, the same whichever process is asked."""
+    """Collects the state of the deployment, which is the same in every process."""
 
-    def __init__(self, parts: Readiness) -> None:
-        self._parts = parts
+    def __init__(self, probes: Readiness) -> None:
+        self._probes = probes
 
     def collect(self) -> Iterator[Metric]:
-        """Look at the database and at Redis; leave out the figures of what gives no answer."""
+        """Yield the metrics of the database and of Redis; omit those of a part that does not answer."""
         with suppress(ProbeTimeout, Unreachable):
-            yield from _of_database(self._parts.database())
+            yield from _of_database(self._probes.database())
         with suppress(ProbeTimeout, Unreachable):
-            yield _of_queues(self._parts.queue().lengths)
+            yield _of_queues(self._probes.queue().lengths)
 
 
-def _of_database(found: DatabaseStatus) -> Iterator[Metric]:
+def _of_database(status: DatabaseStatus) -> Iterator[Metric]:
     wait = GaugeMetricFamily(
-        "ext_oldest_job_seconds", "Seconds the oldest job has waited for a worker.", labels=["queue"]
+        "ext_oldest_job_seconds", "Seconds that the oldest job has waited for a worker.", labels=["queue"]
     )
     living = GaugeMetricFamily("ext_workers", "Workers that consume the queue.", labels=["queue"])
-    jobs = GaugeMetricFamily("ext_jobs", "Jobs that are not over.", labels=["kind", "status"])
-    for queue, standing in found.standings.items():
-        wait.add_metric([queue.value], standing.wait.total_seconds())
-        living.add_metric([queue.value], standing.consuming)
-    for count in found.counts:
+    jobs = GaugeMetricFamily("ext_jobs", "Unfinished jobs.", labels=["kind", "status"])
+    for queue, health in status.queues.items():
+        wait.add_metric([queue.value], health.wait.total_seconds())
+        living.add_metric([queue.value], health.consuming)
+    for count in status.counts:
         jobs.add_metric([count.kind.value, count.status.value], count.jobs)
-    yield from (wait, living, jobs, _of_clocks(found), _of_refusals(found))
-    if found.audit is not None:
-        yield from _of_audit(found.audit, found.now)
+    yield from (wait, living, jobs, _of_clocks(status), _of_refusals(status))
+    if status.audit is not None:
+        yield from _of_audit(status.audit, status.now)
 
 
-def _of_clocks(found: DatabaseStatus) -> GaugeMetricFamily:
+def _of_clocks(status: DatabaseStatus) -> GaugeMetricFamily:
     offset = GaugeMetricFamily(
         "ext_clock_offset_seconds",
         "Seconds by which the clock of a process is ahead of the database's.",
         labels=["process"],
     )
-    for process, seconds in clocks(found).items():
+    for process, seconds in clocks(status).items():
         offset.add_metric([process], seconds)
     return offset
 
 
-def _of_refusals(found: DatabaseStatus) -> CounterMetricFamily:
+def _of_refusals(status: DatabaseStatus) -> CounterMetricFamily:
     refused = CounterMetricFamily(
         "ext_messages_refused",
-        "Messages about jobs that a worker could not claim, by why.",
+        "Messages about jobs that a worker could not claim, by reason.",
         labels=["process", "reason"],
     )
-    for worker in found.workers:
+    for worker in status.workers:
         for reason in Refusal:
             refused.add_metric([worker.name, reason.value], worker.refused.get(reason.value, 0))
     return refused
@@ -76,11 +76,11 @@ def _of_audit(audit: Audit, now: datetime) -> Iterator[Metric]:
         value=(now - audit.at).total_seconds(),
     )
     faults = len(audit.faults or ())
-    yield GaugeMetricFamily("ext_audit_faults", "Faults that the last audit found.", value=faults)
+    yield GaugeMetricFamily("ext_audit_faults", "Faults found by the last audit.", value=faults)
 
 
 def _of_queues(lengths: dict[Queue, int]) -> GaugeMetricFamily:
-    messages = GaugeMetricFamily("ext_queue_messages", "Messages that wait in Redis.", labels=["queue"])
+    messages = GaugeMetricFamily("ext_queue_messages", "Messages waiting in Redis.", labels=["queue"])
     for queue, length in lengths.items():
         messages.add_metric([queue.value], length)
     return messages

@@ -1,4 +1,4 @@
-"""/healthz, /readyz and /metrics: for whoever runs the service, never for the world."""
+"""/healthz, /readyz and /metrics: endpoints for the operator, not for the public."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Pro
 
 
 class HealthOut(Schema):
-    """The process answers."""
+    """The liveness of the process."""
 
     status = String(required=True, metadata={"description": "`ok`"})
 
 
 class ReadinessOut(Schema):
-    """Whether jobs that are handed in now would be worked on, and what to do if not."""
+    """Whether new jobs would be processed, and what to do if not."""
 
     status = String(required=True, metadata={"description": "`ok` or `unavailable`"})
     checks = Dict(
@@ -40,19 +40,19 @@ class ReadinessOut(Schema):
         required=True,
         metadata={
             "description": (
-                "`database`, `queue`, `workers` and `progress`, each `ok`, or in a word what is wrong: "
-                "`unreachable`, `no_answer`, `refuses_writes`, `missing`, `without_queue`, `stalled`, "
-                "`unknown`. `clocks` is `differ` where the clock of a process is more than a second off the "
-                "database's; that is a warning only, since jobs get done nevertheless."
+                "`database`, `queue`, `workers` and `progress`: each `ok` or the kind of fault, which is "
+                "`unreachable`, `no_answer`, `refuses_writes`, `missing`, `without_queue`, `stalled` or "
+                "`unknown`. `clocks` is `differ` if the clock of a process is more than a second off the "
+                "database's clock. This is only a warning: jobs are still processed."
             )
         },
     )
-    detail = String(required=True, metadata={"description": "What to do about it, for people."})
+    detail = String(required=True, metadata={"description": "The remedy, for the operator."})
 
 
 _NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     503: {
-        "description": "Something is down; `checks` says what, and `detail` what to do.",
+        "description": "A part is down; `checks` says which, and `detail` what to do.",
         "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadinessOut"}}},
     }
 }
@@ -61,15 +61,15 @@ _NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 @blueprint.get("/healthz")
 @blueprint.output(HealthOut, description="The process is alive.")
 def healthz() -> Response:
-    """Tell that this process answers."""
+    """Report that this process is alive."""
     return json_response({"status": "ok"})
 
 
 @blueprint.get("/readyz")
-@blueprint.output(ReadinessOut, description="Jobs are taken in and worked on.")
+@blueprint.output(ReadinessOut, description="Jobs are accepted and processed.")
 @blueprint.doc(responses=_NOT_READY)
 def readyz() -> Response:
-    """Tell whether database, queue and workers are there and jobs get done; within two seconds."""
+    """Report whether database, queue and workers are available and jobs progress, within two seconds."""
     checks, detail = readiness(_probes(services()))
     ready = all(state == READY for part, state in checks.items() if part not in WARNINGS)
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "detail": detail}
@@ -79,21 +79,21 @@ def readyz() -> Response:
 @blueprint.get("/metrics")
 @blueprint.doc(hide=True)
 def metrics() -> Response:
-    """Return the figures for Prometheus to who sends METRICS_TOKEN; without one, to callers on loopback.
+    """Return the metrics for Prometheus to a caller with METRICS_TOKEN, or on loopback if none is set.
 
     Raises:
-        NotFound: to anybody else, as if nothing were here.
+        NotFound: the caller is not allowed; the endpoint appears not to exist.
 
     """
     if not _may_see_metrics(services().settings.metrics_token):
         raise NotFound
-    counted = REGISTRY
+    counters = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        counted = CollectorRegistry()
-        multiprocess.MultiProcessCollector(counted)  # type: ignore[no-untyped-call]
-    looked_at = CollectorRegistry()
-    looked_at.register(Gauges(_probes(services())))
-    return Response(generate_latest(counted) + generate_latest(looked_at), content_type=CONTENT_TYPE_LATEST)
+        counters = CollectorRegistry()
+        multiprocess.MultiProcessCollector(counters)  # type: ignore[no-untyped-call]
+    gauges = CollectorRegistry()
+    gauges.register(Gauges(_probes(services())))
+    return Response(generate_latest(counters) + generate_latest(gauges), content_type=CONTENT_TYPE_LATEST)
 
 
 def _may_see_metrics(token: str) -> bool:

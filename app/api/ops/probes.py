@@ -1,4 +1,4 @@
-"""Probes: ask a part of the service how it is, and do without its answer if it gives none in time."""
+"""Probes: check a part of the service within a time limit."""
 
 from __future__ import annotations
 
@@ -12,58 +12,58 @@ T = TypeVar("T")
 
 
 class ProbeTimeout(Exception):  # noqa: N818 -- it names what happened
-    """The part was asked and did not answer in time."""
+    """The part did not answer in time."""
 
 
 class Unreachable(Exception):  # noqa: N818 -- it names a state
-    """The part cannot be reached."""
+    """The part cannot be reached or used."""
 
 
 class Probe(Generic[T]):
-    """Ask in a thread, so that whoever wants to know never waits longer than `seconds`.
+    """Runs a check in a thread, so that the caller waits no longer than `seconds`.
 
-    While one question is without an answer no other is asked: a part that hangs must not be given more to
-    hang on, and whoever asks meanwhile shares the answer.
+    Only one check runs at a time, so that a hanging part does not accumulate threads. Callers that arrive
+    meanwhile share its result.
     """
 
-    def __init__(self, ask: Callable[[], T], *, seconds: float) -> None:
-        self._ask = ask
+    def __init__(self, check: Callable[[], T], *, seconds: float) -> None:
+        self._check = check
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._asked: _ProbeRun[T] | None = None
+        self._run: _ProbeRun[T] | None = None
 
     def __call__(self) -> T:
-        """Give the answer.
+        """Return the result of the check.
 
         Raises:
-            ProbeTimeout: there was none in time.
-            Unreachable: it cannot be reached, or not be used.
+            ProbeTimeout: the part did not answer in time.
+            Unreachable: the part cannot be reached or used.
 
         """
         with self._lock:
-            if self._asked is None or self._asked.over.is_set():
-                self._asked = _ProbeRun(self._ask)
-                threading.Thread(target=self._asked.run, name="probe", daemon=True).start()
-            asked = self._asked
-        if not asked.over.wait(self._seconds):
+            if self._run is None or self._run.done.is_set():
+                self._run = _ProbeRun(self._check)
+                threading.Thread(target=self._run.run, name="probe", daemon=True).start()
+            run = self._run
+        if not run.done.wait(self._seconds):
             raise ProbeTimeout
-        if asked.error is not None:
-            raise Unreachable from asked.error
-        return asked.answer[0]
+        if run.error is not None:
+            raise Unreachable from run.error
+        return run.result[0]
 
 
 class _ProbeRun(Generic[T]):
-    def __init__(self, ask: Callable[[], T]) -> None:
-        self._ask = ask
-        self.over = threading.Event()
-        self.answer: list[T] = []
+    def __init__(self, check: Callable[[], T]) -> None:
+        self._check = check
+        self.done = threading.Event()
+        self.result: list[T] = []
         self.error: Exception | None = None
 
     def run(self) -> None:
         try:
-            self.answer.append(self._ask())
+            self.result.append(self._check())
         except Exception as error:  # noqa: BLE001 -- whatever it is, the part is of no use now
-            log.warning("a part of the service cannot be used", error=type(error).__name__)
+            log.warning("probe failed", error=type(error).__name__)
             self.error = error
         finally:
-            self.over.set()
+            self.done.set()

@@ -1,4 +1,4 @@
-"""Schemas of contacts, companies and what can be had of them, as several answers show them."""
+"""Response schemas of contacts, companies and their values, shared by several endpoints."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ STATUSES = [status.value for status in EmailStatus]
 
 
 class LocationSchema(Schema):
-    """Where somebody or something is."""
+    """The location of a contact or company."""
 
     city = fields.String(allow_none=True, metadata={"example": "London"})
     country = fields.String(allow_none=True, metadata={"example": "GB", "description": "ISO 3166-1 alpha-2."})
 
 
 class ContactSchema(Schema):
-    """What may be shown of a contact before anything is revealed."""
+    """The fields of a contact that are visible before a reveal."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
     full_name = fields.String(allow_none=True, metadata={"example": "Ada Lovelace"})
@@ -53,7 +53,7 @@ class CompanySchema(Schema):
 
 
 class AvailableSchema(Schema):
-    """A kind of e-mail or phone that is known, masked, and what it would cost."""
+    """A masked e-mail address or phone number, and the price of revealing it."""
 
     field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
     type = fields.String(metadata={"example": "work"})
@@ -63,7 +63,7 @@ class AvailableSchema(Schema):
         allow_none=True,
         metadata={
             "example": DAY,
-            "description": "When it was last verified; of what the workspace does not own, only the day.",
+            "description": "When it was last verified; only the day if the workspace does not own the value.",
         },
     )
     owned = fields.Boolean(metadata={"example": False})
@@ -71,7 +71,7 @@ class AvailableSchema(Schema):
 
 
 class SourceSchema(Schema):
-    """Who gave a value, and since when."""
+    """A source of a value, and when it was seen."""
 
     provider = fields.String(metadata={"example": "sandbox"})
     kind = fields.String(metadata={"enum": ["import", "provider", "pattern"], "example": "provider"})
@@ -80,7 +80,7 @@ class SourceSchema(Schema):
 
 
 class EmailSchema(Schema):
-    """An e-mail address in full."""
+    """A revealed e-mail address."""
 
     email = fields.String(metadata={"example": "ada@acme.example"})
     type = fields.String(metadata={"enum": ["work", "personal"], "example": "work"})
@@ -93,7 +93,7 @@ class EmailSchema(Schema):
 
 
 class PhoneSchema(Schema):
-    """A phone number in full."""
+    """A revealed phone number."""
 
     e164 = fields.String(metadata={"example": "+442079460123"})
     national = fields.String(metadata={"example": "020 7946 0123"})
@@ -104,7 +104,7 @@ class PhoneSchema(Schema):
         metadata={
             "enum": ["mobile", "landline", "voip", "unknown"],
             "example": "landline",
-            "description": "What the digits tell; `type` is what was told.",
+            "description": "Derived from the digits; `type` is what the source reported.",
         }
     )
     status = fields.String(metadata={"enum": STATUSES, "example": "valid"})
@@ -112,28 +112,28 @@ class PhoneSchema(Schema):
     do_not_call = fields.Boolean(allow_none=True, metadata={"example": False})
     do_not_call_checked_at = fields.DateTime(
         allow_none=True,
-        metadata={"example": TIME, "description": "When that was looked up, or else when it was told."},
+        metadata={"example": TIME, "description": "When the status was looked up or reported."},
     )
     verified_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
     sources = fields.List(fields.Nested(SourceSchema))
 
 
 class ProvenanceSchema(Schema):
-    """Whose word a value is, and of when."""
+    """The source and the time of a value."""
 
     source = fields.String(allow_none=True, metadata={"example": "sandbox"})
     at = fields.DateTime(allow_none=True, metadata={"example": TIME})
 
 
 class FieldProvenanceSchema(Schema):
-    """Whose word each value is, by the fields of the contact and of the company."""
+    """The source and the time of each field of the contact and of the company."""
 
     contact = fields.Dict(
         keys=fields.String(),
         values=fields.Nested(ProvenanceSchema),
         metadata={
             "example": {"title": {"source": "sandbox", "at": TIME}},
-            "description": "The `location` by its parts; under `company` who said for whom the person works.",
+            "description": "`location` is split into its parts; `company` is the source of the employer.",
         },
     )
     company = fields.Dict(
@@ -144,13 +144,13 @@ class FieldProvenanceSchema(Schema):
 
 
 class ConflictingValueSchema(ProvenanceSchema):
-    """What somebody else said."""
+    """A differing value from another source."""
 
     value = fields.String(metadata={"example": "Engineer"})
 
 
 class ConflictSchema(ProvenanceSchema):
-    """A field of which something else was said, too: the value that stands, and the other one."""
+    """A field on which sources disagree: the current value and the other one."""
 
     entity = fields.String(metadata={"enum": ["contact", "company"], "example": "contact"})
     field = fields.String(metadata={"example": "title"})
@@ -159,7 +159,7 @@ class ConflictSchema(ProvenanceSchema):
 
 
 class SavedSchema(Schema):
-    """What the workspace saved of a person, in short."""
+    """A summary of the workspace's saved profile."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["prf"]})
     list = fields.String(allow_none=True, metadata={"example": "Prospects"})
@@ -169,7 +169,7 @@ class SavedSchema(Schema):
 
 
 class SavedCompanySchema(Schema):
-    """The company as it was saved."""
+    """The company in a saved profile."""
 
     name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
     domain = fields.String(allow_none=True, metadata={"example": "acme.example"})
@@ -192,7 +192,8 @@ class SavedProfileSchema(Schema):
     tags = fields.List(fields.String(), metadata={"example": ["engines"]})
     note = fields.String(allow_none=True, metadata={"example": "Met at the fair."})
     saved_by = fields.String(
-        allow_none=True, metadata={"example": EXAMPLES["acc"], "description": "Who saved it first."}
+        allow_none=True,
+        metadata={"example": EXAMPLES["acc"], "description": "The account that saved it first."},
     )
     captured_at = fields.DateTime(allow_none=True, metadata={"example": TIME})
     created_at = fields.DateTime(metadata={"example": TIME})

@@ -1,4 +1,4 @@
-"""Shared pieces of schemas: strict fields that load texts straight into normal forms."""
+"""Shared schema fields: strict types, and strings loaded in their normal form."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MAX_REFERENCE = 100
 
 
 class StrictSchema(Schema):
-    """Base of every request's schema: unknown fields are errors."""
+    """Base of the request schemas; unknown fields are errors."""
 
     class Meta:
-        """Say so to marshmallow."""
+        """Options of marshmallow."""
 
         unknown = RAISE
 
 
 class NonBlankString(fields.String):
-    """A text with at least one character that shows, trimmed, and a limit on its length."""
+    """A trimmed string with at least one visible character and a limited length."""
 
-    def __init__(self, longest: int = MAX_TEXT, **options: Any) -> None:
+    def __init__(self, max_length: int = MAX_TEXT, **options: Any) -> None:
         metadata = {"pattern": r"\S", **options.pop("metadata", {})}
-        super().__init__(validate=validate.Length(min=1, max=longest), metadata=metadata, **options)
+        super().__init__(validate=validate.Length(min=1, max=max_length), metadata=metadata, **options)
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
@@ -43,7 +43,7 @@ class NonBlankString(fields.String):
 
 
 class StrictBoolean(fields.Boolean):
-    """JSON's true or false, and nothing that looks like it."""
+    """A JSON boolean; strings and numbers are errors."""
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
@@ -54,7 +54,7 @@ class StrictBoolean(fields.Boolean):
 
 
 class AsciiInteger(fields.Integer):
-    """A whole number in an address: digits, and nothing else that Python would take for a number."""
+    """An integer in a URL, of ASCII digits; other forms that Python accepts are errors."""
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any
@@ -65,10 +65,10 @@ class AsciiInteger(fields.Integer):
 
 
 class NormalizedString(fields.String):
-    """A text that has a normal form (contract 2.4); loading gives the normal form."""
+    """A string that is loaded in its normal form (contract 2.4)."""
 
-    def __init__(self, form: Callable[[str], str], **options: Any) -> None:
-        self.form = form
+    def __init__(self, normalize: Callable[[str], str], **options: Any) -> None:
+        self.normalize_text = normalize
         super().__init__(validate=validate.Length(max=MAX_URL), **options)
 
     def _deserialize(
@@ -78,25 +78,25 @@ class NormalizedString(fields.String):
         if len(text) > MAX_URL:
             raise ValidationError(f"Longer than {MAX_URL} characters.")
         try:
-            return self.form(text)
+            return self.normalize_text(text)
         except InvalidValue as error:
             raise ValidationError(str(error)) from error
 
 
 def email(**options: Any) -> NormalizedString:
-    """Make a field for an e-mail address."""
+    """Return a field for an e-mail address."""
     return NormalizedString(
         emails.normal_email, metadata={"example": "ada@acme.example", "format": "email"}, **options
     )
 
 
 def website(**options: Any) -> NormalizedString:
-    """Make a field for a website, loaded as its registrable domain."""
+    """Return a field for a website, loaded as its registrable domain."""
     return NormalizedString(websites.normal_website, metadata={"example": "acme.example"}, **options)
 
 
 def profile_url(**options: Any) -> NormalizedString:
-    """Make a field for a person's profile URL."""
+    """Return a field for the profile URL of a person."""
     return NormalizedString(
         profiles.normal_profile_url,
         metadata={"example": "https://www.linkedin.com/in/ada-lovelace"},
@@ -105,7 +105,7 @@ def profile_url(**options: Any) -> NormalizedString:
 
 
 def company_url(**options: Any) -> NormalizedString:
-    """Make a field for a company's profile URL."""
+    """Return a field for the profile URL of a company."""
     return NormalizedString(
         profiles.normal_company_url,
         metadata={"example": "https://www.linkedin.com/company/acme"},
@@ -114,19 +114,19 @@ def company_url(**options: Any) -> NormalizedString:
 
 
 def phone(**options: Any) -> NormalizedString:
-    """Make a field for a phone number, loaded as E.164; it needs its country code."""
+    """Return a field for a phone number with a country code, loaded as E.164."""
     return NormalizedString(
         lambda text: phones.parse_phone(text).e164, metadata={"example": "+12025550143"}, **options
     )
 
 
 def contact_id(**options: Any) -> fields.String:
-    """Make a field for a contact's id; one of another shape is simply not known (404), not an error here."""
+    """Return a field for a contact id; a malformed id is an unknown contact (404), not an invalid field."""
     return NonBlankString(metadata={"example": ids.EXAMPLES["con"]}, **options)
 
 
 class SubjectSchema(StrictSchema):
-    """How a request names a person (contract 2.4). Null is the same as absent."""
+    """The identifiers of a person in a request (contract 2.4); null is the same as absent."""
 
     contact_id = contact_id(allow_none=True)
     linkedin_url = profile_url(allow_none=True)

@@ -1,4 +1,4 @@
-"""Schemas and checks of websites named by hashes, for both endpoints that take them."""
+"""Schemas and checks of hashed websites, shared by the two endpoints that accept them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATTERN = "^[0-9a-f]{64}$"
 
 
 class HashesSchema(StrictSchema):
-    """A website by its hash: one, or several that may be its own, the most specific first."""
+    """The hash of a website, or several candidates for it, most specific first."""
 
     hash = fields.String(
         metadata={"example": EXAMPLE, "description": "64 lower-case hexadecimal digits.", "pattern": PATTERN}
@@ -25,12 +25,12 @@ class HashesSchema(StrictSchema):
     hashes = fields.List(
         fields.String(metadata={"pattern": PATTERN}),
         validate=validate.Length(min=1, max=MAX_HASHES),
-        metadata={"example": [EXAMPLE], "description": "The first that is known wins."},
+        metadata={"example": [EXAMPLE], "description": "The first known hash is used."},
     )
 
 
 class PatternSchema(Schema):
-    """The form that a company's addresses follow."""
+    """The pattern of a company's e-mail addresses."""
 
     pattern = fields.String(metadata={"example": "{first}.{last}"})
     confidence = fields.Float(metadata={"example": 0.92})
@@ -38,31 +38,31 @@ class PatternSchema(Schema):
 
 
 def one_of(data: dict[str, Any], *names: str) -> None:
-    """Refuse a request that does not name its website in exactly one way."""
+    """Raise ValidationError unless exactly one of the fields is present."""
     if sum(name in data for name in names) != 1:
-        raise ValidationError(f"Give exactly one of {', '.join(names)}.")
+        raise ValidationError(f"Send exactly one of {', '.join(names)}.")
 
 
 def all_hashes(data: dict[str, Any]) -> list[str]:
-    """Give the hashes of a request, each once.
+    """Return the hashes of a request without duplicates.
 
     Raises:
-        BadHash: one is not 64 lower-case hexadecimal digits; the pointers say which.
+        BadHash: a hash is not 64 lower-case hexadecimal digits; its errors point to each such hash.
 
     """
-    places = (
+    by_pointer = (
         {"/hash": data["hash"]}
         if "hash" in data
         else {f"/hashes/{index}": text for index, text in enumerate(data["hashes"])}
     )
-    wrong = [
+    invalid = [
         FieldError(pointer, problem.detail)
-        for pointer, text in places.items()
+        for pointer, text in by_pointer.items()
         if (problem := _problem(text)) is not None
     ]
-    if wrong:
-        raise BadHash(errors=tuple(wrong))
-    return list(dict.fromkeys(places.values()))
+    if invalid:
+        raise BadHash(errors=tuple(invalid))
+    return list(dict.fromkeys(by_pointer.values()))
 
 
 def _problem(text: str) -> BadHash | None:

@@ -1,4 +1,4 @@
-"""The shape of every queued endpoint's answer (contract 2.3), and its schema for the OpenAPI document."""
+"""The response body of queued endpoints (contract 2.3) and its schema."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
 
 @dataclass(frozen=True, slots=True)
 class JobSnapshot:
-    """A job as it was read at one moment, what its workspace had then, and the reader's own reference.
+    """A job, its items and the balance of its workspace, read in one transaction.
 
-    `trace` is the receipt as far as it goes, `asking` the providers whose answers are waited for.
+    `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
+    are being queried.
     """
 
     job: Job
@@ -40,41 +41,41 @@ class JobSnapshot:
     asking: list[str] = field(default_factory=list)
 
 
-def job_body(sight: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
-    """Write the answer of a queued endpoint (contract 2.3)."""
-    job = sight.job
+def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
+    """Return the response body of a queued endpoint (contract 2.3)."""
+    job = snapshot.job
     owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
     return {
-        "job": _job(sight),
-        "result": _items_result(sight.items) if sight.items else _result(sight),
-        "trace": sight.trace,
+        "job": _job(snapshot),
+        "result": _items_result(snapshot.items) if snapshot.items else _result(snapshot),
+        "trace": snapshot.trace,
         "credits": {
             "charged": 0 if repeated else job.charged,
             "reserved": 0 if job.finished_at else job.held - job.charged,
-            "balance": sight.balance.available,
+            "balance": snapshot.balance.available,
             "already_owned": job.already_owned or owned,
         },
     }
 
 
-def _job(sight: JobSnapshot) -> dict[str, Any]:
-    shown = jobs.to_public(sight.job)
-    shown.pop("client_reference", None)
-    if sight.asking:
-        shown["progress"] |= {"asking": sight.asking}
-    reference = sight.client_reference
-    return shown if reference is None else shown | {"client_reference": reference}
+def _job(snapshot: JobSnapshot) -> dict[str, Any]:
+    body = jobs.to_public(snapshot.job)
+    body.pop("client_reference", None)
+    if snapshot.asking:
+        body["progress"] |= {"asking": snapshot.asking}
+    reference = snapshot.client_reference
+    return body if reference is None else body | {"client_reference": reference}
 
 
-def _result(sight: JobSnapshot) -> dict[str, Any] | None:
-    result = sight.job.result
-    if result is None or sight.client_reference is None:
+def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
+    result = snapshot.job.result
+    if result is None or snapshot.client_reference is None:
         return result
-    return {**result, "client_reference": sight.client_reference}
+    return {**result, "client_reference": snapshot.client_reference}
 
 
 def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
-    """Write the items of an enrichment that are done, and all of them once it is over."""
+    """Return the results of an enrichment; those of unfinished items are empty."""
     return {
         "items": [
             {
@@ -92,25 +93,25 @@ def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
 
 
 class ProgressSchema(Schema):
-    """How far a job is."""
+    """The progress of a job."""
 
     done = fields.Integer(metadata={"example": 1})
     total = fields.Integer(metadata={"example": 1})
     asking = fields.List(
         fields.String(),
-        metadata={"example": ["hunter"], "description": "Providers whose answers are waited for right now."},
+        metadata={"example": ["hunter"], "description": "Providers that are being queried now."},
     )
 
 
 class AskedBySchema(Schema):
-    """The account that asked."""
+    """The account that submitted the job."""
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["acc"]})
     name = fields.String(required=True, metadata={"example": "Ada Walker"})
 
 
 class JobSchema(Schema):
-    """One question, asked once, paid at most once, answered once."""
+    """A job, which is run and charged at most once for equal requests."""
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["job"]})
     kind = fields.String(required=True, metadata={"enum": [k.value for k in Kind], "example": "reveal.email"})
@@ -128,11 +129,11 @@ class JobSchema(Schema):
     )
     progress = fields.Nested(ProgressSchema, required=True)
     client_reference = fields.String(metadata={"example": "row-17"})
-    error = fields.Dict(metadata={"description": "Why a failed job has no answer: a problem object."})
+    error = fields.Dict(metadata={"description": "Why the job failed: a problem object."})
     asked_by = fields.Nested(
         AskedBySchema,
         allow_none=True,
-        metadata={"description": "In the list: who asked. Null once the account is gone."},
+        metadata={"description": "In the list: the account that submitted the job. Null once it is deleted."},
     )
     subject = fields.Dict(
         keys=fields.String(),
@@ -140,30 +141,30 @@ class JobSchema(Schema):
         allow_none=True,
         metadata={
             "example": {"full_name": "Ada Lovelace", "contact_id": ids.EXAMPLES["con"]},
-            "description": "In the list: whom the caller asked about, and the contact found. Null for"
-            " a suppressed person, for several people, and once the answer is no longer kept.",
+            "description": "In the list: the person requested, and the contact found. Null for a suppressed"
+            " person, for several people, and once the result has been deleted.",
         },
     )
-    charged = fields.Integer(metadata={"example": 1, "description": "In the list: credits spent."})
+    charged = fields.Integer(metadata={"example": 1, "description": "In the list: the credits charged."})
 
 
 class TraceSchema(Schema):
-    """One line of the receipt: who was asked, what came of it, what it cost in the provider's credits."""
+    """A line of the receipt: a provider call, its outcome and its cost."""
 
     provider = fields.String(metadata={"example": "sandbox"})
     field = fields.String(metadata={"enum": ["email", "phone", "person", "company", "verification"]})
     outcome = fields.String(metadata={"enum": [o.value for o in TraceOutcome], "example": "hit"})
     status = fields.String(metadata={"example": "valid"})
     latency_ms = fields.Integer(metadata={"example": 4})
-    cost = fields.Float(metadata={"example": 1, "description": "In the provider's own credits."})
+    cost = fields.Float(metadata={"example": 1, "description": "In the credits of the provider."})
     at = fields.DateTime(
-        metadata={"example": "2026-11-20T09:30:00.000Z", "description": "When it was asked."}
+        metadata={"example": "2026-11-20T09:30:00.000Z", "description": "When the provider was called."}
     )
-    item = fields.Integer(metadata={"example": 0, "description": "Which item of an enrichment it was about."})
+    item = fields.Integer(metadata={"example": 0, "description": "The index of the item in an enrichment."})
 
 
 class CreditsSchema(Schema):
-    """What the question cost, what it still holds, and what the workspace has left."""
+    """The credits charged and held for the job, and the balance of the workspace."""
 
     charged = fields.Integer(metadata={"example": 1})
     reserved = fields.Integer(metadata={"example": 0})
@@ -172,7 +173,7 @@ class CreditsSchema(Schema):
 
 
 class JobResponseSchema(Schema):
-    """The answer of every queued endpoint, over or not; `result` is null until there is one."""
+    """The response of a queued endpoint; `result` is null until there is one."""
 
     job = fields.Nested(JobSchema, required=True)
     result = fields.Dict(required=True, allow_none=True)
