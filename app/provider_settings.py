@@ -1,4 +1,4 @@
-"""Settings of providers: their keys, terms and order, whose names depend on the providers' own."""
+"""Settings of providers: keys, terms and order, in variables named after the providers."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ DEFAULT_ORDER = {
     "company": ("hunter", "prospeo", "pdl", "apollo", "rocketreach"),
     "verification": ("mx", "reacher"),
 }
-"""Who is asked for what if the settings do not say: the free and the quick before the dear and the slow.
+"""The default order of providers per field: free and fast ones before expensive and slow ones.
 
-The sandbox is not among them: it answers only where an order names it.
+The sandbox is not included; it is called only if a configured order names it.
 """
 DEFAULT = "default"
-"""The word that stands for USUAL_ORDER in a configured order, as in `default,sandbox`."""
+"""The word that stands for DEFAULT_ORDER in a configured order, as in `default,sandbox`."""
 KEYLESS = frozenset({"pattern", "mx"})
 KEYS = {"reacher": "BASE_URL"}
-"""What shows that a provider is to be used, where that is no key."""
+"""The setting that enables a provider, if it is not its API key."""
 _EU_CODES = "AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK"
 EUROPEAN_UNION = frozenset(_EU_CODES.split())
-_OURS = re.compile(
+_VARIABLE = re.compile(
     r"[A-Z][A-Z0-9_]*_(?:API_KEY|BASE_URL|WEBHOOK_URL|RATE|CREDIT_PRICE|DAILY_BUDGET|MISS_DAYS)"
     r"|PROVIDERS_(?:EMAIL|PHONE|PERSON|COMPANY|VERIFICATION)_[A-Z]{2}"
 )
-_FIGURE = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
+_NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,6})?")
 
 
 class SettingsError(RuntimeError):
-    """A setting is missing or makes no sense; the message names it and says what to do."""
+    """A setting is missing or invalid; the message names it and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """How one provider is reached and on what terms; None stands for what its file says.
+    """The credentials and terms of a provider; None means the default of its module.
 
-    `webhook_url` is where a vendor that insists on one may send its answers; they are fetched all the same.
-    `credit_price` is what one of its credits costs in the operator's money, `daily_budget` the credits it may
-    cost per UTC day, `miss_days` for how long its miss stands.
+    `webhook_url` is for vendors that require one; their results are polled nevertheless. `credit_price` is
+    the price of one of its credits in the operator's currency, `daily_budget` the limit of its credits per
+    UTC day, `miss_days` the time for which its miss is valid.
     """
 
     api_key: str = field(default="", repr=False)
@@ -67,89 +67,93 @@ class ProviderSettings:
 
 
 def pick(environment: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Give the variables that are settings of providers, sorted by name."""
-    return tuple((name, environment[name]) for name in sorted(filter(_OURS.fullmatch, environment)))
+    """Return the variables that are settings of providers, sorted by name."""
+    return tuple((name, environment[name]) for name in sorted(filter(_VARIABLE.fullmatch, environment)))
 
 
-def access(known: Mapping[str, str], provider: str) -> ProviderSettings:
-    """Give how the provider of this name is reached.
+def access(variables: Mapping[str, str], provider: str) -> ProviderSettings:
+    """Return the settings of a provider.
 
     Raises:
-        SettingsError: one of its figures cannot be read.
+        SettingsError: one of its numbers is invalid.
 
     """
     prefix = env_name(provider)
     return ProviderSettings(
-        api_key=known.get(f"{prefix}_API_KEY", ""),
-        base_url=known.get(f"{prefix}_BASE_URL", ""),
-        webhook_url=known.get(f"{prefix}_WEBHOOK_URL", ""),
-        rates=_rates(known, f"{prefix}_RATE"),
-        credit_price=figure(known, f"{prefix}_CREDIT_PRICE"),
-        daily_budget=figure(known, f"{prefix}_DAILY_BUDGET"),
-        miss_days=figure(known, f"{prefix}_MISS_DAYS"),
+        api_key=variables.get(f"{prefix}_API_KEY", ""),
+        base_url=variables.get(f"{prefix}_BASE_URL", ""),
+        webhook_url=variables.get(f"{prefix}_WEBHOOK_URL", ""),
+        rates=_rates(variables, f"{prefix}_RATE"),
+        credit_price=figure(variables, f"{prefix}_CREDIT_PRICE"),
+        daily_budget=figure(variables, f"{prefix}_DAILY_BUDGET"),
+        miss_days=figure(variables, f"{prefix}_MISS_DAYS"),
     )
 
 
-def default_order(known: Mapping[str, str], asked: str) -> tuple[str, ...]:
-    """Give who is asked for the field by default: everybody who needs no key, and those whose key is set."""
-    return tuple(one for one in DEFAULT_ORDER[asked] if one in KEYLESS or known.get(_shown_by(one)))
+def default_order(variables: Mapping[str, str], field_name: str) -> tuple[str, ...]:
+    """Return the default providers of a field: those that need no key, and those whose key is set."""
+    return tuple(
+        name
+        for name in DEFAULT_ORDER[field_name]
+        if name in KEYLESS or variables.get(_enabling_variable(name))
+    )
 
 
-def order_for(known: Mapping[str, str], asked: str, region: str | None) -> tuple[str, ...] | None:
-    """Give the order that is set for the country, or for the European Union if it is a member; or None."""
+def order_for(variables: Mapping[str, str], field_name: str, region: str | None) -> tuple[str, ...] | None:
+    """Return the order set for a country, or for the European Union if it is a member; else None."""
     for place in (region, "EU" if region in EUROPEAN_UNION else None):
-        said = known.get(f"PROVIDERS_{asked.upper()}_{place}") if place else None
-        if said is not None:
-            return order(known, asked, said)
+        value = variables.get(f"PROVIDERS_{field_name.upper()}_{place}") if place else None
+        if value is not None:
+            return order(variables, field_name, value)
     return None
 
 
-def order(known: Mapping[str, str], asked: str, said: str) -> tuple[str, ...]:
-    """Return the order that a setting names, each name once; `default` stands for the usual order."""
-    named = names(said)
+def order(variables: Mapping[str, str], field_name: str, value: str) -> tuple[str, ...]:
+    """Return the order in a setting without duplicates; `default` stands for the default order."""
+    named = names(value)
     if DEFAULT not in named:
         return named
     at = named.index(DEFAULT)
-    usual = [one for one in default_order(known, asked) if one not in named]
-    return (*named[:at], *usual, *named[at + 1 :])
+    inserted = [name for name in default_order(variables, field_name) if name not in named]
+    return (*named[:at], *inserted, *named[at + 1 :])
 
 
 def env_name(provider: str) -> str:
-    """Give what a provider's settings begin with: `HUNTER` of `hunter`."""
+    """Return the prefix of a provider's settings: `HUNTER` for `hunter`."""
     return provider.upper().replace("-", "_")
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Read names separated by commas, each once."""
+    """Return names separated by commas, without duplicates."""
     return tuple(dict.fromkeys(name.strip().lower() for name in text.split(",") if name.strip()))
 
 
-def figure(known: Mapping[str, str], name: str) -> float | None:
-    """Read a number that is not negative; None if there is none.
+def figure(variables: Mapping[str, str], name: str) -> float | None:
+    """Return the number in a setting, which must not be negative; None if it is empty.
 
     Raises:
-        SettingsError: it is something else.
+        SettingsError: the value is not such a number.
 
     """
-    said = known.get(name, "").strip()
-    if not said:
+    value = variables.get(name, "").strip()
+    if not value:
         return None
-    if not _FIGURE.fullmatch(said):
-        message = f"{name} is {said!r}; it must be a number such as 25 or 0.5."
+    if not _NUMBER.fullmatch(value):
+        message = f"{name} is {value!r}; it must be a number such as 25 or 0.5."
         raise SettingsError(message)
-    return float(said)
+    return float(value)
 
 
-def _shown_by(provider: str) -> str:
+def _enabling_variable(provider: str) -> str:
     return f"{env_name(provider)}_{KEYS.get(provider, 'API_KEY')}"
 
 
-def _rates(known: Mapping[str, str], name: str) -> tuple[Rate, ...] | None:
-    said = known.get(name, "").strip()
-    if not said:
+def _rates(variables: Mapping[str, str], name: str) -> tuple[Rate, ...] | None:
+    value = variables.get(name, "").strip()
+    if not value:
         return None
     try:
-        return parse_rates(said)
+        return parse_rates(value)
     except InvalidValue as error:
-        message = f"{name} is {said!r}. {error}"
+        message = f"{name} is {value!r}. {error}"
         raise SettingsError(message) from error

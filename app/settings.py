@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment; `.env.example` explains each in a line."""
+"""The settings, read once from the environment; `.env.example` describes each of them."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ __all__ = [
 ]
 
 REQUIRED = ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SUPPRESSION_KEY", "FLOWER_BASIC_AUTH")
-"""What has no default. Docker Compose writes the first two itself, from passwords that it asks for."""
+"""Settings without a default. Docker Compose derives the first two from the passwords it requires."""
 MIN_SECRET_LENGTH = 32
 MIN_PASSWORD_LENGTH = 12
 PLACEHOLDERS = ("change-me", "changeme", "token_urlsafe")
-"""What the example file and its comments say in place of a secret."""
+"""Texts of the example file that stand for a secret."""
 MIN_DISTINCT_PAIRS = 20
-"""Different pairs of neighbours in a secret; 32 random hexadecimal digits have 27 and more."""
+"""Distinct pairs of adjacent characters in a secret; 32 random hexadecimal digits have 27 or more."""
 MIN_DISTINCT_STEPS = 8
-"""Different distances between neighbours in a secret; an alphabet has one or two."""
-MIN_RETENTION_DAYS = 8  # days
+"""Distinct differences of adjacent characters in a secret; an alphabet has one or two."""
+MIN_RETENTION_DAYS = 8
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
-_MAKE_ONE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+_GENERATE = "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What an operator can choose. Times are in seconds unless the name says otherwise."""
+    """The settings of an operator; times are in seconds unless the name says otherwise."""
 
     database_url: str = field(repr=False)
     redis_url: str = field(repr=False)
@@ -97,43 +97,43 @@ class Settings:
     cost_ceiling_phone: float | None
     webhook_networks: tuple[str, ...]
     provider_variables: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    """`HUNTER_API_KEY`, `PROVIDERS_EMAIL_DE` and their like: settings whose names depend on others."""
+    """Variables named after a provider or country, such as `HUNTER_API_KEY` and `PROVIDERS_EMAIL_DE`."""
 
     def access(self, name: str) -> ProviderSettings:
-        """Give how the provider of this name is reached.
+        """Return the settings of a provider.
 
         Raises:
-            SettingsError: one of its figures cannot be read.
+            SettingsError: one of its numbers is invalid.
 
         """
         return provider_settings.access(dict(self.provider_variables), name)
 
-    def providers(self, asked: str, region: str | None = None) -> tuple[str, ...]:
-        """Give the names of those who are asked for this field, first to last.
+    def providers(self, field: str, region: str | None = None) -> tuple[str, ...]:
+        """Return the names of the providers of a field, in the order of their calls.
 
-        `region` is an ISO country, for which `PROVIDERS_EMAIL_DE` or, in the European Union,
-        `PROVIDERS_EMAIL_EU` may say otherwise.
+        `region` is an ISO country code. `PROVIDERS_EMAIL_DE` or, in the European Union, `PROVIDERS_EMAIL_EU`
+        overrides the default order.
         """
-        special = provider_settings.order_for(dict(self.provider_variables), asked, region)
-        if special is not None:
-            return special
-        usual: dict[str, tuple[str, ...]] = {
+        regional = provider_settings.order_for(dict(self.provider_variables), field, region)
+        if regional is not None:
+            return regional
+        default: dict[str, tuple[str, ...]] = {
             "email": self.providers_email,
             "phone": self.providers_phone,
             "person": self.providers_person,
             "company": self.providers_company,
             "verification": self.providers_verification,
         }
-        return usual[asked]
+        return default[field]
 
     @property
     def usual_age(self) -> timedelta:
-        """How old a known value may be before providers are asked again."""
+        """Return the age at which stored values become stale and providers are called again."""
         return timedelta(days=self.known_fresh_days)
 
     @property
     def prices(self) -> dict[str, int]:
-        """Credits for one found field, by the name under which the session shows them."""
+        """Return the credits for one revealed field, by the keys of the session's `prices`."""
         return {
             Kind.REVEAL_EMAIL.value: self.price_reveal_email,
             Kind.REVEAL_PHONE.value: self.price_reveal_phone,
@@ -141,33 +141,33 @@ class Settings:
 
 
 class _Environment(Env):
-    """The environment; what is wrong in it is collected, so that every fault is reported at once."""
+    """A reader of the environment that collects errors, so that all of them are reported at once."""
 
     def __init__(self) -> None:
         super().__init__(eager=False)
-        self.wrong: dict[str, str] = {}
+        self.errors: dict[str, str] = {}
 
     def faults(self) -> dict[str, str]:
-        """Return a sentence for each setting that is missing or wrong, by its name."""
+        """Return an error message for each missing or invalid setting, by its name."""
         try:
             self.seal()
         except EnvValidationError as error:
-            found = cast("dict[str, list[str]]", error.error_messages)
-            self.wrong |= {name: f"{name} is wrong: {' '.join(texts)}" for name, texts in found.items()}
-        return self.wrong
+            messages = cast("dict[str, list[str]]", error.error_messages)
+            self.errors |= {name: f"{name} is invalid: {' '.join(texts)}" for name, texts in messages.items()}
+        return self.errors
 
 
 def _collected(
     reader: Callable[Concatenate[_Environment, str, P], R],
 ) -> Callable[Concatenate[_Environment, str, P], R]:
-    """Collect the reader's SettingsError instead of raising it; the value is None then."""
+    """Wrap a reader so that it collects a SettingsError and returns None instead of raising it."""
 
     @wraps(reader)
     def collecting(env: _Environment, name: str, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return reader(env, name, *args, **kwargs)
         except SettingsError as error:
-            env.wrong[name] = str(error)
+            env.errors[name] = str(error)
             return cast("R", None)
 
     return collecting
@@ -175,10 +175,10 @@ def _collected(
 
 @cache
 def load() -> Settings:
-    """Read the environment.
+    """Return the settings of the environment.
 
     Raises:
-        SettingsError: a secret or an address is missing, or a value has the wrong type; with a line for each.
+        SettingsError: settings are missing or invalid; the message has a line for each.
 
     """
     settings, faults = read()
@@ -188,25 +188,25 @@ def load() -> Settings:
 
 
 def read() -> tuple[Settings, dict[str, str]]:
-    """Return the settings, and a sentence for each that is missing or wrong; its field is then None."""
+    """Return the settings, and an error for each missing or invalid one, whose field is then None."""
     env = _Environment()
     settings = _settings(env)
     faults = env.faults()
     if settings.secret_key and settings.secret_key == settings.suppression_key:
         faults["SECRET_KEY"] = (
-            "SECRET_KEY and SUPPRESSION_KEY are equal. Set SECRET_KEY to a secret of its own "
-            f"(the suppression list depends on the other): {_MAKE_ONE}"
+            "SECRET_KEY and SUPPRESSION_KEY are equal. Set SECRET_KEY to another secret "
+            f"(the suppression list depends on SUPPRESSION_KEY): {_GENERATE}"
         )
     return settings, faults
 
 
 def flower_login_fault(login: str) -> str | None:
-    """Return what is wrong with Flower's login, which is `name:password`; None if nothing is."""
+    """Return an error for an invalid login for Flower, which is `name:password`; else None."""
     name, _, password = login.partition(":")
     if not (name and password):
-        return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, as made by: {_MAKE_ONE}"
+        return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, with a password from: {_GENERATE}"
     if len(password) < MIN_PASSWORD_LENGTH or len(set(password)) < MIN_DISTINCT_STEPS:
-        return f"FLOWER_BASIC_AUTH has a weak password. Set it to name:password, as made by: {_MAKE_ONE}"
+        return f"FLOWER_BASIC_AUTH has a weak password. Set it to name:password, with a password from: {_GENERATE}"
     return None
 
 
@@ -261,35 +261,35 @@ def _settings(env: _Environment) -> Settings:
 
 
 @_collected
-def _order(env: _Environment, name: str, asked: str) -> tuple[str, ...]:
-    said = env.str(name, None)
-    return provider_settings.order(os.environ, asked, provider_settings.DEFAULT if said is None else said)
+def _order(env: _Environment, name: str, field: str) -> tuple[str, ...]:
+    value = env.str(name, None)
+    return provider_settings.order(os.environ, field, provider_settings.DEFAULT if value is None else value)
 
 
 @_collected
 def _one_of(env: _Environment, name: str, *allowed: str) -> str:
     value = env.str(name, allowed[0]).strip().lower()
     if value not in allowed:
-        message = f"{name} is {value!r}; it may be {' or '.join(allowed)}."
+        message = f"{name} is {value!r}; it must be {' or '.join(allowed)}."
         raise SettingsError(message)
     return value
 
 
 @_collected
-def _limit(env: _Environment, name: str, usual: str) -> str:
-    value: str = env.str(name, usual)
+def _limit(env: _Environment, name: str, default: str) -> str:
+    value: str = env.str(name, default)
     try:
         parse(value)
     except ValueError as error:
-        message = f"{name} is {value!r}. Write a limit such as {usual}."
+        message = f"{name} is {value!r}. Use a limit such as {default}."
         raise SettingsError(message) from error
     return value
 
 
 @_collected
-def _retention(env: _Environment, name: str, usual: int) -> int:
-    """Read for how long ended jobs keep their answers: longer than idempotency keys, which stand for them."""
-    days = env.int(name, usual)
+def _retention(env: _Environment, name: str, default: int) -> int:
+    """Return the retention of finished jobs; it must exceed that of the idempotency keys."""
+    days = env.int(name, default)
     if days < MIN_RETENTION_DAYS:
         message = f"{name} is {days}; it must be at least {MIN_RETENTION_DAYS}."
         raise SettingsError(message)
@@ -297,34 +297,36 @@ def _retention(env: _Environment, name: str, usual: int) -> int:
 
 
 @_collected
-def _share(env: _Environment, name: str, usual: float) -> float:
-    share = env.float(name, usual)
+def _share(env: _Environment, name: str, default: float) -> float:
+    share = env.float(name, default)
     if not 0 <= share <= 1:
-        message = f"{name} is {share}; it must be a share between 0 and 1, such as {usual}."
+        message = f"{name} is {share}; it must be a share between 0 and 1, such as {default}."
         raise SettingsError(message)
     return share
 
 
 @_collected
 def _networks(env: _Environment, name: str) -> tuple[str, ...]:
-    """Read IP networks, separated by commas; a network has no bits set behind its prefix."""
+    """Return IP networks separated by commas; a network must have no host bits set."""
     networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
     for network in networks:
         try:
             ip_network(network)
         except ValueError as error:
-            message = f"{name} has {network!r} in it; it takes networks such as 10.20.0.0/16."
+            message = f"{name} contains {network!r}; it must be a list of networks such as 10.20.0.0/16."
             raise SettingsError(message) from error
     return networks
 
 
 @_collected
 def _origins(env: _Environment, name: str) -> tuple[str, ...]:
-    """Read origins, separated by commas, written as browsers send them (RFC 6454, 6.2); never all at once."""
+    """Return origins separated by commas, as browsers send them (RFC 6454, 6.2); `*` is an error."""
     origins = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
     for origin in origins:
         if not _ORIGIN.fullmatch(origin):
-            message = f"{name} has {origin!r} in it; it takes origins such as chrome-extension://<id>."
+            message = (
+                f"{name} contains {origin!r}; it must be a list of origins such as chrome-extension://<id>."
+            )
             raise SettingsError(message)
     return origins
 
@@ -336,13 +338,13 @@ def _ceiling(env: _Environment, name: str) -> float | None:
 
 @_collected
 def _redis_url(env: _Environment, name: str, example: str) -> str:
-    """Read a URL with a password in it; whoever could not read it later would quote a piece of it."""
+    """Return a valid URL; checked here, because a later error could quote a part of its password."""
     value = _set(env, name, f"for example {example}")
     try:
         parse_url(value)  # type: ignore[no-untyped-call]
     except ValueError:
         message = (
-            f"{name} is no URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
+            f"{name} is not a URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
         )
         raise SettingsError(message) from None
     return value
@@ -369,29 +371,29 @@ def _secret(env: _Environment, name: str, *, may_be_guessable: bool = False) -> 
     elif len(value) < MIN_SECRET_LENGTH:
         fault = f"is shorter than {MIN_SECRET_LENGTH} characters"
     elif is_guessable(value) and not may_be_guessable:
-        fault = "can be guessed: it repeats itself, or is the example's text"
+        fault = "can be guessed: it repeats itself or is the text of the example"
     else:
         return value
-    message = f"{name} {fault}. Set it to a random one: {_MAKE_ONE}"
+    message = f"{name} {fault}. Set it to a random value: {_GENERATE}"
     raise SettingsError(message)
 
 
 def suppression_key_fault(key: str) -> str | None:
-    """Return what is wrong with a suppression key that the service starts with; None if nothing is.
+    """Return a warning for a guessable suppression key; else None.
 
-    A key in use is not refused: suppressed people cannot be found again under another one.
+    A guessable key is accepted, because entries of the suppression list do not match under another key.
     """
     if len(key) < MIN_SECRET_LENGTH or not is_guessable(key):
         return None
     return (
-        "SUPPRESSION_KEY can be guessed: it repeats itself, or is the example's text. While nobody is on the "
-        f"suppression list, set it to a random one: {_MAKE_ONE}; later the people on it must be added again."
+        "SUPPRESSION_KEY can be guessed: it repeats itself or is the text of the example. While the "
+        f"suppression list is empty, set it to a random value: {_GENERATE}; later, all entries must be added again."
     )
 
 
 def is_guessable(secret: str) -> bool:
-    """Tell whether the secret repeats itself, counts up, or holds a placeholder of the example file."""
-    neighbours = list(pairwise(secret))
-    steps = {ord(after) - ord(before) for before, after in neighbours}
-    copied = any(text in secret.lower() for text in PLACEHOLDERS)
-    return copied or len(set(neighbours)) < MIN_DISTINCT_PAIRS or len(steps) < MIN_DISTINCT_STEPS
+    """Return whether the secret repeats itself, counts up or contains a placeholder."""
+    pairs = list(pairwise(secret))
+    steps = {ord(after) - ord(before) for before, after in pairs}
+    is_placeholder = any(text in secret.lower() for text in PLACEHOLDERS)
+    return is_placeholder or len(set(pairs)) < MIN_DISTINCT_PAIRS or len(steps) < MIN_DISTINCT_STEPS

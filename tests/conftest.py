@@ -162,7 +162,7 @@ def session(database: Database) -> Iterator[Session]:
 def ears_are_closed() -> Iterator[None]:
     """See at the end that no test left an ear open: it would go on, and stumble over what others patch."""
     yield
-    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "ear"])
+    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "job-listener"])
 
 
 @pytest.fixture(scope="session")

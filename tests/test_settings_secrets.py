@@ -47,7 +47,7 @@ def test_a_url_that_cannot_be_read_is_told_by_its_name_and_never_quoted(
 ) -> None:
     monkeypatch.setenv(name, value)
 
-    with pytest.raises(SettingsError, match=f"^{name} is no URL such as") as caught:
+    with pytest.raises(SettingsError, match=f"^{name} is not a URL such as") as caught:
         Database(app_settings.load.__wrapped__().database_url)
 
     assert "canary" not in "".join(traceback.format_exception(caught.value))

@@ -1,4 +1,4 @@
-"""A fuse: after one failure, do without the thing for a while instead of waiting for it every time."""
+"""Circuit breaker: after a failure, calls are refused for a while instead of waiting each time."""
 
 from __future__ import annotations
 
@@ -9,59 +9,57 @@ from types import TracebackType
 
 
 class CircuitOpen(Exception):  # noqa: N818 -- it names a state
-    """The fuse is out; the thing behind it was not asked."""
+    """The circuit is open; the call was not made."""
 
 
 class CircuitBreaker:
-    """Guard calls: `with fuse: …`. A listed error inside blows it for so many seconds.
+    """Guards calls: `with breaker: …`. One of `errors` inside opens the circuit for `seconds`.
 
-    They are twice as many after each trial that fails, too, up to the longest.
-
-    When the time is over, one caller goes through as a trial while the others are still refused; its
-    success mends the fuse. No lock is held during the call.
+    After that time one call is let through as a trial, while others are still refused. Its success closes
+    the circuit; each failed trial doubles the time, up to `max_seconds`. No lock is held during the call.
     """
 
     def __init__(
         self,
         *errors: type[Exception],
         seconds: float = 2.0,
-        longest: float = 8.0,
+        max_seconds: float = 8.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._errors = errors
-        self._first = seconds
-        self._longest = longest
+        self._initial_seconds = seconds
+        self._max_seconds = max_seconds
         self._seconds = seconds
         self._clock = clock
-        self._closed_until: float | None = None
-        self._blown_at: float | None = None
-        self._deciding = threading.Lock()
+        self._open_until: float | None = None
+        self._opened_at: float | None = None
+        self._lock = threading.Lock()
 
     def __enter__(self) -> None:
-        """Let the call through.
+        """Allow the call.
 
         Raises:
-            Blown: the last call failed just now.
+            CircuitOpen: a recent call failed.
 
         """
-        with self._deciding:
-            if self._closed_until is None:
+        with self._lock:
+            if self._open_until is None:
                 return
             now = self._clock()
-            if now < self._closed_until:
+            if now < self._open_until:
                 raise CircuitOpen
-            self._closed_until = now + self._seconds
+            self._open_until = now + self._seconds
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Blow on a listed error, mend on success."""
+        """Open the circuit on a listed error, close it on success."""
         if kind is None:
-            self._closed_until, self._blown_at, self._seconds = None, None, self._first
+            self._open_until, self._opened_at, self._seconds = None, None, self._initial_seconds
         elif issubclass(kind, self._errors):
             now = self._clock()
             if (
-                self._blown_at is not None and now - self._blown_at >= self._first
-            ):  # not those who fail together
-                self._seconds = min(2 * self._seconds, self._longest)
-            self._closed_until, self._blown_at = now + self._seconds, now
+                self._opened_at is not None and now - self._opened_at >= self._initial_seconds
+            ):  # not for calls that failed at the same time
+                self._seconds = min(2 * self._seconds, self._max_seconds)
+            self._open_until, self._opened_at = now + self._seconds, now

@@ -1,4 +1,4 @@
-"""The process's own clock; for what another process compares there is `app.infra.database_clock`."""
+"""The clock of the process; `app.infra.database_clock` is for times that several processes compare."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """Return this process's own time; only for what no other process compares."""
+    """Return the time of this process, for values that no other process compares."""
     return datetime.now(UTC)
 
 
 def rfc3339(moment: datetime | None) -> str | None:
-    """Write a time as RFC 3339 in UTC with milliseconds and a Z."""
+    """Return a time as RFC 3339 text in UTC with milliseconds and a Z."""
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""The database: one engine and its transactions."""
+"""The database engine, its transactions and its column types."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from app.settings import SettingsError
 
 BUSY_SECONDS = 5
 TRANSACTION_SECONDS = 10.0
-"""How long a transaction may last, unless it is known to be long; then its connection is hung up on."""
+"""The default time limit of a transaction; after it, its connection is closed."""
 POOL_SIZE = 10
 IDLE_SECONDS = 30.0
-"""A connection that was not used for so long is asked whether it still leads anywhere."""
+"""A pooled connection that was idle for longer is tested with a query."""
 _USED_AT = "used_at"
 _RETRY_SECONDS = (0.001, 0.003)
-"""Between two looks whether another process has written to SQLite."""
-# What the server shall do about a client that is gone or frozen, so that its locks are not held for hours.
+"""The range of the delay between two attempts to lock SQLite."""
+# Settings for the server, so that a client that is gone or frozen does not hold its locks for hours.
 _SERVER_SIDE = " ".join(
     f"-c {name}={value}"
     for name, value in {
@@ -58,22 +58,22 @@ _SERVER_SIDE = " ".join(
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware UTC times in, aware UTC times out, whatever the database stores."""
+    """A column of timezone-aware UTC times, independent of how the database stores them."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse naive times; store UTC."""
+        """Return the time in UTC; naive times are an error."""
         if value is None:
             return None
         if value.tzinfo is None:
-            raise ValueError("a time must be aware")
+            raise ValueError("the time must be timezone-aware")
         moment = value.astimezone(UTC)
         return moment.replace(tzinfo=None) if dialect.name == "sqlite" else moment
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 -- SQLAlchemy's signature
-        """Give the time back as UTC."""
+        """Return the time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -83,7 +83,7 @@ Json = JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresq
 
 
 class Base(DeclarativeBase):
-    """What every table inherits: named constraints, so that migrations can find them again."""
+    """Base of the tables. It names constraints, so that migrations can refer to them."""
 
     metadata = MetaData(
         naming_convention={
@@ -98,16 +98,16 @@ class Base(DeclarativeBase):
 
 
 class Database:
-    """One engine of a process and its transactions.
+    """The engine of a process and its transactions.
 
-    `seconds` is how long a transaction may last on a server that others wait for; None where nobody waits.
+    `seconds` limits each transaction, because other processes wait for its locks; None means no limit.
     """
 
     def __init__(self, url: str, *, seconds: float | None = TRANSACTION_SECONDS) -> None:
         self.engine = _engine(url)
         self.seconds = seconds
-        # SQLite has one writer. Waiting for it here lets other threads and greenlets run; waiting inside
-        # SQLite would stop a whole gevent process.
+        # SQLite has one writer. Waiting for a lock in Python lets other threads and greenlets run; waiting
+        # inside SQLite would block the whole gevent process.
         self._writer = threading.Lock() if self.is_sqlite else nullcontext()
         self._reader = (
             self.engine.execution_options(sqlite_begin="BEGIN")
@@ -117,16 +117,16 @@ class Database:
 
     @property
     def is_sqlite(self) -> bool:
-        """Tell whether this is the embedded database."""
+        """Return whether this is the embedded database."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
     def transaction(self, *, no_deadline: bool = False) -> Iterator[Session]:
-        """Open a session, commit at the end, roll back on any error; `at_leisure` it may take its time.
+        """Open a session, commit at the end, roll back on any error; `no_deadline` lifts the time limit.
 
         Raises:
             Unavailable: the database cannot be reached, is too busy, or did not answer in time. Nothing was
-                written, unless the very last answer, that to the commit, was lost.
+                written, unless only the reply to the commit was lost.
 
         """
         with (
@@ -140,7 +140,7 @@ class Database:
 
     @contextmanager
     def reading(self, *, no_deadline: bool = False) -> Iterator[Session]:
-        """Open a session that takes no write lock; `at_leisure` it may take its time.
+        """Open a session that takes no write lock; `no_deadline` lifts the time limit.
 
         Raises:
             Unavailable: the database cannot be reached, or did not answer in time.
@@ -155,7 +155,7 @@ class Database:
 
 
 def insert(session: Session, table: type[Base]) -> sqlite.Insert | postgresql.Insert:
-    """Begin an INSERT that can say `on_conflict_do_nothing` or `…_update` on the session's database."""
+    """Return an INSERT for the session's database that supports `on_conflict_do_nothing` and `…_update`."""
     if session.get_bind().dialect.name == "sqlite":
         return sqlite.insert(table)
     return postgresql.insert(table)
@@ -174,26 +174,24 @@ def _as_unavailable() -> Iterator[None]:
 
 
 def parsed_url(url: str) -> URL:
-    """Read the URL of a database; a bare `postgresql` names the driver that is installed.
+    """Return the parsed URL of a database; a bare `postgresql` selects the installed driver.
 
     Raises:
-        SettingsError: it is not a URL, or of another database.
+        SettingsError: it is not a URL, or is that of another kind of database.
 
     """
     try:
         parsed = make_url(url)
-    except (ArgumentError, ValueError):  # it quotes pieces, and there is a password in it
+    except (ArgumentError, ValueError):  # the error quotes the URL, which contains a password
         message = (
-            "DATABASE_URL is no URL such as postgresql://user:password@host/database."
+            "DATABASE_URL is not a URL such as postgresql://user:password@host/database."
             " Write / as %2F, @ as %40 and # as %23 in the password."
         )
         raise SettingsError(message) from None
     if parsed.drivername in {"postgres", "postgresql"}:
         parsed = parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername not in {"postgresql+psycopg", "sqlite", "sqlite+pysqlite"}:
-        raise SettingsError(
-            "DATABASE_URL names no database that is known here. Write postgresql:// or sqlite:///"
-        )
+        raise SettingsError("DATABASE_URL is not of a supported database. Use postgresql:// or sqlite:///")
     return parsed
 
 
@@ -201,18 +199,18 @@ def _engine(url: str) -> Engine:
     parsed = parsed_url(url)
     if parsed.get_backend_name() != "sqlite":
         # The driver's own limit for connecting is two minutes.
-        usual = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
+        defaults = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
         engine = create_engine(
-            parsed.set(query={**usual, **parsed.query}),
+            parsed.set(query={**defaults, **parsed.query}),
             hide_parameters=True,
-            isolation_level="READ COMMITTED",  # conditional updates look again after waiting for a row
+            isolation_level="READ COMMITTED",  # conditional updates see the row as it is after a lock wait
             pool_size=POOL_SIZE,
             max_overflow=POOL_SIZE,
             pool_timeout=BUSY_SECONDS,
         )
-        event.listen(engine, "connect", require_utf8, insert=True)  # before SQLAlchemy's own first queries
+        event.listen(engine, "connect", require_utf8, insert=True)  # before the first queries of SQLAlchemy
         TransactionReaper(engine)
-        event.listen(engine, "checkout", _require_alive)  # under the time limit
+        event.listen(engine, "checkout", _require_alive)  # within the time limit
         for use in ("connect", "checkin"):
             event.listen(engine, use, _note_use)
         return engine
@@ -228,14 +226,14 @@ def _engine(url: str) -> Engine:
 
 
 def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
-    """Check that the pooled connection still leads to the server, with no round trip if it was used lately.
+    """Check that the pooled connection is alive, without a round trip if it was used recently.
 
-    A server that ends a connection says so on the socket, which is read without waiting: first its last
-    message, then the end. Only a network that drops connections silently, as firewalls do with idle ones,
-    takes a question to find out. Where a connection dies later, the transaction raises `Unavailable`.
+    A server that closes a connection sends a last message and the end of the stream, which are read here
+    without blocking. Only a network that drops connections silently, as firewalls do with idle ones,
+    requires a query. If a connection fails later, the transaction raises `Unavailable`.
 
     Raises:
-        InvalidatePoolError: it does not; SQLAlchemy then makes a new one, and keeps none of the old.
+        InvalidatePoolError: the connection is dead; SQLAlchemy replaces it and the rest of the pool.
 
     """
     idle = time.monotonic() - record.info.get(_USED_AT, -math.inf)
@@ -243,7 +241,7 @@ def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: 
         connection.pgconn.consume_input()
         connection.pgconn.consume_input()
         if idle > IDLE_SECONDS:
-            connection.autocommit = True  # or it would begin a transaction
+            connection.autocommit = True  # so that the query does not begin a transaction
             connection.execute("SELECT 1")
             connection.autocommit = False
     except connection.Error as error:
@@ -255,18 +253,18 @@ def _note_use(_connection: Any, record: Any) -> None:  # noqa: ANN401 -- psycopg
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection
-    connection.isolation_level = None  # the driver would open transactions by itself, and too late
+    connection.isolation_level = None  # the driver would begin transactions implicitly, and too late
     for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
-    """Begin, and wait here for a writer in another process: SQLite would wait with the whole process."""
+    """Begin, and wait in Python for a writer in another process: SQLite would block the whole process."""
     begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
     if begin == "BEGIN":  # takes no lock yet
         connection.exec_driver_sql(begin)
         return
-    until = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + BUSY_SECONDS
     driver = connection.connection.driver_connection
     driver.execute("PRAGMA busy_timeout=0")
     try:
@@ -275,9 +273,9 @@ def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of a
                 connection.exec_driver_sql(begin)
             except OperationalError as error:
                 busy = getattr(error.orig, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY
-                if not busy or time.monotonic() >= until:
+                if not busy or time.monotonic() >= deadline:
                     raise
-                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 -- no secret
+                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 -- not a secret
             else:
                 return
     finally:

@@ -1,4 +1,4 @@
-"""The encoding of a PostgreSQL database, checked before anything else is asked of it."""
+"""Check of the encoding of a PostgreSQL database, before its first query."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from app.settings import SettingsError
 
 
 def require_utf8(connection: Any, _record: object) -> None:  # noqa: ANN401 -- psycopg's connection
-    """Refuse a database that cannot store every name; the server reports its encoding at sign-in.
+    """Reject a database that cannot store every name; the server reports its encoding at connection.
 
     Raises:
-        SettingsError: its encoding is not UTF8.
+        SettingsError: the encoding is not UTF8.
 
     """
     encoding = connection.info.parameter_status("server_encoding")
@@ -21,6 +21,6 @@ def require_utf8(connection: Any, _record: object) -> None:  # noqa: ANN401 -- p
     connection.close()
     message = (
         f"The database {name!r} has the encoding {encoding}; it must be UTF8. Create another one"
-        " and name it in DATABASE_URL: createdb --template=template0 --encoding=UTF8 NAME"
+        " and set DATABASE_URL to it: createdb --template=template0 --encoding=UTF8 NAME"
     )
     raise SettingsError(message)

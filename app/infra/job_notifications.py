@@ -1,7 +1,7 @@
-"""The bell: workers ring when a job is over, and whoever waits for it in a web process wakes up.
+"""Notifications of finished jobs, from workers to the requests that wait for them.
 
-One subscription and one thread per process, however many requests wait. A ring may be lost; so a waiter
-looks at the job's row before it sleeps and when it wakes, and after a reconnect everybody looks.
+A web process has one Redis subscription and one thread for all waiting requests. A notification may be lost.
+Therefore a request reads the job's row before it sleeps and when it wakes, and a reconnect wakes all of them.
 """
 
 from __future__ import annotations
@@ -24,46 +24,46 @@ RECONNECT_SECONDS = 0.5
 
 
 class JobNotifier:
-    """The workers' end: `ring` tells every web process that a job is over."""
+    """Publishes finished jobs to every web process."""
 
     def __init__(self, url: str) -> None:
-        self._line = redis_client.guarded(url)
+        self._redis = redis_client.guarded(url)
 
     def notify(self, job_id: str) -> None:
-        """Ring once; if Redis is away, nobody hears it and the row has to do."""
+        """Publish once; if Redis is unavailable, waiting requests find the result in the job's row."""
         try:
-            with self._line.fuse:
-                self._line.client.publish(CHANNEL, job_id)
+            with self._redis.breaker:
+                self._redis.client.publish(CHANNEL, job_id)
         except (RedisError, OSError, CircuitOpen):
-            log.debug("nobody heard the bell", job=job_id)
+            log.debug("could not publish job notification", job=job_id)
 
 
 class JobListener:
-    """A web process's end: `waiting` gives an event that is set when the job's bell rings."""
+    """Receives notifications in a web process and wakes the requests that wait for them."""
 
     def __init__(self, url: str) -> None:
         self._url = url
         self._waiters: defaultdict[str, list[threading.Event]] = defaultdict(list)
         self._lock = threading.Lock()
         self._listening = False
-        self._over = threading.Event()
+        self._closed = threading.Event()
 
     @property
     def is_closed(self) -> bool:
-        """Whether nobody is to wait any longer."""
-        return self._over.is_set()
+        """Return whether requests must stop waiting."""
+        return self._closed.is_set()
 
     @contextmanager
     def subscribe(self, job_id: str) -> Iterator[threading.Event]:
-        """Register for the job's bell; look at its row after entering, before the first sleep."""
+        """Yield an event that is set when the job finishes; read the job's row before the first wait."""
         event = threading.Event()
         with self._lock:
             self._waiters[job_id].append(event)
             if self.is_closed:
                 event.set()
-            if not self._listening:  # not before: a server may fork after the application is made
+            if not self._listening:  # started late, because a server may fork after the application is built
                 self._listening = True
-                threading.Thread(target=self._listen, name="ear", daemon=True).start()
+                threading.Thread(target=self._listen, name="job-listener", daemon=True).start()
         try:
             yield event
         finally:
@@ -73,12 +73,12 @@ class JobListener:
                     del self._waiters[job_id]
 
     def close(self) -> None:
-        """Let nobody wait any longer: the process ends, and jobs can be asked for at the next one."""
-        self._over.set()
+        """Wake all requests, because the process shuts down; clients can poll another process."""
+        self._closed.set()
         self._wake_all()
 
     def _listen(self) -> None:
-        deaf = False
+        is_disconnected = False
         while not self.is_closed:
             try:
                 with (
@@ -86,21 +86,21 @@ class JobListener:
                     client.pubsub() as subscription,
                 ):
                     subscription.subscribe(CHANNEL)
-                    deaf = False
+                    is_disconnected = False
                     self._pump(subscription)
-            except Exception as error:  # noqa: BLE001 -- whatever it was, the next connection may hear
-                if not deaf:  # once per outage, not twice a second
+            except Exception as error:  # noqa: BLE001 -- after any error, reconnect
+                if not is_disconnected:  # once per outage, not twice a second
                     known = isinstance(error, RedisError | OSError)
                     log.warning(
-                        "the bell cannot be heard",
+                        "cannot receive job notifications",
                         error=type(error).__name__,
                         exc_info=None if known else error,
                     )
-                deaf = True
-            self._over.wait(RECONNECT_SECONDS)
+                is_disconnected = True
+            self._closed.wait(RECONNECT_SECONDS)
 
     def _pump(self, subscription: PubSub) -> None:
-        """Pass rings on until the connection fails; a silent one is pinged, and then must answer."""
+        """Dispatch notifications until the connection fails; a silent connection must answer a ping."""
         pinged = False
         while not self.is_closed:
             message = subscription.get_message(timeout=LISTEN_SECONDS)
@@ -120,7 +120,7 @@ class JobListener:
                 event.set()
 
     def _wake_all(self) -> None:
-        """Rings may have been missed: let everybody look."""
+        """Wake all requests, because notifications may have been missed."""
         with self._lock:
             for events in self._waiters.values():
                 for event in events:

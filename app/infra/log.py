@@ -1,4 +1,4 @@
-"""Logging: events with fields, one line each, and the request id on every line."""
+"""Logging: one line per event, with fields and the request id."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from structlog.typing import FilteringBoundLogger, Processor
 
 from app.infra.log_stream import LossyStream
 
-_TOLD_URLS = ("httpx2", "httpcore2")
-"""Libraries that log the URLs they call, at whatever level: people are named in them."""
+_URL_LOGGERS = ("httpx2", "httpcore2")
+"""Loggers of libraries that log URLs, which may contain personal data."""
 
-_OWN_HANDLERS = ("gunicorn.error",)
-"""Loggers that write by themselves, past the processors here."""
+_OWN_HANDLER_LOGGERS = ("gunicorn.error",)
+"""Loggers with handlers of their own, which bypass the processors here."""
 
 log: FilteringBoundLogger = structlog.get_logger()
 
 
 def configure(*, level: str, style: str) -> None:
-    """Write structlog's and the standard library's lines to stderr; `style` is logfmt or json.
+    """Send the lines of structlog and the standard library to stderr; `style` is logfmt or json.
 
-    Lines that cannot be written are lost.
+    Lines that cannot be written are dropped.
     """
     stream = cast("TextIO", LossyStream(sys.stderr))
     renderer: Processor = (
@@ -55,12 +55,12 @@ def configure(*, level: str, style: str) -> None:
         )
     )
     logging.basicConfig(handlers=[handler], level=_number(level), force=True)
-    for name in _TOLD_URLS:
+    for name in _URL_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
-    for name in _OWN_HANDLERS:
+    for name in _OWN_HANDLER_LOGGERS:
         logging.getLogger(name).addFilter(_without_text)
     if threading.excepthook is threading.__excepthook__:
-        threading.excepthook = _thread_died
+        threading.excepthook = _log_thread_failure
 
 
 def _number(level: str) -> int:
@@ -68,23 +68,25 @@ def _number(level: str) -> int:
 
 
 def _without_text(record: logging.LogRecord) -> bool:
-    """Write where an exception came from into the message, instead of its text below it."""
+    """Replace an exception's text by its origin in the message; return True."""
     error = record.exc_info[1] if isinstance(record.exc_info, tuple) else None
     if error is not None:
-        record.msg = f"{record.getMessage()}: {type(error).__name__} at {' < '.join(_places(error))}"
+        record.msg = f"{record.getMessage()}: {type(error).__name__} at {' < '.join(_frames(error))}"
         record.args = record.exc_info = record.exc_text = None
     return True
 
 
-def _thread_died(died: threading.ExceptHookArgs) -> None:
-    """Tell of a thread that an exception ended; Python would print the exception's text."""
-    log.error("thread died", thread=died.thread.name if died.thread else None, exc_info=died.exc_value)
+def _log_thread_failure(failure: threading.ExceptHookArgs) -> None:
+    """Log the exception that ended a thread; Python would print the exception's text."""
+    log.error(
+        "thread died", thread=failure.thread.name if failure.thread else None, exc_info=failure.exc_value
+    )
 
 
 def _exception_name(
     _logger: object, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    """Keep where an exception came from, never its text: texts quote values, and values are people."""
+    """Replace an exception by its type and origin: its text may quote personal data."""
     error = event.pop("exc_info", None)
     if error is True:
         error = sys.exc_info()
@@ -92,15 +94,15 @@ def _exception_name(
         error = error[1]
     if isinstance(error, BaseException):
         event["error"] = type(error).__name__
-        event["at"] = " < ".join(_places(error))
+        event["at"] = " < ".join(_frames(error))
     return event
 
 
-def _places(error: BaseException) -> list[str]:
-    places = []
+def _frames(error: BaseException) -> list[str]:
+    frames = []
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
-        places.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}:{code.co_name}")
+        frames.append(f"{code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}:{code.co_name}")
         trace = trace.tb_next
-    return places[::-1]
+    return frames[::-1]

@@ -1,4 +1,4 @@
-"""The stream that log lines are written to: a line that cannot be written is lost, and nothing fails."""
+"""The output stream of the log; lines that cannot be written are dropped and counted."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from app.infra import metrics
 
 
 class LossyStream:
-    """A text stream whose writes never raise: its disk may be full, or its reader gone.
+    """A text stream whose writes never raise, even with a full disk or a closed pipe.
 
-    Answers, jobs and settlements must not depend on whether they can be logged.
+    Responses, jobs and settlements must not depend on the log.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text, or count it as lost."""
+        """Write the text; count a failure."""
         try:
             return self._stream.write(text)
         except (OSError, ValueError):  # ValueError: the stream is closed
@@ -25,7 +25,7 @@ class LossyStream:
             return len(text)
 
     def flush(self) -> None:
-        """Hand on what was written, or count it as lost."""
+        """Flush the stream; count a failure."""
         try:
             self._stream.flush()
         except (OSError, ValueError):

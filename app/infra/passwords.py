@@ -1,8 +1,8 @@
-"""Passwords: Argon2id, a few at a time, and never in the way of other requests.
+"""Password hashing with Argon2id, with limited concurrency, outside the event loop.
 
-Parameters: OWASP Password Storage Cheat Sheet's minimum (19 MiB, two passes, one lane), about 30 ms. Whoever
-changes them: until an account's hash is renewed at its next sign-in, the time of a wrong password tells that
-it exists, since checking takes the time of the parameters it was made with.
+Parameters: the minimum of the OWASP Password Storage Cheat Sheet (19 MiB, two passes, one lane), about 30 ms.
+After a change of the parameters, the time of a failed login reveals that an account exists until its hash is
+renewed at its next login, because a check takes the time of the parameters in the stored hash.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from app.domain.errors import Unavailable
 MIN_LENGTH = 8
 MAX_LENGTH = 128
 MAX_PARALLEL_HASHES = 1
-"""In each process, of which there is one per processor: some 28 a second each, and 19 MiB at a time."""
+"""Per process, of which there is one per processor: about 28 hashes per second, in 19 MiB."""
 MAX_QUEUED_HASHES = 64
-"""How many more may wait for one of these; beyond it callers are refused at once instead of hanging."""
+"""The most checks that may wait for a slot; more are refused at once."""
 RETRY_SECONDS = 1
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,22 +35,22 @@ _queue_slots = threading.BoundedSemaphore(MAX_PARALLEL_HASHES + MAX_QUEUED_HASHE
 
 
 def acceptable(password: str) -> bool:
-    """Tell whether the password may be set: 8 to 128 characters, of any kind (NIST SP 800-63B)."""
+    """Return whether the password has 8 to 128 characters, of any kind (NIST SP 800-63B)."""
     return MIN_LENGTH <= len(password) <= MAX_LENGTH
 
 
 def hash_password(password: str) -> str:
-    """Give the text to keep, with its own salt and the parameters it was made with."""
+    """Return the hash to store, with its salt and parameters."""
     return _run_queued(_hasher.hash, _normal(password))
 
 
 def verify(stored: str | None, password: str) -> bool:
-    """Tell whether the password is the one kept; with nothing kept it takes as long and is wrong."""
+    """Return whether the password matches the stored hash; without one, return False after the same time."""
     return _run_queued(_matches, stored or _dummy(), _normal(password))
 
 
 def is_outdated(stored: str) -> bool:
-    """Tell whether the kept text was made with other parameters than today's."""
+    """Return whether the stored hash has other parameters than the current ones."""
     return _hasher.check_needs_rehash(stored)
 
 
@@ -62,7 +62,7 @@ def _matches(stored: str, password: str) -> bool:
 
 
 def _dummy() -> str:
-    """Write a hash that no password has, with today's parameters, so that checking it takes the same time."""
+    """Return a hash that matches no password, with the current parameters, so that a check takes as long."""
     salt, digest = (
         base64.b64encode(secrets.token_bytes(size)).rstrip(b"=").decode()
         for size in (_hasher.salt_len, _hasher.hash_len)
@@ -72,22 +72,22 @@ def _dummy() -> str:
 
 
 def _normal(password: str) -> str:
-    """Make one text of those that keyboards and systems write differently (NIST SP 800-63B, 3.1.1.2)."""
+    """Return the NFKC form: systems encode the same text differently (NIST SP 800-63B, 3.1.1.2)."""
     return unicodedata.normalize("NFKC", password)
 
 
 def _run_queued(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
-    """Do the work when it is its turn.
+    """Return the result of the work, once a slot is free.
 
     Raises:
-        Unavailable: too many wait already.
+        Unavailable: the queue is full.
 
     """
     if not _queue_slots.acquire(blocking=False):
-        raise Unavailable("Too many passwords are being checked. Try again.", retry_after=RETRY_SECONDS)
+        raise Unavailable("Too many passwords are being checked. Try again later.", retry_after=RETRY_SECONDS)
     try:
         with _hash_slots:
-            if monkey.is_module_patched("threading"):  # a gevent server: hashing must not stop its loop
+            if monkey.is_module_patched("threading"):  # under gevent, hashing must not block the event loop
                 return get_hub().threadpool.apply(work, words, options)
             return work(*words, **options)
     finally:

@@ -1,7 +1,7 @@
-"""The queue: the Celery application, and `send`, which tells it that a job is waiting.
+"""The queue: the Celery application and the publisher of its messages.
 
-A message is a hint: it carries a job's id and may be lost. The job's row is the truth, and the sweeper
-sends again what was lost. So nothing here waits for Redis longer than a short fuse.
+A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
+lost messages again. Therefore no call here waits for an unavailable Redis.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ celery = Celery("contact-lookup")
 
 
 def configure(settings: Settings) -> Celery:
-    """Set Celery up for a broker that keeps no promises (docs/decisions/0002)."""
+    """Configure Celery for a broker that may lose messages, and return it (docs/decisions/0002)."""
     celery.conf.update(
         broker_url=settings.redis_url,
         result_backend=None,
@@ -79,23 +79,23 @@ def configure(settings: Settings) -> Celery:
 
 
 class JobPublisher:
-    """Sends job ids to the workers' queues, in Celery's message protocol 2, in one round trip."""
+    """Publishes job ids to the queues in Celery's message protocol 2, in one round trip."""
 
     def __init__(self, url: str) -> None:
-        self._line = redis_client.guarded(url)
+        self._redis = redis_client.guarded(url)
 
     def publish(self, kind: Kind, job_ids: Iterable[str]) -> bool:
-        """Send the jobs to the queue of their kind; False, quickly, if Redis cannot be reached."""
+        """Publish the jobs to the queue of their kind; return False at once if Redis is unavailable."""
         return self.push(kind.value, QUEUES[kind], job_ids)
 
     def push(self, task: str, queue: Queue, ids: Iterable[str]) -> bool:
-        """Send one message of a task for each id; False, quickly, if Redis cannot be reached."""
-        messages = [message(task, queue.value, one) for one in ids]
+        """Publish a message of the task for each id; return False at once if Redis is unavailable."""
+        messages = [message(task, queue.value, job_id) for job_id in ids]
         if not messages:
             return True
         try:
-            with self._line.fuse:
-                self._line.client.lpush(queue.value, *messages)
+            with self._redis.breaker:
+                self._redis.client.lpush(queue.value, *messages)
         except (RedisError, OSError, CircuitOpen):
             metrics.SENDS.labels(outcome="unreachable").inc(len(messages))
             return False
@@ -103,19 +103,19 @@ class JobPublisher:
         return True
 
     def depth(self, queue: Queue) -> int:
-        """Give how many messages lie in the queue.
+        """Return the number of messages in the queue.
 
         Raises:
-            RedisError, OSError, Blown: Redis cannot be reached.
+            RedisError, OSError, CircuitOpen: Redis is unavailable.
 
         """
-        with self._line.fuse:
-            length: int = self._line.client.llen(queue.value)
+        with self._redis.breaker:
+            length: int = self._redis.client.llen(queue.value)
         return length
 
 
 def message(task: str, queue: str, job_id: str) -> str:
-    """Write a message as Celery's workers read it.
+    """Return a message in the format of Celery's workers.
 
     Source: docs.celeryq.dev, "Message Protocol", version 2; the envelope is kombu's virtual transport.
     """

@@ -1,4 +1,4 @@
-"""Rate limits: counted in Redis for all processes, and more strictly in each process while Redis is away."""
+"""Rate limits, counted in Redis for all processes, or in each process while Redis is unavailable."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from app.infra import redis_client
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.log import log
 
-# While processes cannot count together, each lets pass at most this part of what all may do together.
+# While Redis is unavailable, each process allows at most 1/4 of the shared limit.
 LOCAL_SHARE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class LimitStatus:
-    """Where a caller stands: `quota` requests in `window` seconds, `remaining` now, more in `reset`."""
+    """The state of a limit: `quota` requests per `window` seconds, `remaining` now, a reset in `reset` s."""
 
     allowed: bool
     quota: int
@@ -32,38 +32,39 @@ class LimitStatus:
 
 
 class Limiter:
-    """Counts in sliding windows; it never raises, never waits long and never lets everything pass.
+    """Counts requests in sliding windows; it never raises, blocks for long or stops limiting.
 
-    `processes` are those that count together; while they cannot, they still let no more pass than together.
+    `processes` is the number of processes that share the limits. While they cannot share them, together they
+    still allow no more than the limit.
     """
 
     def __init__(self, redis_url: str, processes: int = 1) -> None:
-        self._line = redis_client.guarded(redis_url)
-        pool = self._line.client.connection_pool
+        self._redis = redis_client.guarded(redis_url)
+        pool = self._redis.client.connection_pool
         self._shared = SlidingWindowCounterRateLimiter(RedisStorage(redis_url, connection_pool=pool))
-        self._alone = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._local = SlidingWindowCounterRateLimiter(MemoryStorage())
         self._share = max(LOCAL_SHARE, processes)
 
     def hit(self, rate: str, *key: str) -> LimitStatus:
-        """Count one request, unless there were too many; `rate` is written like `600/minute`."""
-        return self._ask(_parsed(rate), key, count=True)
+        """Count a request unless the limit is reached, and return the status; `rate` is like `600/minute`."""
+        return self._status(_parsed(rate), key, count=True)
 
     def peek(self, rate: str, *key: str) -> LimitStatus:
-        """Tell where the caller stands without counting."""
-        return self._ask(_parsed(rate), key, count=False)
+        """Return the status without counting."""
+        return self._status(_parsed(rate), key, count=False)
 
-    def _ask(self, item: RateLimitItem, key: tuple[str, ...], *, count: bool) -> LimitStatus:
+    def _status(self, item: RateLimitItem, key: tuple[str, ...], *, count: bool) -> LimitStatus:
         try:
-            with self._line.fuse:
-                return _standing(self._shared, item, key, count=count)
+            with self._redis.breaker:
+                return _status_of(self._shared, item, key, count=count)
         except CircuitOpen:
             pass
         except (RedisError, OSError) as error:
-            log.warning("limits counted without Redis", error=type(error).__name__)
-        return _standing(self._alone, _reduced(item, self._share), key, count=count)
+            log.warning("rate limits counted without Redis", error=type(error).__name__)
+        return _status_of(self._local, _reduced(item, self._share), key, count=count)
 
 
-def _standing(
+def _status_of(
     limiter: SlidingWindowCounterRateLimiter, item: RateLimitItem, key: tuple[str, ...], *, count: bool
 ) -> LimitStatus:
     counted = limiter.hit(item, *key) if count else None

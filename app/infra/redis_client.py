@@ -1,4 +1,4 @@
-"""Connections to Redis: every one with its timeouts set on purpose, and none that retries by itself."""
+"""Redis clients with explicit timeouts and without automatic retries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONNECTIONS = 50
 
 
 def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
-    """Make a client whose calls end soon, one way or the other; callers share its connections in turn."""
+    """Return a client with short timeouts and a pool of connections."""
     pool = BlockingConnectionPool.from_url(
         url,
         max_connections=CONNECTIONS,
@@ -33,13 +33,13 @@ def connect(url: str, *, answer_seconds: float = ANSWER_SECONDS) -> Redis:
 
 @dataclass(frozen=True, slots=True)
 class GuardedRedis:
-    """A client, and the fuse that all of its callers share: one of them finds out for the others."""
+    """A client and the circuit breaker that all of its callers share."""
 
     client: Redis
-    fuse: CircuitBreaker
+    breaker: CircuitBreaker
 
 
 @cache
 def guarded(url: str) -> GuardedRedis:
-    """Give this process's line to the server: while it is away, only one call in a while waits for it."""
+    """Return the shared client of this process; during an outage only one trial call at a time waits."""
     return GuardedRedis(connect(url), CircuitBreaker(RedisError, OSError))

@@ -1,7 +1,7 @@
-"""Time limits: a transaction that lasts too long is hung up on, also when the server gives no answer at all.
+"""Transaction deadlines: the connection of an overdue transaction is closed, even if the server hangs.
 
-A driver waits for an answer as long as the connection stands, and behind a network that swallows packets, or
-a server that is stopped, it stands for hours. Hanging up from outside makes the wait end with an error.
+A driver waits for a reply as long as the connection is open. With a network that drops packets or a stopped
+server, that takes hours. Shutting down the socket from another thread ends the wait with an error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _seconds: ContextVar[float | None] = ContextVar("seconds", default=None)
 
 @contextmanager
 def limited_to(seconds: float | None) -> Iterator[None]:
-    """Give connections that are taken inside so many seconds; None for as long as it takes."""
+    """Limit connections checked out in this block to `seconds`; None means no limit."""
     token = _seconds.set(seconds)
     try:
         yield
@@ -34,12 +34,12 @@ def limited_to(seconds: float | None) -> Iterator[None]:
 
 
 class TransactionReaper:
-    """The connections of an engine that are in use, and until when they may be."""
+    """Closes the connections of an engine that are in use beyond their deadline."""
 
     def __init__(self, engine: Engine) -> None:
-        self._until: dict[int, tuple[float, Any]] = {}
+        self._deadlines: dict[int, tuple[float, Any]] = {}
         self._lock = threading.Lock()
-        self._looking_in: int | None = None
+        self._thread_pid: int | None = None
         event.listen(engine, "checkout", self._begin)
         for ending in ("checkin", "invalidate", "close"):
             event.listen(engine, ending, self._end)
@@ -48,37 +48,37 @@ class TransactionReaper:
         seconds = _seconds.get()
         if seconds is not None:
             with self._lock:
-                self._until[id(connection)] = (time.monotonic() + seconds, connection)
-                self._look()
+                self._deadlines[id(connection)] = (time.monotonic() + seconds, connection)
+                self._start_thread()
 
     def _end(self, connection: Any, *_more: Any) -> None:  # noqa: ANN401 -- None if it was closed before
         with self._lock:
-            self._until.pop(id(connection), None)
+            self._deadlines.pop(id(connection), None)
 
-    def _look(self) -> None:
-        """Start the thread that looks, once in each process."""
-        if self._looking_in != os.getpid():
-            self._looking_in = os.getpid()
-            threading.Thread(target=self._run, name="time limits", daemon=True).start()
+    def _start_thread(self) -> None:
+        """Start the checking thread, once per process."""
+        if self._thread_pid != os.getpid():
+            self._thread_pid = os.getpid()
+            threading.Thread(target=self._run, name="transaction-reaper", daemon=True).start()
 
     def _run(self) -> None:
         while True:
             time.sleep(CHECK_INTERVAL_SECONDS)
-            with self._lock:  # held, so that no connection is closed and its number given to another
+            with self._lock:  # held, so that no file descriptor is closed and reused meanwhile
                 overdue = [
                     (key, connection)
-                    for key, (until, connection) in self._until.items()
-                    if until <= time.monotonic()
+                    for key, (deadline, connection) in self._deadlines.items()
+                    if deadline <= time.monotonic()
                 ]
                 for key, connection in overdue:
-                    del self._until[key]
-                    _hang_up(connection)
+                    del self._deadlines[key]
+                    _shut_down(connection)
             if overdue:
-                log.warning("hung up on the database", connections=len(overdue))
+                log.warning("overdue database connections closed", connections=len(overdue))
 
 
-def _hang_up(connection: Any) -> None:  # noqa: ANN401 -- psycopg's
-    with suppress(OSError, connection.OperationalError):  # it is closed already
-        line = socket.socket(fileno=os.dup(connection.fileno()))
-        with line:
-            line.shutdown(socket.SHUT_RDWR)
+def _shut_down(connection: Any) -> None:  # noqa: ANN401 -- psycopg's
+    with suppress(OSError, connection.OperationalError):  # already closed
+        duplicate = socket.socket(fileno=os.dup(connection.fileno()))
+        with duplicate:
+            duplicate.shutdown(socket.SHUT_RDWR)

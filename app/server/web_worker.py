@@ -1,6 +1,6 @@
-"""Gunicorn's gevent worker, with an end to every wait for a client and a way out that cuts nobody off.
+"""A gevent worker for gunicorn with client timeouts and a graceful shutdown.
 
-What never became a request, or came too slowly, is answered with a problem, not with a page.
+Malformed and slow requests are answered with a problem object instead of gunicorn's HTML page.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 
 TICK_SECONDS = 0.1
 MAX_UNREAD_BYTES = 256 * 1024
-"""Bytes of an unread body that are read for the sake of the next request; beyond it the connection ends."""
+"""The most bytes of an unread body that are read before the next request; else the connection closes."""
 MAX_DRAINED_BYTES = 16 * 1024 * 1024
-"""Bytes that are read from a client that was answered early, so that it gets to read the answer."""
+"""The most bytes that are read after an early response, so that the client can read it."""
 SEND_BUFFER_BYTES = 128 * 1024
-"""What the system takes of answers that nobody reads, per connection; by itself it takes megabytes."""
+"""The send buffer of a connection in the kernel, whose default is megabytes."""
 RETRY_SECONDS = 10
 READ_BYTES = 64 * 1024
 
 
 class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has no types
-    """The worker of the API's processes; `on_closing` is called before it waits for what is in flight."""
+    """The worker of the API; it calls `on_closing` before it waits for requests in flight."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -46,7 +46,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         self.on_closing = _noop
 
     def run(self) -> None:
-        """Serve until told to stop, and then to the end what was taken in."""
+        """Serve until stopped, then finish the accepted requests."""
         pool = Pool(self.worker_connections)
         servers = [self._listen(listener, pool) for listener in self.sockets]
         while self.alive:
@@ -63,50 +63,52 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         pool.kill(timeout=1)
 
     def handle(self, listener: object, client: socket.socket, addr: object) -> None:
-        """Serve one connection; `listener` is its address: a closing worker has no listener left."""
+        """Serve one connection; `listener` is an address, because a closing worker has no listener."""
         connection = self.connections.register(client, addr)
         if connection is None:
-            with suppress(OSError):  # it need not hear it
+            with suppress(OSError):  # the client may have disconnected
                 client.setblocking(False)  # noqa: FBT003 -- the socket's signature
-                client.send(_answer(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
+                client.send(_response(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
             return
         try:
             self._serve(listener, connection, addr)
         except (StopIteration, NoMoreData, OSError) as error:
-            self.log.debug("connection over: %s", type(error).__name__)
-        except Exception as error:  # noqa: BLE001 -- nothing a client sends may end the worker
+            self.log.debug("connection closed: %s", type(error).__name__)
+        except Exception as error:  # noqa: BLE001 -- no client may stop the worker
             self.handle_error(None, connection, addr, error)
         finally:
             self.connections.unregister(connection)
             connection.close()
 
     def handle_error(self, req: object, client: Connection, addr: object, exc: Exception) -> None:  # noqa: ARG002 -- gunicorn's signature
-        """Answer a request that could not be read, or an error outside the application."""
+        """Send the response for a malformed request or an error outside the application."""
         problem = _problem(exc)
         if isinstance(problem, InternalError):
             self.log.error("error outside the application", exc_info=exc)
         try:
-            client.sendall(_answer(problem))
+            client.sendall(_response(problem))
             _drain(client)
         except OSError:
-            self.log.debug("the client is gone")
+            self.log.debug("client disconnected")
 
     def _listen(self, listener: socket.socket, pool: Pool) -> StreamServer:
         listener.setblocking(True)  # noqa: FBT003 -- the socket's signature
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)  # of each accepted one
+        listener.setsockopt(
+            socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES
+        )  # inherited by accepted sockets
         server = StreamServer(listener, handle=partial(self.handle, listener.getsockname()), spawn=pool)
         if self.cfg.workers > 1:
-            server.max_accept = 1  # the others want some, too
+            server.max_accept = 1  # leave connections for the other processes
         server.start()
         return server
 
     def _serve(self, name: object, connection: Connection, addr: object) -> None:
-        """Answer requests until one is the last; silence between two of them is no error."""
+        """Serve the requests of a connection; a timeout between two requests is not an error."""
         parser = _Parser(self.cfg, connection, addr)
         while True:
             start = parser.unreader.take_buffered()
             if start:
-                gevent.sleep(0)  # many requests sent at once stand in line with those of others
+                gevent.sleep(0)  # let other connections run between pipelined requests
             else:
                 start = _first_bytes(connection)
             if not start:
@@ -128,7 +130,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
 
 
 class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
-    """Reads the requests of a connection."""
+    """Parses the requests of a connection."""
 
     def __init__(self, cfg: Any, connection: Connection, peer: object) -> None:  # noqa: ANN401 -- gunicorn's
         super().__init__(cfg, connection, peer)
@@ -136,74 +138,74 @@ class _Parser(RequestParser):  # type: ignore[misc]  # gunicorn has no types
 
 
 class _Request(Request):  # type: ignore[misc]  # gunicorn has no types
-    """A request that knows when its answer begins whether the connection ends with it."""
+    """A request that decides at its response whether the connection closes."""
 
     def __init__(self, connection: Connection, *arguments: Any) -> None:
         self._connection = connection
         super().__init__(*arguments)
 
     def should_close(self) -> bool:
-        """Tell whether to close after the answer."""
+        """Return whether the connection closes after the response."""
         return self._connection.is_last or bool(super().should_close())
 
 
 def _first_bytes(connection: Connection) -> bytes:
     try:
         return connection.recv(READ_BYTES)
-    except Problem:  # nobody asked anything
+    except Problem:  # a timeout before the first byte
         return b""
 
 
 def _is_read(connection: Connection, request: _Request) -> bool:
-    """Tell whether the request was read to its end; the rest of a small one is read now."""
-    if connection.is_cut or request.body.failed:
+    """Return whether the request was read completely, after reading the rest of a small one."""
+    if connection.is_aborted or request.body.failed:
         return False
     connection.begin(ReadPhase.DRAIN)
-    left = MAX_UNREAD_BYTES
+    remaining = MAX_UNREAD_BYTES
     try:
-        while left > 0 and (piece := request.body.read(READ_BYTES)):
-            left -= len(piece)
+        while remaining > 0 and (chunk := request.body.read(READ_BYTES)):
+            remaining -= len(chunk)
     except (Problem, ParseException, OSError):
         return False
-    return left > 0
+    return remaining > 0
 
 
 def _drain(connection: Connection) -> None:
-    """Let a client that is still sending get to its answer: a socket closed early would take it back."""
+    """Read what the client still sends: closing early would reset the connection and lose the response."""
     connection.end_sending()
     connection.begin(ReadPhase.DRAIN)
-    left = MAX_DRAINED_BYTES
+    remaining = MAX_DRAINED_BYTES
     try:
-        while left > 0 and (piece := connection.recv(READ_BYTES)):
-            left -= len(piece)
+        while remaining > 0 and (chunk := connection.recv(READ_BYTES)):
+            remaining -= len(chunk)
     except (Problem, OSError):
         return
 
 
 def _accept_backlog(server: StreamServer, pool: Pool) -> None:
-    """Stop listening, after those who are connected already, as they see it."""
+    """Stop listening, but accept the connections that the kernel has already established."""
     server.stop_accepting()
-    with suppress(OSError):  # of a client that is gone, or for want of file descriptors
+    with suppress(OSError):  # the client disconnected, or no file descriptor is free
         while not pool.full() and (accepted := server.do_read()):
             server.do_handle(*accepted)
     server.close()
 
 
 def _noop() -> None:
-    """Do nothing: there is nothing to do before closing."""
+    """Do nothing."""
 
 
 def _problem(exc: Exception) -> Problem:
     if isinstance(exc, Problem):
         return exc
     if isinstance(exc, LimitRequestLine | LimitRequestHeaders):
-        return PayloadTooLarge("The address or the headers are too long.")
+        return PayloadTooLarge("The URL or the headers are too long.")
     if isinstance(exc, ParseException):
-        return MalformedJson("This is not an HTTP request that could be read.")
+        return MalformedJson("The HTTP request is malformed.")
     return InternalError()
 
 
-def _answer(problem: Problem) -> bytes:
+def _response(problem: Problem) -> bytes:
     request_id = f"req_{secrets.token_hex(12)}"
     body = json.dumps(problem.as_dict() | {"request_id": request_id}).encode()
     head = [

@@ -285,4 +285,4 @@ def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: JobListener)
             waiting.enter_context(ear.subscribe(f"job_{number}"))
         new = [thread for thread in threading.enumerate() if thread.ident not in before]
 
-    assert [thread.name for thread in new] == ["ear"]
+    assert [thread.name for thread in new] == ["job-listener"]

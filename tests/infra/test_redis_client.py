@@ -47,7 +47,7 @@ def test_a_listener_may_wait_longer(redis_url: str) -> None:
 
 @pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
 def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) -> None:
-    fuse = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").fuse
+    fuse = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").breaker
 
     with pytest.raises(type(error)), fuse:
         raise error
@@ -60,5 +60,5 @@ def test_what_one_caller_finds_out_all_others_know() -> None:
     url = f"redis://127.0.0.1:{free_port()}/0"
     JobPublisher(url).publish(Kind.REVEAL_EMAIL, ["job_1"])
 
-    with pytest.raises(CircuitOpen), redis_client.guarded(url).fuse:
+    with pytest.raises(CircuitOpen), redis_client.guarded(url).breaker:
         pass

@@ -51,7 +51,7 @@ def cuts(reason: str) -> float:
 
 
 def count(everyone: ConnectionRegistry, home: str) -> int:
-    return everyone._at_home[home]  # noqa: SLF001 -- that is the point
+    return everyone._by_network[home]  # noqa: SLF001 -- that is the point
 
 
 def test_what_a_client_sends_is_read(line: Line) -> None:
@@ -207,7 +207,7 @@ def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
 
     lines += [Line(everyone, (f"198.51.100.{number}", 1)) for number in range(5)]
 
-    assert sum(line.connection.is_cut for line in lines) == 5
+    assert sum(line.connection.is_aborted for line in lines) == 5
     for line in lines:
         line.close()
 
@@ -217,13 +217,13 @@ def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> N
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
     everyone.waited_for.update(line.connection for line in lines)
     lines.append(Line(everyone, ("198.51.100.1", 1)))
-    [gone] = [line for line in lines if line.connection.is_cut]
+    [gone] = [line for line in lines if line.connection.is_aborted]
     everyone.unregister(gone.connection)
     everyone.waited_for.discard(gone.connection)
 
     lines.append(Line(everyone, ("198.51.100.2", 1)))
 
-    assert sum(line.connection.is_cut for line in lines) == 2
+    assert sum(line.connection.is_aborted for line in lines) == 2
     for line in lines:
         line.close()
 
@@ -232,7 +232,7 @@ def test_who_waits_for_the_service_is_never_hung_up_on() -> None:
     everyone = ConnectionRegistry(4)
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(4)]
 
-    assert not any(line.connection.is_cut for line in lines)
+    assert not any(line.connection.is_aborted for line in lines)
     for line in lines:
         line.close()
 
@@ -252,7 +252,7 @@ def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: 
     everyone.unregister(line.connection)
 
     assert count(everyone, "203.0.113.7") == 0
-    assert dict(everyone._at_home) == {}  # noqa: SLF001 -- nothing is kept of who is gone
+    assert dict(everyone._by_network) == {}  # noqa: SLF001 -- nothing is kept of who is gone
 
 
 @pytest.mark.parametrize("peer", [("127.0.0.1", 1), ("::1", 1, 0, 0), "", b"", ("::ffff:127.0.0.1", 1)])
