@@ -206,7 +206,10 @@ def flower_login_fault(login: str) -> str | None:
     if not (name and password):
         return f"FLOWER_BASIC_AUTH is not set. Set it to name:password, with a password from: {_GENERATE}"
     if len(password) < MIN_PASSWORD_LENGTH or len(set(password)) < MIN_DISTINCT_STEPS:
-        return f"FLOWER_BASIC_AUTH has a weak password. Set it to name:password, with a password from: {_GENERATE}"
+        return (
+            "FLOWER_BASIC_AUTH has a weak password. "
+            f"Set it to name:password, with a password from: {_GENERATE}"
+        )
     return None
 
 
@@ -387,7 +390,8 @@ def suppression_key_fault(key: str) -> str | None:
         return None
     return (
         "SUPPRESSION_KEY can be guessed: it repeats itself or is the text of the example. While the "
-        f"suppression list is empty, set it to a random value: {_GENERATE}; later, all entries must be added again."
+        f"suppression list is empty, set it to a random value: {_GENERATE}; later, all entries must be added "
+        "again."
     )
 
 

@@ -156,5 +156,5 @@ def test_a_database_that_is_not_utf8_is_refused_with_what_to_do(
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
         f"Error: The database {make_url(url).database!r} has the encoding SQL_ASCII; it must be UTF8. Create"
-        " another one and name it in DATABASE_URL: createdb --template=template0 --encoding=UTF8 NAME\n"
+        " another one and set DATABASE_URL to it: createdb --template=template0 --encoding=UTF8 NAME\n"
     )

@@ -245,7 +245,7 @@ def test_a_time_comes_back_aware_and_in_utc(session: Session) -> None:
 def test_a_naive_time_is_refused(session: Session) -> None:
     naive = NOW.replace(tzinfo=None)
 
-    with pytest.raises(StatementError, match="a time must be aware"):
+    with pytest.raises(StatementError, match="the time must be timezone-aware"):
         session.execute(insert(Workspace).values(id="wks_1", name="Acme", created_at=naive))
 
 

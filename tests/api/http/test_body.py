@@ -311,5 +311,5 @@ def test_parsing_says_where_the_json_ends() -> None:
 
 def test_a_bad_name_is_told_at_its_object() -> None:
     assert refusal(b'{"a": {"\\u0000": 1}}').errors == (
-        FieldError("/a", "A field's name holds a character that no text may hold."),
+        FieldError("/a", "The name of a field contains U+0000 or a lone surrogate."),
     )

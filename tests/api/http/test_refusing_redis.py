@@ -89,7 +89,7 @@ def test_a_redis_that_refuses_writes_is_not_ready(
 
     assert (before.status_code, before.json["checks"]["queue"]) == (200, "ok")  # type: ignore[index]
     assert (after.status_code, after.json["checks"]["queue"]) == (503, "refuses_writes")  # type: ignore[index]
-    assert after.json["detail"].startswith("Redis answers, but refuses to store anything")  # type: ignore[index]
+    assert after.json["detail"].startswith("Redis answers but refuses writes")  # type: ignore[index]
 
 
 @pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])

@@ -80,7 +80,7 @@ def frozen(redis_url: str) -> Iterator[str]:
 def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) -> None:
     say(app)
 
-    assert ready(app) == (200, ALL_WELL, "Everything answers, and jobs get done.")
+    assert ready(app) == (200, ALL_WELL, "All parts answer, and jobs are processed.")
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
@@ -128,7 +128,7 @@ def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -
     status, checks, detail = ready(app)
 
     assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
-    assert detail.startswith("No worker is there for the queue interactive")
+    assert detail.startswith("The queue interactive has no worker")
 
 
 @pytest.mark.parametrize("missing", CLICKS)
@@ -138,7 +138,7 @@ def test_each_queue_of_a_click_needs_a_worker(app: APIFlask, missing: Queue) -> 
     status, checks, detail = ready(app)
 
     assert (status, checks) == (503, ALL_WELL | {"workers": "missing"})
-    assert detail == f"No worker is there for the queue {missing}: start worker_{missing} of the Procfile."
+    assert detail == f"The queue {missing} has no worker: start worker_{missing} of the Procfile."
 
 
 def test_workers_that_live_and_do_not_consume_are_told_from_missing_ones(app: APIFlask) -> None:
