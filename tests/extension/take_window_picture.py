@@ -9,10 +9,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from chromium_support import Person, browser
+from chromium_support import BrowserUser, launch_browser
 from e2e_stack import Stack
 from playwright.sync_api import Playwright, expect
-from proxy_support import Network
+from proxy_support import RecordingProxy
 from screen_support import virtual_screen
 from take_pictures import PICTURES, _import
 
@@ -36,26 +36,26 @@ CLOSE_INFOBAR = ("1245", "115")  # Chromium warns of its command line
 CROPPED = "1280x700+0+0"
 
 
-def test_window_picture(playwright: Playwright, net: Network, stack: Stack, tmp_path: Path) -> None:
+def test_window_picture(playwright: Playwright, proxy: RecordingProxy, stack: Stack, tmp_path: Path) -> None:
     _import(stack)
     workspace, token = stack.workspace(grant=250)
     with stack.database.transaction() as session:
         session.get_one(Workspace, workspace).name = "Acme Sales"
     with (
         virtual_screen(tmp_path / "screen") as screen,
-        browser(playwright, tmp_path, net, on_screen=screen.environment) as started,
+        launch_browser(playwright, tmp_path, proxy, on_screen=screen.environment) as started,
     ):
         environment = os.environ | screen.environment
-        person = Person(started, net, stack, workspace, token)
-        person.sign_in()
-        page = person.visit("http://www.northlight-optics.example/")
+        user = BrowserUser(started, proxy, stack, workspace, token)
+        user.sign_in()
+        page = user.visit("http://www.northlight-optics.example/")
         page.evaluate(
             "html => { document.body.innerHTML = html; document.title = 'Northlight Optics' }", WEBSITE
         )
         for command in (["mousemove", *CLOSE_INFOBAR], ["click", "1"], ["mousemove", "600", "690"]):
             subprocess.run(["xdotool", *command], env=environment, check=True)  # noqa: S607 - found on the PATH
         page.wait_for_timeout(1000)
-        popup = person.click_icon(page)
+        popup = user.click_icon(page)
         expect(popup.get_by_role("button", name="Daniel Chen")).to_be_visible()
         popup.wait_for_timeout(1000)
         picture = PICTURES / "website-with-popup.png"
