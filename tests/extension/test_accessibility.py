@@ -40,7 +40,7 @@ DESCRIBE_STRUCTURE = """() => {
 FIND_CUT_OFF = """() => {
   const root = document.documentElement;
   const found = root.scrollWidth > root.clientWidth ? [`the page is ${root.scrollWidth} wide`] : [];
-  for (const one of document.body.querySelectorAll("*")) {
+  for (const node of document.body.querySelectorAll("*")) {
     if (!node.checkVisibility() || node.closest(".visually-hidden, svg, datalist")) continue;
     const { left, right } = node.getBoundingClientRect();
     const hides = getComputedStyle(node).overflowX !== "visible" && !node.matches("input, select, textarea");
@@ -51,7 +51,7 @@ FIND_CUT_OFF = """() => {
 }"""
 FIND_UNREACHABLE = """() => {
   const found = [];
-  for (const one of document.querySelectorAll("button, a, input, select, summary, textarea")) {
+  for (const node of document.querySelectorAll("button, a, input, select, summary, textarea")) {
     if (!node.checkVisibility() || node.disabled) continue;
     node.scrollIntoView({ block: "center", behavior: "instant" });
     const { left, right, top, bottom } = node.getBoundingClientRect();
