@@ -1,4 +1,4 @@
-"""`flask accounts`: make accounts and change what they may do."""
+"""`flask accounts`: create accounts and change their access."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from app.domain.normal.emails import normal_email
 from app.infra import clock, database_clock, passwords
 from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
 
-group = DatabaseGroup("accounts", help="Make accounts and change what they may do.")
+group = DatabaseGroup("accounts", help="Create accounts and change their access.")
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking."
 )
 
 
 class EmailParam(click.ParamType[str]):
-    """An e-mail, brought into its normal form."""
+    """A click type that normalizes an e-mail address."""
 
     name = "email"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Bring it into its normal form, or say why it has none."""
+        """Return the normalized address, or fail with the reason why it is invalid."""
         try:
             return normal_email(value)
         except InvalidValue as error:
@@ -41,16 +41,16 @@ email_argument = click.argument("email", type=EmailParam())
 
 @group.command()
 @email_argument
-@click.option("--workspace", required=True, help="Its id, or its name if only one has it.")
-@click.option("--name", required=True, help="Of the person.")
+@click.option("--workspace", required=True, help="Workspace id, or its name if unique.")
+@click.option("--name", required=True, help="Full name of the person.")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.MEMBER.value)
-@click.option("--api-access", is_flag=True, help="Let the account make API keys.")
+@click.option("--api-access", is_flag=True, help="Allow the account to create API keys.")
 @password_option
 @as_json_option
 def create(
     email: str, workspace: str, name: str, role: str, *, api_access: bool, password_stdin: bool, as_json: bool
 ) -> None:
-    """Make an account that signs in with EMAIL; the password is asked for, never an argument."""
+    """Create an account that signs in with EMAIL; the password is prompted for, never an argument."""
     with database().reading() as session:
         workspace_id = find(session, workspace).id
     password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
@@ -67,9 +67,9 @@ def create(
                 now=database_clock.value(session),
             )
     except EmailTaken as error:
-        message = f"There is an account with {email} already."
+        message = f"An account with {email} already exists."
         raise click.ClickException(message) from error
-    show(_described(account), f"Made {account.id} for {email}.", as_json=as_json)
+    show(_described(account), f"Created {account.id} for {email}.", as_json=as_json)
 
 
 @group.command("list")
@@ -79,14 +79,14 @@ def list_all(*, as_json: bool) -> None:
     with database().reading() as session:
         found = accounts.list_all(session)
     lines = [
-        f"{each.id}  {each.workspace_id}  {each.email}  {each.role}"
-        + "  api access" * each.api_access
-        + "  disabled" * (each.disabled_at is not None)
-        for each in found
+        f"{account.id}  {account.workspace_id}  {account.email}  {account.role}"
+        + "  api access" * account.api_access
+        + "  disabled" * (account.disabled_at is not None)
+        for account in found
     ]
     show(
-        {"accounts": [_described(each) for each in found]},
-        "\n".join(lines) or "There are no accounts. Make one with: flask accounts create EMAIL",
+        {"accounts": [_described(account) for account in found]},
+        "\n".join(lines) or "There are no accounts. Create one with: flask accounts create EMAIL",
         as_json=as_json,
     )
 
@@ -96,7 +96,7 @@ def list_all(*, as_json: bool) -> None:
 @password_option
 @as_json_option
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
-    """Give EMAIL a new password; its sessions and API keys end."""
+    """Set the password of EMAIL; its sessions and API keys end."""
     password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
     _change(
         email,
@@ -112,7 +112,7 @@ def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
 @email_argument
 @as_json_option
 def disable(email: str, *, as_json: bool) -> None:
-    """Switch EMAIL off; its sessions and API keys end."""
+    """Disable EMAIL; its sessions and API keys end."""
     _change(
         email,
         lambda session, account_id: accounts.disable(session, account_id, now=database_clock.value(session)),
@@ -125,7 +125,7 @@ def disable(email: str, *, as_json: bool) -> None:
 @email_argument
 @as_json_option
 def enable(email: str, *, as_json: bool) -> None:
-    """Switch EMAIL on again; what was ended stays ended."""
+    """Enable EMAIL again; its ended sessions and API keys stay ended."""
     _change(email, accounts.enable, "can sign in again.", as_json=as_json)
 
 
@@ -133,19 +133,19 @@ def enable(email: str, *, as_json: bool) -> None:
 @email_argument
 @as_json_option
 def grant_api_access(email: str, *, as_json: bool) -> None:
-    """Let EMAIL make API keys."""
-    _change(email, accounts.grant_api_access, "may make API keys.", as_json=as_json)
+    """Allow EMAIL to create API keys."""
+    _change(email, accounts.grant_api_access, "may create API keys.", as_json=as_json)
 
 
 @group.command("revoke-api-access")
 @email_argument
 @as_json_option
 def revoke_api_access(email: str, *, as_json: bool) -> None:
-    """Take API access from EMAIL; its API keys end, its sessions go on."""
+    """Revoke API access of EMAIL; its API keys end, its sessions continue."""
     _change(
         email,
         lambda session, account_id: accounts.revoke_api_access(session, account_id, now=database_clock.now()),
-        "may no longer make API keys; those it had ended.",
+        "may no longer create API keys; its existing keys ended.",
         as_json=as_json,
     )
 
@@ -154,25 +154,25 @@ def revoke_api_access(email: str, *, as_json: bool) -> None:
 @email_argument
 @as_json_option
 def list_sessions(email: str, *, as_json: bool) -> None:
-    """List where EMAIL is signed in, the last used first."""
+    """List the sessions of EMAIL, most recently used first."""
     with database().reading() as session:
         found = sessions.of_account(session, _find(session, email).id, now=database_clock.now())
-    described = [_session_described(each) for each in found]
+    described = [_session_described(login) for login in found]
     lines = [
-        f"{each['id']}  last used {each['last_used_at']}  ends {each['expires_at']}  {each['client'] or '-'}"
-        for each in described
+        f"{row['id']}  last used {row['last_used_at']}  ends {row['expires_at']}  {row['client'] or '-'}"
+        for row in described
     ]
-    show({"sessions": described}, "\n".join(lines) or f"{email} is signed in nowhere.", as_json=as_json)
+    show({"sessions": described}, "\n".join(lines) or f"{email} has no sessions.", as_json=as_json)
 
 
 @group.command("sign-out")
 @email_argument
 @as_json_option
 def sign_out(email: str, *, as_json: bool) -> None:
-    """Sign EMAIL out everywhere; its API keys go on."""
+    """End all sessions of EMAIL; its API keys continue."""
     with database().transaction() as session:
         ended = sessions.end_all(session, _find(session, email).id, now=database_clock.now())
-    show({"ended": ended}, f"{email} is signed out everywhere: {ended} session(s) ended.", as_json=as_json)
+    show({"ended": ended}, f"{email} is signed out: {ended} session(s) ended.", as_json=as_json)
 
 
 def _change(email: str, change: Callable[[Session, str], None], sentence: str, *, as_json: bool) -> None:
@@ -185,7 +185,7 @@ def _change(email: str, change: Callable[[Session, str], None], sentence: str, *
 def _find(session: Session, email: str) -> Account:
     account = accounts.by_email(session, email)
     if account is None:
-        message = f"There is no account with {email}. See them with: flask accounts list"
+        message = f"There is no account with {email}. List accounts with: flask accounts list"
         raise click.ClickException(message)
     return account
 
@@ -214,11 +214,11 @@ def _described(account: Account) -> dict[str, Any]:
     }
 
 
-def _session_described(held: LoginSession) -> dict[str, Any]:
+def _session_described(login: LoginSession) -> dict[str, Any]:
     return {
-        "id": held.id,
-        "client": " ".join(filter(None, (held.client_name, held.client_version))) or None,
-        "created_at": clock.rfc3339(held.created_at),
-        "last_used_at": clock.rfc3339(held.last_used_at),
-        "expires_at": clock.rfc3339(held.ends_at),
+        "id": login.id,
+        "client": " ".join(filter(None, (login.client_name, login.client_version))) or None,
+        "created_at": clock.rfc3339(login.created_at),
+        "last_used_at": clock.rfc3339(login.last_used_at),
+        "expires_at": clock.rfc3339(login.ends_at),
     }

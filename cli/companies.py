@@ -1,4 +1,4 @@
-"""`flask companies`: bring in lists of companies, and take them out again."""
+"""`flask companies`: import and export lists of companies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ group = DatabaseGroup("companies", help="Import and export companies.")
 @group.command("import")
 @import_options
 def import_companies(**options: Any) -> None:
-    """Import companies from FILE, a CSV of any layout; `-` reads the standard input."""
+    """Import companies from FILE, a CSV with any columns; `-` reads standard input."""
     import_list(Entity.COMPANIES, **options)
 
 
@@ -25,6 +25,6 @@ def import_companies(**options: Any) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @as_json_option
 def export_companies(file: str, *, as_json: bool) -> None:
-    """Write all companies to FILE, as import reads it; `-` writes to the standard output."""
+    """Export all companies to FILE in the format that import reads; `-` writes to standard output."""
     with database().reading() as session:
         export_list(file, exports.company_columns(), exports.company_rows(session), as_json=as_json)

@@ -1,4 +1,4 @@
-"""`flask credits`: grant credits to a workspace and see what it has."""
+"""`flask credits`: grant credits to a workspace and show its balance."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ group = DatabaseGroup("credits", help="Grant credits to workspaces.")
 @group.command()
 @click.argument("workspace")
 @click.argument("amount", type=click.IntRange(1, MAX_GRANT))
-@click.option("--reason", required=True, help="Why; it stays in the ledger.")
+@click.option("--reason", required=True, help="Reason, kept in the ledger.")
 @as_json_option
 def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
-    """Give WORKSPACE (its id or name) AMOUNT credits."""
+    """Grant AMOUNT credits to WORKSPACE (id or name)."""
     with database().transaction() as session:
         found = find(session, workspace)
         balance = ledger.grant(session, found.id, amount, reason=reason, now=database_clock.now())
@@ -31,7 +31,7 @@ def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
 @click.argument("workspace")
 @as_json_option
 def show_balance(workspace: str, *, as_json: bool) -> None:
-    """Tell what WORKSPACE (its id or name) has left."""
+    """Show the balance of WORKSPACE (id or name)."""
     with database().reading() as session:
         found = find(session, workspace)
         balance = workspaces.balance(session, found.id)

@@ -1,4 +1,4 @@
-"""`flask database`: bring the tables up to date, and write down a change of them."""
+"""`flask database`: migrate the tables, and generate a migration."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cli.workspaces import DatabaseGroup, as_json_option, database, show
 RETRY_SECONDS = 1.0
 MESSAGE_INTERVAL_SECONDS = 5.0
 
-group = DatabaseGroup("database", help="Bring the tables up to date.")
+group = DatabaseGroup("database", help="Migrate the tables.")
 
 
 @group.command()
@@ -32,7 +32,7 @@ group = DatabaseGroup("database", help="Bring the tables up to date.")
 )
 @as_json_option
 def upgrade(*, seconds: float, as_json: bool) -> None:
-    """Make or change the tables so that they fit this version; harmless when they do."""
+    """Migrate the tables to this version; does nothing if they are up to date."""
     with _connect(database(), seconds) as connection:
         command.upgrade(_config(connection), "head")
         connection.commit()
@@ -42,17 +42,17 @@ def upgrade(*, seconds: float, as_json: bool) -> None:
 @group.command()
 @click.argument("message")
 def revision(message: str) -> None:
-    """Write a migration called MESSAGE: what the code declares and the tables lack (for developers)."""
+    """Generate a migration named MESSAGE from the difference between code and tables (for developers)."""
     with database().engine.connect() as connection:
         script = command.revision(_config(connection), message, autogenerate=True)
     click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Read it.")
 
 
 def _connect(database: Database, seconds: float) -> Connection:
-    """Connect to the database; wait for its server, and write every few seconds what it waits for.
+    """Connect to the database; wait for its server and report the reason every few seconds.
 
     Raises:
-        ClickException: the server did not accept a connection in time.
+        ClickException: the server accepted no connection within `seconds`.
 
     """
     due = started = time.monotonic()
@@ -72,7 +72,7 @@ def _connect(database: Database, seconds: float) -> Connection:
 
 
 def _config(connection: Connection) -> Config:
-    """Put Alembic's settings together; there is no alembic.ini."""
+    """Return Alembic's configuration; there is no alembic.ini."""
     config = Config()
     config.set_main_option("script_location", str(Path(migrations.__path__[0])).replace("%", "%%"))
     config.set_main_option("file_template", "%%(rev)s_%%(slug)s")

@@ -1,4 +1,4 @@
-"""`flask doctor`: examine settings, servers and this machine, and say what to do about each fault."""
+"""`flask doctor`: checks settings, servers and this machine, and prints a remedy for each fault."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ STYLES = {Level.OK: "green", Level.NOTE: "cyan", Level.WARNING: "yellow", Level.
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def doctor(*, as_json: bool) -> None:
-    """Examine everything that the service needs; the exit code is 1 if something must be corrected.
+    """Check everything the service needs; exit 1 if something must be corrected.
 
-    It needs no running service and no correct settings, writes nothing that lasts, and shows no secret.
+    Works without a running service and with invalid settings, leaves nothing behind, and prints no secret.
     """
-    found = list(_findings())
-    failed = any(one.level is Level.ERROR for one in found)
+    findings = list(_findings())
+    failed = any(finding.level is Level.ERROR for finding in findings)
     if as_json:
-        click.echo(json.dumps({"ok": not failed, "findings": [asdict(one) for one in found]}))
+        click.echo(json.dumps({"ok": not failed, "findings": [asdict(finding) for finding in findings]}))
     else:
-        _print(found)
+        _print(findings)
     if failed:
         raise click.exceptions.Exit(1)
 
@@ -59,19 +59,24 @@ def _findings() -> Iterator[Finding]:
     yield from host.findings(settings, environment)
 
 
-def _print(found: list[Finding]) -> None:
-    laid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+def _print(findings: list[Finding]) -> None:
+    layout = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "what", "state", "what to do"):
-        laid.add_column(name, overflow="fold")
-    for one in found:
-        cells = (Text(one.level.value, STYLES[one.level]), one.what, one.state, one.remedy)
-        laid.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
+        layout.add_column(name, overflow="fold")
+    for finding in findings:
+        cells = (
+            Text(finding.level.value, STYLES[finding.level]),
+            finding.what,
+            finding.state,
+            finding.remedy,
+        )
+        layout.add_row(*(cell if isinstance(cell, Text) else Text(cell) for cell in cells))
     console = Console()
     console.width = max(console.width, MIN_WIDTH) if console.is_terminal else UNLIMITED_WIDTH
     with console.capture() as capture:
-        console.print(laid)
+        console.print(layout)
     click.echo("\n".join(line.rstrip() for line in capture.get().splitlines()))
-    count = Counter(one.level for one in found)
+    count = Counter(finding.level for finding in findings)
     more = f"{count[Level.WARNING]} warnings, {count[Level.NOTE]} notes."
     errors = count[Level.ERROR]
     click.echo(f"\n{errors} to correct, {more}" if errors else f"\nNothing to correct; {more}")

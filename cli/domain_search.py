@@ -1,6 +1,6 @@
-"""`flask providers people`: who works at a domain, as a provider lists them; kept like an import.
+"""`flask providers people`: imports the people whom a provider lists for a domain.
 
-Their addresses show how the domain writes them, so that its other people's can be guessed for nothing.
+Their addresses teach the e-mail pattern of the domain, so that other addresses can be guessed without cost.
 """
 
 from __future__ import annotations
@@ -30,50 +30,54 @@ MAX_CONTACTS = 100
 @click.command()
 @click.argument("domain")
 @click.option(
-    "--limit", type=click.IntRange(1, MAX_CONTACTS), default=10, show_default=True, help="People at most."
+    "--limit",
+    type=click.IntRange(1, MAX_CONTACTS),
+    default=10,
+    show_default=True,
+    help="Maximum number of people.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def people(domain: str, *, limit: int, as_json: bool) -> None:
-    """Ask Hunter who works at DOMAIN, and keep them; every ten people cost one of its credits."""
+    """Import the people whom Hunter lists for DOMAIN; ten people cost one Hunter credit."""
     settings = app_settings.load()
     access = settings.access(Hunter.name)
     if not access.api_key:
-        raise click.ClickException("HUNTER_API_KEY is not set: a domain can be searched with Hunter only.")
+        raise click.ClickException("HUNTER_API_KEY is not set: only Hunter can search a domain.")
     try:
         found = Hunter(access).domain_search(normal_website(domain), seconds=TIMEOUT_SECONDS, limit=limit)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     except (ProviderTimeout, UnexpectedAnswer) as error:
-        raise click.ClickException(
-            "Hunter cannot be reached, or answers with an error. Try later."
-        ) from error
+        raise click.ClickException("Hunter is unreachable or returned an error. Try again later.") from error
     if found.reply.outcome not in {TraceOutcome.HIT, TraceOutcome.MISS}:
-        raise click.ClickException(f"Hunter did not answer: {found.reply.outcome.value}. Nothing was kept.")
-    _tell(found, _keep(settings.database_url, found.contacts), as_json=as_json)
+        raise click.ClickException(
+            f"Hunter returned no result: {found.reply.outcome.value}. Nothing was imported."
+        )
+    _print(found, _import(settings.database_url, found.contacts), as_json=as_json)
 
 
-def _keep(database_url: str, told: Sequence[FoundContact]) -> Counter[str]:
-    """Take them in by the importer's door, where suppressed people stay out."""
+def _import(database_url: str, contacts: Sequence[FoundContact]) -> Counter[str]:
+    """Store the contacts as an import does: suppressed people are left out."""
     database = Database(database_url, seconds=None)
     try:
         with database.transaction() as session:
             return ingest.ingest_contacts(
-                session, [ParsedPerson(one) for one in told], now=database_clock.value(session)
+                session, [ParsedPerson(contact) for contact in contacts], now=database_clock.value(session)
             )
     finally:
         database.engine.dispose()
 
 
-def _tell(found: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:
-    kept = {name: counts[name] for name in ("new", "updated", "unchanged", "suppressed")}
+def _print(found: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:
+    imported = {name: counts[name] for name in ("new", "updated", "unchanged", "suppressed")}
     if as_json:
         click.echo(
             json.dumps(
-                {"found": len(found.contacts), **kept, "pattern": found.pattern, "cost": found.reply.cost}
+                {"found": len(found.contacts), **imported, "pattern": found.pattern, "cost": found.reply.cost}
             )
         )
         return
-    counted = ", ".join(f"{count} {name}" for name, count in kept.items())
-    click.echo(f"{len(found.contacts)} people: {counted}. It cost {found.reply.cost:g} of Hunter's credits.")
+    counted = ", ".join(f"{count} {name}" for name, count in imported.items())
+    click.echo(f"{len(found.contacts)} people: {counted}. Cost: {found.reply.cost:g} Hunter credits.")
     if found.pattern:
         click.echo(f"Their addresses follow {found.pattern}.")

@@ -1,4 +1,4 @@
-"""Erasing a person: find, show, ask, erase, and print the receipt."""
+"""Erasure of a person: plan, confirm, erase, and print the receipt."""
 
 from __future__ import annotations
 
@@ -25,90 +25,95 @@ RECIPIENT = ("workspace_id", "workspace", "field", "at")
 
 @dataclass(frozen=True, slots=True)
 class ErasureTarget:
-    """Whom the operator names; `everybody` says that it may be several contacts."""
+    """The person to erase, by identifiers or contact ids; `everybody` allows several matching contacts."""
 
     identifiers: Sequence[Identifier]
     contact_ids: tuple[str, ...]
     everybody: bool
 
 
-def run(database: Database, whom: ErasureTarget, *, dry_run: bool, yes: bool, as_json: bool) -> None:
-    """Erase whom the operator names, unless it is a dry run, and print the receipt.
+def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, as_json: bool) -> None:
+    """Erase the person unless `dry_run`, and print the receipt.
 
     Raises:
-        ClickException: they name nobody, or several and that was not said to be meant.
-        Abort: the operator was asked and said no.
+        ClickException: no contact matches, or several match without `everybody`.
+        Abort: the operator declined the confirmation.
 
     """
-    if not (whom.identifiers or whom.contact_ids):
+    if not (target.identifiers or target.contact_ids):
         raise click.UsageError("Give --email, --phone, --linkedin-url or --contact-id.")
     with database.reading() as session:
-        trail = _follow(session, whom)
+        plan = _plan(session, target)
     if dry_run:
-        _show(trail, erased=False, as_json=as_json)
+        _show(plan, erased=False, as_json=as_json)
         return
     if not yes:
-        click.echo(_page(trail, erased=False), err=True)
-        click.confirm("Erase all of this for good?", abort=True, err=True)
+        click.echo(_page(plan, erased=False), err=True)
+        click.confirm("Erase all of this permanently?", abort=True, err=True)
     with database.transaction() as session:
-        suppressions.suppress(session, trail.to_suppress, reason=erasure.REASON, now=database_clock.now())
-    with database.reading() as session:  # once more: from now on nothing new comes in
-        trail = _follow(session, whom)
+        suppressions.suppress(session, plan.to_suppress, reason=erasure.REASON, now=database_clock.now())
+    with database.reading() as session:  # again: suppressed now, so no new data arrives
+        plan = _plan(session, target)
     with database.transaction() as session:
-        erasure.erase(session, trail, now=database_clock.value(session))
+        erasure.erase(session, plan, now=database_clock.value(session))
     empty_log(database)
-    _show(trail, erased=True, as_json=as_json)
+    _show(plan, erased=True, as_json=as_json)
 
 
 def empty_log(database: Database) -> None:
-    """Write SQLite's log into its file, where what is deleted is overwritten: the log has it still."""
+    """Checkpoint and truncate SQLite's write-ahead log, which still contains the deleted data."""
     if database.is_sqlite:
         with closing(database.engine.raw_connection()) as connection:
             connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _follow(session: Session, whom: ErasureTarget) -> ErasurePlan:
+def _plan(session: Session, target: ErasureTarget) -> ErasurePlan:
     try:
-        contacts = erasure.find_contacts(session, whom.identifiers, whom.contact_ids)
+        contacts = erasure.find_contacts(session, target.identifiers, target.contact_ids)
     except ContactNotFound as error:
         raise click.ClickException("There is no contact with this id.") from error
-    if len(contacts) > max(1, len(set(whom.contact_ids))) and not whom.everybody:
+    if len(contacts) > max(1, len(set(target.contact_ids))) and not target.everybody:
         ids = ", ".join(contact.id for contact in contacts)
-        message = f"This names {len(contacts)} contacts: {ids}. Say which with --contact-id, or --everybody."
+        message = f"{len(contacts)} contacts match: {ids}. Choose with --contact-id, or use --everybody."
         raise click.ClickException(message)
-    return erasure.plan(session, contacts, whom.identifiers)
+    return erasure.plan(session, contacts, target.identifiers)
 
 
-def _show(trail: ErasurePlan, *, erased: bool, as_json: bool) -> None:
-    answer: dict[str, Any] = {
+def _show(plan: ErasurePlan, *, erased: bool, as_json: bool) -> None:
+    receipt: dict[str, Any] = {
         "erased": erased,
-        "contact_ids": list(trail.contact_ids),
-        "counts": trail.counts,
-        "suppressed_values": len(trail.to_suppress),
-        "shared_values": trail.shared,
-        "recipients": [asdict(one) | {"at": clock.rfc3339(one.at)} for one in trail.recipients],
-        "providers": list(trail.providers),
-        "accounts": list(trail.accounts),
+        "contact_ids": list(plan.contact_ids),
+        "counts": plan.counts,
+        "suppressed_values": len(plan.to_suppress),
+        "shared_values": plan.shared,
+        "recipients": [
+            asdict(recipient) | {"at": clock.rfc3339(recipient.at)} for recipient in plan.recipients
+        ],
+        "providers": list(plan.providers),
+        "accounts": list(plan.accounts),
     }
-    show(answer, _page(trail, erased=erased), as_json=as_json)
+    show(receipt, _page(plan, erased=erased), as_json=as_json)
 
 
-def _page(trail: ErasurePlan, *, erased: bool) -> str:
-    """Write the receipt for people."""
+def _page(plan: ErasurePlan, *, erased: bool) -> str:
+    """Format the receipt as text."""
     parts = [
         "Erased:" if erased else "This would be erased:",
-        table(("what", "how many"), trail.counts.items()),
-        f"Values on the suppression list: {len(trail.to_suppress)}",
+        table(("what", "how many"), plan.counts.items()),
+        f"Values on the suppression list: {len(plan.to_suppress)}",
     ]
-    if trail.shared:
-        parts.append(f"Values that others have, too, and that stay theirs: {trail.shared}")
-    if trail.recipients:
+    if plan.shared:
+        parts.append(f"Values shared with other contacts, kept for those: {plan.shared}")
+    if plan.recipients:
         rows = [
-            (one.workspace_id, one.workspace, one.field, clock.rfc3339(one.at)) for one in trail.recipients
+            (recipient.workspace_id, recipient.workspace, recipient.field, clock.rfc3339(recipient.at))
+            for recipient in plan.recipients
         ]
-        parts += ["", "Given to, and to be told:", table(RECIPIENT, rows)]
-    if trail.providers:
-        parts.append(f"Providers that were asked about them: {', '.join(trail.providers)}")
-    if trail.accounts:
-        parts.append(f"Not touched, because they sign in with such an address: {', '.join(trail.accounts)}")
+        parts += ["", "Recipients to notify:", table(RECIPIENT, rows)]
+    if plan.providers:
+        parts.append(f"Providers called about the person: {', '.join(plan.providers)}")
+    if plan.accounts:
+        parts.append(
+            f"Accounts not changed, because they sign in with this address: {', '.join(plan.accounts)}"
+        )
     return "\n".join(parts)

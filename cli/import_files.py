@@ -1,4 +1,4 @@
-"""The files around an import: the list itself, what was refused of it, and how far it has got."""
+"""Files of an import: the input, the rejected rows, and the progress bar."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from app.domain.lists.csv_tables import Row
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file, or `-` for the standard input; what comes through a pipe is copied first.
+    """Open a file, or standard input for `-`; input from a pipe is copied to a seekable file first.
 
     Raises:
-        InvalidValue: it cannot be opened.
+        InvalidValue: the file cannot be opened.
 
     """
     with ExitStack() as stack:
@@ -41,7 +41,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def rejects(path: str | None, header: Sequence[str]) -> Iterator[Callable[[Row, str], None]]:
-    """Give what writes a refused row down: its line, the reason and the row; for the owner only."""
+    """Yield a function that writes a rejected row with its line and reason to a file of mode 0600."""
     if path is None:
         yield lambda _row, _reason: None
         return
@@ -54,7 +54,7 @@ def rejects(path: str | None, header: Sequence[str]) -> Iterator[Callable[[Row, 
 
 @contextmanager
 def progress(file: IO[bytes], path: str) -> Iterator[Callable[[], None]]:
-    """Draw a bar on the terminal, if there is one; it follows the bytes that are read."""
+    """Show a progress bar of the bytes read, if standard error is a terminal."""
     console = Console(stderr=True)
     size = os.fstat(file.fileno()).st_size
     columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())

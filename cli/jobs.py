@@ -1,4 +1,4 @@
-"""`flask jobs`: what was asked, who was asked about it, and what it cost. Nobody's values are printed."""
+"""`flask jobs`: jobs and their receipts. Never prints contact data."""
 
 from __future__ import annotations
 
@@ -14,17 +14,21 @@ from app.infra.clock import rfc3339
 from cli.tables import table
 from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
 
-group = DatabaseGroup("jobs", help="See jobs and their receipts.")
+group = DatabaseGroup("jobs", help="Show jobs and their receipts.")
 COLUMNS = ("id", "workspace_id", "kind", "status", "outcome", "charged", "created_at")
 TRACE = ("item", "field", "provider", "outcome", "status", "latency_ms", "cost", "at")
-"""What a line of the receipt may say, whatever else is stored with it."""
+"""The fields of a trace line that are printed; others may hold contact data."""
 ITEM = ("index", "outcome", "charged", "error")
 
 
 @group.command("list")
-@click.option("--workspace", help="Only those of this workspace, an id or a name.")
-@click.option("--status", type=click.Choice([status.value for status in Status]), help="Only in this state.")
-@click.option("--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many.")
+@click.option("--workspace", help="Only jobs of this workspace (id or name).")
+@click.option(
+    "--status", type=click.Choice([status.value for status in Status]), help="Only jobs with this status."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="Maximum number of jobs."
+)
 @as_json_option
 def list_latest(workspace: str | None, *, status: str | None, limit: int, as_json: bool) -> None:
     """List the latest jobs, newest first."""
@@ -36,19 +40,19 @@ def list_latest(workspace: str | None, *, status: str | None, limit: int, as_jso
             query = query.where(Job.status == status)
         listed = [_described(job) | {"charged": job.charged} for job in session.scalars(query)]
     lines = table(COLUMNS, ([job[name] for name in COLUMNS] for job in listed))
-    show({"jobs": listed}, lines if listed else "There are no such jobs.", as_json=as_json)
+    show({"jobs": listed}, lines if listed else "There are no matching jobs.", as_json=as_json)
 
 
 @group.command("show")
 @click.argument("job_id", metavar="ID")
 @as_json_option
 def show_job(job_id: str, *, as_json: bool) -> None:
-    """Show the job ID and its receipt: who was asked, with what outcome, at what cost in their credits."""
+    """Show the job ID and its receipt: providers called, their outcomes, and their cost in vendor credits."""
     with database().reading() as session:
         job = session.get(Job, job_id)
         items = jobs.items(session, job_id)
     if job is None:
-        raise click.ClickException(f"There is no job {job_id!r}. See them with: flask jobs list")
+        raise click.ClickException(f"There is no job {job_id!r}. List jobs with: flask jobs list")
     answer = {
         "job": _described(job) | {"attempts": job.attempts, "crashes": job.crashes, "error": _error(job)},
         "credits": _credits(job),
@@ -71,7 +75,7 @@ def _described(job: Job) -> dict[str, Any]:
 
 
 def _credits(job: Job) -> dict[str, Any]:
-    """Tell where the credits are that were set aside; a job that is over has given back what was left."""
+    """Return where the held credits are; a finished job has released the remainder."""
     rest = job.held - job.charged
     return {
         "held": job.held,
@@ -87,17 +91,17 @@ def _item(item: JobItem) -> dict[str, Any]:
 
 
 def _error(row: Job | JobItem) -> dict[str, Any] | None:
-    """Give the problem's code and title; its detail may quote what was sent."""
+    """Return code and title of the problem; its detail may quote the request."""
     return row.error and {name: row.error[name] for name in ("code", "title") if name in row.error}
 
 
 def _page(answer: dict[str, Any]) -> str:
-    """Lay the receipt out for people: facts, who was asked, and an enrichment's items."""
+    """Format the receipt as text: the job, the providers called, and the items of an enrichment."""
     facts = [(name, _plain(value)) for name, value in (answer["job"] | answer["credits"]).items()]
-    asked = [[_plain(line.get(name)) for name in TRACE] for line in answer["trace"]]
+    calls = [[_plain(line.get(name)) for name in TRACE] for line in answer["trace"]]
     items = [[_plain(item[name]) for name in ITEM] for item in answer["items"]]
     parts = [table(("", ""), facts).strip("\n")]
-    parts.append(table(TRACE, asked) if asked else "Nobody was asked.")
+    parts.append(table(TRACE, calls) if calls else "No provider was called.")
     if items:
         parts.append(table(ITEM, items))
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""What `contacts` and `companies` have in common on the command line: import and export of lists."""
+"""Import and export of lists, shared by `flask contacts` and `flask companies`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from cli.workspaces import as_json_option, database
 
 
 def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
-    """Read `column=field`; the column may have an equals sign in it."""
+    """Parse `column=field` pairs; a column may contain an equals sign."""
     mapped = {}
     for pair in pairs:
         column, equals, target = pair.rpartition("=")
         if not equals or not column.strip():
-            raise click.BadParameter(f"{pair!r} is not written as column=field.")
+            raise click.BadParameter(f"{pair!r} is not of the form column=field.")
         mapped[column.strip()] = target.strip()
     return mapped
 
@@ -51,35 +51,35 @@ def _day(_context: click.Context, _option: click.Parameter, day: datetime | None
     if day is None:
         return None
     if day.replace(tzinfo=UTC) > clock.now():
-        raise click.BadParameter("The date lies in the future.")
+        raise click.BadParameter("The date is in the future.")
     return day.replace(tzinfo=UTC)
 
 
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
-                 help=f"What a column holds; may be given often. Fields: {', '.join(FIELDS)}; ignore."),
-    click.option("--region", callback=_region, metavar="CC", help="Country of phones without a code."),
-    click.option("--source", help="Name to keep with every value; the file's name otherwise."),
+                 help=f"What a column holds; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
+    click.option("--region", callback=_region, metavar="CC", help="Country of phone numbers without a code."),
+    click.option("--source", help="Source name kept with every value (default: the file name)."),
     click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
-                 help="How old the list is, for rows without a date of their own; today otherwise."),
-    click.option("--rejects", type=click.Path(dir_okay=False), help="Write refused rows here."),
-    click.option("--dry-run", is_flag=True, help="Only tell what would happen; write nothing."),
-    click.option("--encoding", help="The file's encoding, if it is told wrongly."),
-    click.option("--delimiter", help="What separates columns, if it is told wrongly: one character or tab."),
+                 help="Date of rows without a date column (default: today)."),
+    click.option("--rejects", type=click.Path(dir_okay=False), help="Write rejected rows to this file."),
+    click.option("--dry-run", is_flag=True, help="Report what would happen; write nothing."),
+    click.option("--encoding", help="Encoding, if it is detected wrongly."),
+    click.option("--delimiter", help="Column separator, if it is detected wrongly: one character or tab."),
     as_json_option,
 )  # fmt: skip
 
 
 def import_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the argument and options of an import."""
+    """Add the argument and options of an import to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> None:
-    """Import the file and tell what came of it; the exit code is 1 if no row could be read."""
+    """Import the file and print the result; exit 1 if no row could be read."""
     name = "standard input" if file == "-" else Path(file).name
     options["source"] = options["source"] or name
     rejects_path = options.pop("rejects")
@@ -119,7 +119,7 @@ def _rate(tally: ImportSummary) -> int:
 
 
 def _print(title: str, order: ImportOptions, tally: ImportSummary, *, shows_rejects: bool) -> None:
-    """Print a table for people, and what deserves a second look."""
+    """Print the counts as a table, then ignored columns and warnings."""
     table = Table(title=f"{title}{' (dry run: nothing was written)' if order.dry_run else ''}")
     for column in ("read", *COUNTS, "seconds", "rows/s"):
         table.add_column(column, justify="right")
@@ -130,18 +130,16 @@ def _print(title: str, order: ImportOptions, tally: ImportSummary, *, shows_reje
     unknown = [name for name, meaning in tally.layout.meanings.items() if meaning is None and name]
     if unknown:
         console.print(
-            f"Columns left out: {', '.join(unknown)}. Use --map 'column=field' to keep one.", markup=False
+            f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one.", markup=False
         )
     for field, count in sorted(tally.warnings.items()):
-        console.print(
-            f"{count} rows were kept without a value of {field} that could not be read.", markup=False
-        )
+        console.print(f"{count} rows were imported without an invalid value of {field}.", markup=False)
     if tally.counts["rejected"] and not shows_rejects:
-        console.print("Use --rejects FILE to see which rows were refused, and why.")
+        console.print("Use --rejects FILE to see which rows were rejected, and why.")
 
 
 def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]], *, as_json: bool) -> None:
-    """Write the rows as CSV, cells made safe for spreadsheets; the file is there once it is complete."""
+    """Write the rows as CSV with formulas escaped; the file appears once it is complete."""
     count = 0
     with _written(file) as out:
         writer = csv.writer(out, lineterminator="\n")
@@ -157,7 +155,7 @@ def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]
 
 @contextmanager
 def _written(path: str) -> Iterator[IO[str]]:
-    """Open a file for its owner only, under another name until it is whole."""
+    """Open a file readable by its owner only, under a temporary name until it is complete."""
     if path == "-":
         yield sys.stdout
         return

@@ -1,4 +1,4 @@
-"""`flask providers report`: what each provider found and cost, and what another order would have cost."""
+"""`flask providers report`: results and cost of each provider, and the estimated cost of the best order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLUMNS = ("asked", "hits", "hit rate", "vendor credits", "cost per hit", "p50 
 
 @dataclass(frozen=True, slots=True)
 class ReportFilter:
-    """What to report on: fields, the ISO country or everywhere, and how many days back."""
+    """The fields, the ISO country (None: all) and the number of days to report on."""
 
     fields: tuple[ProviderField, ...]
     country: str | None
@@ -53,23 +53,29 @@ def _country(_context: click.Context, _option: click.Parameter, text: str | None
     "fields",
     multiple=True,
     type=click.Choice([field.value for field in ProviderField]),
-    help="Only this field; may be given often.",
+    help="Only this field; may be repeated.",
 )
-@click.option("--country", callback=_country, metavar="CC", help="Only people of this country.")
-@click.option("--days", type=click.IntRange(1, MAX_DAYS), default=90, show_default=True, help="How far back.")
-@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")  # fmt: skip
+@click.option("--country", callback=_country, metavar="CC", help="Only people in this country.")
+@click.option(
+    "--days",
+    type=click.IntRange(1, MAX_DAYS),
+    default=90,
+    show_default=True,
+    help="Number of days to report on.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")  # fmt: skip
 def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: bool) -> None:
-    """Print what each provider found and cost, and what another order would have cost.
+    """Report the results and cost of each provider, and the estimated cost of the best order.
 
-    Costs per hit are in your money: the vendor's credits times <NAME>_CREDIT_PRICE. Other orders are
-    estimated as if the providers' chances were independent.
+    Cost per hit is in your currency: vendor credits times <NAME>_CREDIT_PRICE. Estimates assume that the
+    providers' hit rates are independent.
     """
-    wanted = ReportFilter(
+    report_filter = ReportFilter(
         tuple(ProviderField(name) for name in fields) or tuple(ProviderField), country, days
     )
     try:
         settings = app_settings.load()
-        reports = _reports(settings, wanted)
+        reports = _reports(settings, report_filter)
     except SettingsError as error:
         raise click.ClickException(str(error)) from error
     except (Unavailable, ProgrammingError) as error:
@@ -78,24 +84,26 @@ def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: 
     if as_json:
         click.echo(json.dumps({"country": country, "days": days, "fields": reports}))
         return
-    for one in reports:
-        _print(one)
+    for field_report in reports:
+        _print(field_report)
     if not reports:
-        click.echo(f"No provider was asked in the last {days} days.")
+        click.echo(f"No provider was called in the last {days} days.")
 
 
-def _reports(settings: Settings, wanted: ReportFilter) -> list[dict[str, Any]]:
-    """Report on each field about which anybody was asked."""
+def _reports(settings: Settings, report_filter: ReportFilter) -> list[dict[str, Any]]:
+    """Return a report for each field with provider calls."""
     database = Database(settings.database_url, seconds=None)
-    back = timedelta(days=wanted.days)
+    back = timedelta(days=report_filter.days)
     found = []
     try:
         with database.reading() as session:
-            for field in wanted.fields:
+            for field in report_filter.fields:
                 since = database_clock.value(session) - back
-                there = provider_stats.of_field(session, field.value, since=since, country=wanted.country)
-                configured = in_order(settings, field, wanted.country)
-                counts = refresh(session, field, wanted.country, back=back)
+                there = provider_stats.of_field(
+                    session, field.value, since=since, country=report_filter.country
+                )
+                configured = in_order(settings, field, report_filter.country)
+                counts = refresh(session, field, report_filter.country, back=back)
                 if there:
                     lines = _lines(settings, configured, there)
                     found.append({"field": field.value, **lines, **_orders(configured, field, there, counts)})
@@ -107,14 +115,14 @@ def _reports(settings: Settings, wanted: ReportFilter) -> list[dict[str, Any]]:
 def _lines(
     settings: Settings, configured: Sequence[Provider], there: Mapping[str, ProviderStats]
 ) -> dict[str, Any]:
-    """Write what everybody did, in the configured order; who is asked no more comes last."""
+    """Return the figures of each provider in the configured order, providers no longer configured last."""
     names = [provider.name for provider in configured]
     ranked = sorted(there, key=lambda name: (names.index(name) if name in names else len(names), name))
     return {"providers": [_line(settings, name, there[name]) for name in ranked]}
 
 
 def _line(settings: Settings, name: str, counted: ProviderStats) -> dict[str, Any]:
-    """Write what one provider did; who is not known any more has no price."""
+    """Return the figures of one provider; a provider that no longer exists has no price."""
     provider = load(settings).get(name)
     spent = None if provider is None else counted.credits * provider.terms.credit_price
     return {
@@ -135,27 +143,27 @@ def _orders(
     there: Mapping[str, ProviderStats],
     counts: Mapping[str, ProviderStats],
 ) -> dict[str, Any]:
-    """Write what the configured and the best order would find, and cost for as much as was found there.
+    """Return the estimated hit rate and cost of the configured and of the best order.
 
-    Who was never asked has a place in them, but is left out of what they cost and find.
+    Providers never called are part of the orders but not of the estimates.
     """
     known = stats(configured, field, counts)
-    held = sum(max(there[name].hits - there[name].bounces, 0) for name in known if name in there)
+    found = sum(max(there[name].hits - there[name].bounces, 0) for name in known if name in there)
     orders = {"configured": configured, "best": best(configured, field, counts)}
-    told: dict[str, Any] = {"found": held, "never_asked": [name for name in known if name not in counts]}
+    report: dict[str, Any] = {"found": found, "never_asked": [name for name in known if name not in counts]}
     for name, order in orders.items():
         names = [provider.name for provider in order]
-        expected = provider_ranking.expected([one for one in names if one in counts], known)
-        told[name] = {"order": names, **_expected(expected, held)}
-    return told
+        expected = provider_ranking.expected([provider for provider in names if provider in counts], known)
+        report[name] = {"order": names, **_expected(expected, found)}
+    return report
 
 
 def _expected(expected: Expected, found: int) -> dict[str, float | None]:
-    each = expected.cost_per_hit
+    cost = expected.cost_per_hit
     return {
         "hit_rate": round(expected.hit_rate, 4),
-        "cost_per_found": None if each is None else round(each, 6),
-        "cost": None if each is None else round(each * found, 6),
+        "cost_per_found": None if cost is None else round(cost, 6),
+        "cost": None if cost is None else round(cost * found, 6),
     }
 
 
@@ -177,15 +185,15 @@ def _print(one: dict[str, Any]) -> None:
         )
     Console().print(table)
     for name in ("configured", "best"):
-        click.echo(_sentence(name, one[name], one["found"]))
+        click.echo(_order_line(name, one[name], one["found"]))
     if one["never_asked"]:
-        click.echo(f"never asked, and so not counted: {', '.join(one['never_asked'])}")
+        click.echo(f"never called, and so not counted: {', '.join(one['never_asked'])}")
     click.echo()
 
 
-def _sentence(name: str, order: dict[str, Any], found: int) -> str:
+def _order_line(name: str, order: dict[str, Any], found: int) -> str:
     if not order["order"]:
-        return f"{name}: nobody is asked for this."
+        return f"{name}: no provider is configured for this field."
     return (
         f"{name}: {', '.join(order['order'])}; finds {order['hit_rate']:.0%} "
         f"at {_money(order['cost_per_found'])} each, {_money(order['cost'])} for the {found} found"

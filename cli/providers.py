@@ -1,4 +1,4 @@
-"""`flask providers`: whether the providers' keys work, and what the providers found and cost."""
+"""`flask providers`: checks the providers' credentials, and reports their results and cost."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ STATES = {
     TraceOutcome.HIT: "works",
     TraceOutcome.UNCONFIGURED: "key refused",
     TraceOutcome.NO_CREDITS: "no credits left",
-    TraceOutcome.RATE_LIMITED: "asked too often",
+    TraceOutcome.RATE_LIMITED: "rate limited",
     TraceOutcome.TIMEOUT: f"no answer in {CHECK_SECONDS:.0f} seconds",
 }
-UNCLEAR = "cannot be reached, or answers with an error"
+UNCLEAR = "unreachable, or returned an error"
 
-group = click.Group("providers", help="Look at the providers: do their keys work, and what are they worth.")
+group = click.Group("providers", help="Check the providers' credentials, and report their results and cost.")
 group.add_command(people)
 group.add_command(report)
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderStatus:
-    """One provider: `check` is None where nothing was asked, because `setting` is not set."""
+    """The state of one provider; `check` is None if `setting` is not set, so the provider was not called."""
 
     name: str
     setting: str
@@ -58,23 +58,23 @@ class ProviderStatus:
 
     @property
     def left(self) -> Mapping[str, float]:
-        """Give what it has left, by pool; without end is infinite here, and null for a program."""
+        """Return the remaining vendor credits by pool; unlimited is infinity (null in JSON)."""
         return self.check.left if self.check else {}
 
     @property
     def works(self) -> bool | None:
-        """Tell whether its key works; None if there is none."""
+        """Return whether the key works; None if no key is set."""
         return None if self.check is None else self.check.outcome is TraceOutcome.HIT
 
     @property
     def state(self) -> str:
-        """Say it in words."""
+        """Return the state as text."""
         if self.check is None:
             return f"unconfigured: set {self.setting}"
         return STATES.get(self.check.outcome, UNCLEAR)
 
     def as_dict(self) -> dict[str, Any]:
-        """Give it for a program."""
+        """Return the state for JSON."""
         return {
             "name": self.name,
             "configured": self.check is not None,
@@ -86,11 +86,11 @@ class ProviderStatus:
 
 
 @group.command()
-@click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 def check(*, as_json: bool) -> None:
-    """Ask every provider that is configured whether its key works; nobody is looked up, nothing is paid.
+    """Check the credentials of every configured provider; looks up no one and costs nothing.
 
-    The exit code is 1 if a configured provider's key does not work.
+    Exits with 1 if a configured provider's key does not work.
     """
     try:
         providers = load(app_settings.load())
@@ -124,13 +124,13 @@ def _checked(provider: Checkable) -> CredentialCheck:
 
 
 def _is_configured(provider: Provider) -> bool:
-    """Tell whether it may be asked, by a question about nobody: its settings are what it looks at first."""
-    nobody = ProviderRequest(field=ProviderField.EMAIL, subject=Subject())
-    return provider.unavailability(nobody) is not TraceOutcome.UNCONFIGURED
+    """Return whether the provider is configured: it checks its settings before the (empty) request."""
+    request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject())
+    return provider.unavailability(request) is not TraceOutcome.UNCONFIGURED
 
 
 def _setting(provider: Provider) -> str:
-    """Give the name of what must be set for it; one of a file may need several variables, or none."""
+    """Return the names of the settings that the provider needs; a configured one may need several or none."""
     if isinstance(provider, ConfiguredProvider) and provider.variables:
         return ", ".join(sorted(provider.variables))
     return f"{env_name(provider.name)}_{KEYS.get(provider.name, 'API_KEY')}"
@@ -141,8 +141,8 @@ def _print(lines: Sequence[ProviderStatus]) -> None:
     for column in ("provider", "key", "left"):
         table.add_column(column)
     for line in lines:
-        told = ", ".join(
+        remaining = ", ".join(
             f"{'unlimited' if isinf(count) else f'{count:,.10g}'} {pool}" for pool, count in line.left.items()
         )
-        table.add_row(*map(Text, (line.name, line.state, told)))
+        table.add_row(*map(Text, (line.name, line.state, remaining)))
     Console().print(table)

@@ -1,4 +1,4 @@
-"""`flask suppressions`: people who must not be shown, asked about or imported again."""
+"""`flask suppressions`: the list of people who must not be shown, looked up or imported."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ from cli.import_files import opened
 from cli.tables import table
 from cli.workspaces import DatabaseGroup, as_json_option, database, show
 
-group = DatabaseGroup("suppressions", help="People who must not be shown, asked about or imported again.")
+group = DatabaseGroup("suppressions", help="Manage people who must not be shown, looked up or imported.")
 _reason = click.option(
-    "--reason", default="requested", show_default=True, help="Why; it stays with the entry."
+    "--reason", default="requested", show_default=True, help="Reason, kept with the entry."
 )
 
 
 @group.command()
-@click.option("--email", help="An e-mail address.")
-@click.option("--phone", help="A phone number with its country code.")
-@click.option("--linkedin-url", help="The address of a profile.")
+@click.option("--email", help="E-mail address.")
+@click.option("--phone", help="Phone number with country code.")
+@click.option("--linkedin-url", help="Profile URL.")
 @_reason
 @as_json_option
 def add(
     *, email: str | None, phone: str | None, linkedin_url: str | None, reason: str, as_json: bool
 ) -> None:
-    """Suppress whoever has this e-mail, phone or profile. What is known of them is hidden, not deleted."""
+    """Suppress the person with this e-mail, phone or profile. Stored data is hidden, not deleted."""
     identifiers = named(email, phone, linkedin_url)
     if not identifiers:
         raise click.UsageError("Give --email, --phone or --linkedin-url.")
@@ -54,19 +54,19 @@ def add(
 
 
 def named(email: str | None, phone: str | None, linkedin_url: str | None) -> list[Identifier]:
-    """Read what an operator says names a person.
+    """Parse the identifiers given by the operator.
 
     Raises:
-        ClickException: one of them cannot be read.
+        ClickException: one of them is invalid.
 
     """
-    given = (
+    options = (
         ("email", email, normal_email),
         ("phone", phone, _e164),
         ("linkedin_url", linkedin_url, normal_profile_url),
     )
     try:
-        return [Identifier(kind, form(text)) for kind, text, form in given if text is not None]
+        return [Identifier(kind, form(text)) for kind, text, form in options if text is not None]
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     except NotAProfileUrl as error:
@@ -78,27 +78,27 @@ def named(email: str | None, phone: str | None, linkedin_url: str | None) -> lis
 @_reason
 @as_json_option
 def import_suppressions(file: str, *, reason: str, as_json: bool) -> None:
-    """Suppress every e-mail, phone and profile in FILE, a CSV with such columns."""
+    """Suppress every e-mail, phone and profile in FILE, a CSV with columns for them."""
     try:
-        identifiers, refused = _read(file)
+        identifiers, rejected = _read(file)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     added = 0
     for part in batched(identifiers):
         with database().transaction() as session:
             added += suppressions.suppress(session, part, reason=reason, now=database_clock.now())
-    figures = {"given": len(identifiers), "added": added, "rejected": refused}
+    figures = {"given": len(identifiers), "added": added, "rejected": rejected}
     show(
-        figures, f"Added {added} of {len(identifiers)}; {refused} values could not be read.", as_json=as_json
+        figures, f"Added {added} of {len(identifiers)}; {rejected} values could not be read.", as_json=as_json
     )
-    if refused and not identifiers:
+    if rejected and not identifiers:
         raise click.ClickException("No value could be read.")
 
 
 @group.command()
 @as_json_option
 def count(*, as_json: bool) -> None:
-    """Tell how many values are suppressed."""
+    """Show the number of suppressed values."""
     query = select(Suppression.kind, func.count()).group_by(Suppression.kind)
     with database().reading() as session:
         kinds = dict(session.execute(query).all())
@@ -107,18 +107,18 @@ def count(*, as_json: bool) -> None:
 
 
 @group.command()
-@click.option("--email", help="An e-mail address.")
-@click.option("--phone", help="A phone number with its country code.")
-@click.option("--linkedin-url", help="The address of a profile.")
-@click.option("--unreviewed", is_flag=True, help="All entries that 'review' counts as unreviewed.")
+@click.option("--email", help="E-mail address.")
+@click.option("--phone", help="Phone number with country code.")
+@click.option("--linkedin-url", help="Profile URL.")
+@click.option("--unreviewed", is_flag=True, help="Remove all entries that 'review' counts as unreviewed.")
 @as_json_option
 def remove(
     *, email: str | None, phone: str | None, linkedin_url: str | None, unreviewed: bool, as_json: bool
 ) -> None:
-    """Take values off the list. Only do this if the person never asked to be left alone."""
+    """Remove values from the list. Do this only if the person never objected."""
     identifiers = named(email, phone, linkedin_url)
     if bool(identifiers) == unreviewed:
-        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alone.")
+        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alopt_out.")
     with database().transaction() as session:
         if unreviewed:
             removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
@@ -128,20 +128,21 @@ def remove(
 
 
 @group.command()
-@click.option("--all", "all_states", is_flag=True, help="Also those that were accepted or dismissed.")
-@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="At most.")
+@click.option("--all", "all_states", is_flag=True, help="Include accepted and dismissed opt-outs.")
+@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number.")
 @as_json_option
 def review(*, all_states: bool, limit: int, as_json: bool) -> None:
-    """List the people of whom providers said that they opted out, newest first.
+    """List the opt-outs that providers reported, newest first.
 
-    What a provider was asked by alone is on the suppression list already (listed). Of the others (open)
-    nothing is: only the job that asked ended, and the provider is not asked the same again. Accept one to
-    hide the person's e-mail or profile from every workspace, dismiss it to let the provider be asked again.
+    If the provider was called with a single identifier, that identifier is on the suppression list (listed).
+    Otherwise (open) nothing is suppressed: only that job ended, and the provider is not called again for the
+    same request. Accept an opt-out to hide the person's e-mail or profile from every workspace; dismiss it to
+    allow calls again.
     """
     with database().reading() as session:
         found = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
         unreviewed = provider_opt_outs.unreviewed(session)
-    answer = {"opt_outs": [_described(one) for one in found], "unreviewed": unreviewed}
+    answer = {"opt_outs": [_described(row) for row in found], "unreviewed": unreviewed}
     show(answer, _review_page(found, unreviewed), as_json=as_json)
 
 
@@ -149,13 +150,13 @@ def review(*, all_states: bool, limit: int, as_json: bool) -> None:
 @click.argument("opt_out")
 @as_json_option
 def accept(opt_out: str, *, as_json: bool) -> None:
-    """Put the one e-mail or profile of OPT_OUT, an id that 'review' lists, on the suppression list."""
+    """Suppress the single e-mail or profile of OPT_OUT, an id that 'review' lists."""
     with database().transaction() as session:
         found = _opt_out(session, opt_out)
         if not provider_opt_outs.accept(session, found, now=database_clock.value(session)):
             raise click.ClickException(
-                "The provider was asked by no e-mail or profile, or by several, so there is no telling who "
-                "opted out. Ask the provider, and use: flask suppressions add"
+                "The provider was called with no e-mail or profile, or with several, so the person who opted "
+                "out is unknown. Ask the provider, then use: flask suppressions add"
             )
         answer = _described(found)
     show(answer, f"Accepted {opt_out}: its {found.kind} is on the suppression list.", as_json=as_json)
@@ -165,20 +166,20 @@ def accept(opt_out: str, *, as_json: bool) -> None:
 @click.argument("opt_out")
 @as_json_option
 def dismiss(opt_out: str, *, as_json: bool) -> None:
-    """Let the provider be asked again about OPT_OUT, and take back what it put on the suppression list."""
+    """Allow provider calls for OPT_OUT again, and remove its entry from the suppression list."""
     with database().transaction() as session:
         found = _opt_out(session, opt_out)
         removed = provider_opt_outs.dismiss(session, found, now=database_clock.value(session))
         answer = _described(found) | {"removed": removed}
-    said = "Its value is off the suppression list." if removed else "The suppression list stays as it is."
-    show(answer, f"Dismissed {opt_out}. {said}", as_json=as_json)
+    effect = "Its value is no longer suppressed." if removed else "The suppression list is unchanged."
+    show(answer, f"Dismissed {opt_out}. {effect}", as_json=as_json)
 
 
 def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
     """Return the opt-out.
 
     Raises:
-        ClickException: there is none with this id.
+        ClickException: no opt-out has this id.
 
     """
     found = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
@@ -189,36 +190,36 @@ def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
     return found
 
 
-def _described(one: ProviderOptOut) -> dict[str, Any]:
+def _described(opt_out: ProviderOptOut) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "provider": one.provider,
-        "field": one.field,
-        "asked_by": one.asked_by,
-        "identifier": one.kind,
-        "state": one.state,
-        "created_at": clock.rfc3339(one.created_at),
-        "reviewed_at": clock.rfc3339(one.reviewed_at),
+        "id": opt_out.id,
+        "provider": opt_out.provider,
+        "field": opt_out.field,
+        "asked_by": opt_out.asked_by,
+        "identifier": opt_out.kind,
+        "state": opt_out.state,
+        "created_at": clock.rfc3339(opt_out.created_at),
+        "reviewed_at": clock.rfc3339(opt_out.reviewed_at),
     }
 
 
 def _review_page(found: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
     columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
-    rows = [_described(one) | {"asked_by": ", ".join(one.asked_by)} for one in found]
+    rows = [_described(row) | {"asked_by": ", ".join(row.asked_by)} for row in found]
     page = [table(columns, [[row[name] for name in columns] for row in rows])] if rows else []
     if unreviewed:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
         page.append(
-            f"Unreviewed: {kinds}. An earlier version listed these when a provider said that somebody opted "
-            "out: everything the caller had said and everything stored, so some may be of other people. "
-            "They stay on it until you say: flask suppressions remove --unreviewed (or --email, --phone, "
-            "--linkedin-url for one of them)."
+            f"Unreviewed: {kinds}. An earlier version suppressed these when a provider reported an opt-out: "
+            "everything in the request and everything stored, so some may belong to other people. They stay "
+            "suppressed until removed: flask suppressions remove --unreviewed (or --email, --phone, "
+            "--linkedin-url for a single one)."
         )
-    return "\n".join(page) or "No provider said that anybody opted out."
+    return "\n".join(page) or "No provider reported an opt-out."
 
 
 def _read(path: str) -> tuple[list[Identifier], int]:
-    """Read every value of a list; give what was understood and how many were not."""
+    """Return the identifiers in a list and the number of values that could not be read."""
     identifiers: dict[Identifier, None] = {}
     refused = 0
     with opened(path) as file:

@@ -1,4 +1,4 @@
-"""Tables for people, on the command line."""
+"""Plain-text tables for the terminal."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 UNLIMITED_WIDTH = 1000
-"""Columns beyond which a line would be cut; the terminal wraps lines, and a program must find ids whole."""
+"""Width in characters at which rich does not wrap: a program that reads the output finds ids whole."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lay the rows out under the names of their columns; what is None stays empty."""
-    laid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    """Return the rows as an aligned table; None is an empty cell."""
+    layout = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in columns:
-        laid.add_column(name, no_wrap=True)
+        layout.add_column(name, no_wrap=True)
     for row in rows:
-        laid.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
+        layout.add_row(*(Text("" if cell is None else str(cell)) for cell in row))
     console = Console(width=UNLIMITED_WIDTH)
     with console.capture() as capture:
-        console.print(laid)
+        console.print(layout)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

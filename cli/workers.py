@@ -1,4 +1,4 @@
-"""`flask workers`: who is there to work on the jobs, and how they stand."""
+"""`flask workers`: lists the workers and their state."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from app.infra.clock import rfc3339
 from cli.tables import table
 from cli.workspaces import DatabaseGroup, as_json_option, database, show
 
-group = DatabaseGroup("workers", help="See the workers: what they consume, and whether they get on.")
+group = DatabaseGroup("workers", help="Show the workers, their queues and their state.")
 COLUMNS = ("name", "queues", "state", "busy", "threads", "since", "last_seen", "last_taken", "last_ended")
 
 
 @group.command("list")
 @as_json_option
 def list_known(*, as_json: bool) -> None:
-    """List the workers that were seen within the last day.
+    """List the workers with a heartbeat within the last day.
 
-    The state is working, without_queue (it lives and consumes nothing), stopping, or silent: it has said
-    nothing for 15 seconds.
+    The state is working, without_queue (alive, but consuming nothing), stopping, or silent (no heartbeat for
+    15 seconds).
     """
     with database().reading() as session:
         now = database_clock.value(session)
         listed = [_described(row, now=now) for row in worker_heartbeats.known(session)]
-    rows = ([*one.values()] for one in (one | {"queues": ",".join(one["queues"])} for one in listed))
-    nobody = "No worker was seen within the last day. Start those of the Procfile."
-    show({"workers": listed}, table(COLUMNS, rows) if listed else nobody, as_json=as_json)
+    rows = ([*worker.values()] for worker in (row | {"queues": ",".join(row["queues"])} for row in listed))
+    none = "No worker ran within the last day. Start those of the Procfile."
+    show({"workers": listed}, table(COLUMNS, rows) if listed else none, as_json=as_json)
 
 
 def _described(row: WorkerRecord, *, now: datetime) -> dict[str, Any]:

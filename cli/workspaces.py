@@ -1,4 +1,4 @@
-"""`flask workspaces`: make and list those who pay."""
+"""`flask workspaces`: create and list workspaces; helpers shared by the commands."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from app.settings import SettingsError
 
 
 class DatabaseGroup(AppGroup):
-    """The commands of one noun; a database that cannot be used is a sentence, not a stack trace."""
+    """A command group that reports an unusable database as a message, not as a traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's signature
-        """Run the command that was asked for."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except (Unavailable, ProgrammingError) as error:
@@ -35,21 +35,21 @@ class DatabaseGroup(AppGroup):
             raise click.ClickException(str(error)) from error
 
 
-group = DatabaseGroup("workspaces", help="Make and list workspaces, which own credits and accounts.")
-as_json_option = click.option("--json", "as_json", is_flag=True, help="Answer in one line of JSON.")
+group = DatabaseGroup("workspaces", help="Create and list workspaces, which own credits and accounts.")
+as_json_option = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON.")
 
 
 @group.command()
 @click.argument("name")
 @as_json_option
 def create(name: str, *, as_json: bool) -> None:
-    """Make a workspace called NAME, with no credits."""
+    """Create a workspace named NAME, with no credits."""
     name = name.strip()
     if not name:
         raise click.ClickException("A workspace needs a name.")
     with database().transaction() as session:
         workspace = workspaces.create(session, name=name, now=database_clock.value(session))
-    show(described(workspace), f"Made {workspace.id} ({name}).", as_json=as_json)
+    show(described(workspace), f"Created {workspace.id} ({name}).", as_json=as_json)
 
 
 @group.command("list")
@@ -58,10 +58,10 @@ def list_all(*, as_json: bool) -> None:
     """List all workspaces and their credits."""
     with database().reading() as session:
         found = session.scalars(select(Workspace).order_by(Workspace.id)).all()
-    lines = [f"{each.id}  {each.available} credits  {each.name}" for each in found]
+    lines = [f"{workspace.id}  {workspace.available} credits  {workspace.name}" for workspace in found]
     show(
-        {"workspaces": [described(each) for each in found]},
-        "\n".join(lines) or "There are no workspaces. Make one with: flask workspaces create NAME",
+        {"workspaces": [described(workspace) for workspace in found]},
+        "\n".join(lines) or "There are no workspaces. Create one with: flask workspaces create NAME",
         as_json=as_json,
     )
 
@@ -70,34 +70,34 @@ def list_all(*, as_json: bool) -> None:
 @click.argument("workspace")
 @as_json_option
 def webhook_secret(workspace: str, *, as_json: bool) -> None:
-    """Show the secret with which the webhooks of WORKSPACE (an id or a name) are signed."""
+    """Show the signing secret of the webhooks of WORKSPACE (id or name)."""
     with database().reading() as session:
         secret = webhooks.secret(find(session, workspace).id)
     show({"secret": secret}, secret, as_json=as_json)
 
 
 def find(session: Session, id_or_name: str) -> Workspace:
-    """Find a workspace by its id, or by its exact name if only one has it.
+    """Return the workspace with this id, or with this exact name if it is unique.
 
     Raises:
-        ClickException: there is none, or more than one.
+        ClickException: none matches, or several do.
 
     """
     found = session.scalars(
         select(Workspace).where(or_(Workspace.id == id_or_name, Workspace.name == id_or_name))
     ).all()
     if not found:
-        message = f"There is no workspace {id_or_name!r}. See them with: flask workspaces list"
+        message = f"There is no workspace {id_or_name!r}. List workspaces with: flask workspaces list"
         raise click.ClickException(message)
     if len(found) > 1:
-        ids = ", ".join(each.id for each in found)
-        message = f"{len(found)} workspaces are called {id_or_name!r}: {ids}. Give an id."
+        ids = ", ".join(workspace.id for workspace in found)
+        message = f"{len(found)} workspaces are named {id_or_name!r}: {ids}. Use an id."
         raise click.ClickException(message)
     return found[0]
 
 
 def described(workspace: Workspace) -> dict[str, Any]:
-    """Write a workspace in the contract's words."""
+    """Return the workspace as the API represents it."""
     return {
         "id": workspace.id,
         "name": workspace.name,
@@ -107,12 +107,12 @@ def described(workspace: Workspace) -> dict[str, Any]:
 
 
 def show(answer: dict[str, Any], sentence: str, *, as_json: bool) -> None:
-    """Print the answer for a program, or the sentence for a person."""
+    """Print the answer as JSON, or the sentence."""
     click.echo(json.dumps(answer) if as_json else sentence)
 
 
 def database() -> Database:
-    """Give the application's database; nobody waits for a command, so it may take its time."""
+    """Return the application's database, without a statement deadline: commands may run long."""
     found = services().database
     found.seconds = None
     return found

@@ -1,1 +1,1 @@
-"""What `flask doctor` examines, one module per subject; each yields findings and raises nothing."""
+"""The checks of `flask doctor`, one module per subject; each yields findings and raises nothing."""

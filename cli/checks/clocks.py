@@ -1,4 +1,4 @@
-"""Clocks: how far a server's is from this machine's."""
+"""Check of a server's clock against this machine's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cli.checks.findings import Finding, ok, warning
 
 
 def clock_finding(server: str, ahead: float) -> Finding:
-    """Report by how many seconds this machine's clock is ahead of a server's."""
+    """Return a finding about how many seconds this machine's clock is ahead of a server's."""
     what = f"clock of {server}"
     if abs(ahead) <= CLOCK_TOLERANCE:
         return ok(what, "agrees with this machine's")

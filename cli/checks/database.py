@@ -1,4 +1,4 @@
-"""The database: reachable, UTF-8, migrated to this version, and on the same time as this machine."""
+"""Checks of the database: reachable, UTF-8, migrated to this version, and its clock."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _REFUSALS = {
     "password authentication failed": ("refuses the user or password", "correct them in DATABASE_URL"),
     "no password supplied": (
         "needs a password",
-        "write it into DATABASE_URL: postgresql://user:password@host/name",
+        "add it to DATABASE_URL: postgresql://user:password@host/name",
     ),
     "does not exist": (
         "has no such database or user",
         "create them, see docs/install.md; the database with ENCODING 'UTF8' TEMPLATE template0",
     ),
     "no pg_hba.conf entry": (
-        "lets this user in from nowhere near here",
+        "does not accept this user from this host",
         "allow it in the server's pg_hba.conf",
     ),
-    "too many": ("has no connection left", "raise the server's max_connections"),
+    "too many": ("has no free connection", "raise the server's max_connections"),
     "starting up": ("is starting", "wait a moment"),
 }
 _UNREACHABLE = ("cannot be reached", "start it, and compare host and port in DATABASE_URL")
 
 
 def findings(url: str) -> Iterator[Finding]:
-    """Examine the database of this URL; nothing is written to it."""
+    """Check the database of this URL; writes nothing."""
     try:
         parsed = parsed_url(url)
     except SettingsError as fault:
@@ -60,7 +60,7 @@ def _sqlite(url: URL) -> Iterator[Finding]:
     if str(file) == ":memory:":
         yield error(
             SUBJECT,
-            "is in memory, and forgotten with the process",
+            "is in memory and lost when the process ends",
             "name a file or PostgreSQL in DATABASE_URL",
         )
         return
@@ -108,7 +108,7 @@ def _clock_offset(url: URL) -> float:
 
 
 def _refused(refusal: psycopg.Error) -> tuple[str, str]:
-    """Describe a refusal without quoting it: drivers quote pieces of the URL."""
+    """Describe a refusal without quoting it: drivers quote parts of the URL."""
     text = str(refusal)
     return next((answer for words, answer in _REFUSALS.items() if words in text), _UNREACHABLE)
 
@@ -135,9 +135,11 @@ def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: AN
 
 
 def _rights(connection: psycopg.Connection[Any]) -> Iterator[Finding]:
-    """See whether the user may make tables; since PostgreSQL 15 only the owner may by itself."""
+    """Check that the user may create tables; since PostgreSQL 15 only the owner may by default."""
     row = connection.execute("SELECT has_schema_privilege(current_schema(), 'CREATE')").fetchone()
     if row != (True,):
         yield warning(
-            "database user", "may not make tables", "as an administrator: ALTER DATABASE … OWNER TO that user"
+            "database user",
+            "may not create tables",
+            "as an administrator: ALTER DATABASE … OWNER TO that user",
         )

@@ -1,4 +1,4 @@
-"""A finding: what was examined, its state, and what to do about it."""
+"""A finding: its subject, its state, and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; `remedy` is empty where there is nothing to do."""
+    """One line of the report; `remedy` is empty if nothing is to be done."""
 
     what: str
     level: Level
@@ -26,7 +26,7 @@ class Finding:
 
 
 def ok(what: str, state: str) -> Finding:
-    """Return a finding that needs nothing."""
+    """Return a finding that needs no action."""
     return Finding(what, Level.OK, state)
 
 
@@ -36,10 +36,10 @@ def note(what: str, state: str, remedy: str = "") -> Finding:
 
 
 def warning(what: str, state: str, remedy: str) -> Finding:
-    """Return a finding with which the service runs, but not well."""
+    """Return a finding that degrades the service."""
     return Finding(what, Level.WARNING, state, remedy)
 
 
 def error(what: str, state: str, remedy: str) -> Finding:
-    """Return a finding with which the service does not run, loses data or is open to strangers."""
+    """Return a finding that stops the service, loses data or opens it to anyone."""
     return Finding(what, Level.ERROR, state, remedy)

@@ -1,4 +1,4 @@
-"""The machine itself: its processors, the ports that the processes want, and room on its disks."""
+"""Checks of this machine: processors, ports and disk space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TIMEOUT_SECONDS = 2.0
 
 
 def findings(settings: Settings, environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Examine the machine that this command runs on."""
+    """Check the machine that this command runs on."""
     yield from _processes(settings.web_concurrency, environment)
     web = environment.get("WEB_BIND") or f"0.0.0.0:{environment.get('PORT') or 8000}"
     yield from _port("port of the API", web, "WEB_BIND", mark=("API-Version", ""))
@@ -37,7 +37,7 @@ def _processes(count: int | None, environment: Mapping[str, str]) -> Iterator[Fi
             yield warning(
                 "WEB_CONCURRENCY",
                 f"{count} processes on {cores} processors",
-                f"leave it out, or set at most {PROCESSES_PER_CORE * cores}",
+                f"unset it, or set at most {PROCESSES_PER_CORE * cores}",
             )
         else:
             yield ok("WEB_CONCURRENCY", f"{count} processes on {cores} processors")
@@ -67,7 +67,7 @@ def _is_free(host: str, port: int) -> bool:
 
 
 def _is_this_service(host: str, port: int, header: str, beginning: str) -> bool:
-    """Ask who is there: the API and Flower each send a header of their own."""
+    """Return whether this service answers on the port: the API and Flower each send a header of their own."""
     target = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- as above
     connection = http.client.HTTPConnection(target, port, timeout=TIMEOUT_SECONDS)
     try:
@@ -81,7 +81,7 @@ def _is_this_service(host: str, port: int, header: str, beginning: str) -> bool:
 
 
 def _disks(places: Mapping[str, Path]) -> Iterator[Finding]:
-    """See how much room there is, once per disk."""
+    """Check the free space, once per disk."""
     seen: set[int] = set()
     for name, place in places.items():
         there = next((each for each in (place, *place.resolve().parents) if each.exists()), Path("/"))
@@ -92,7 +92,7 @@ def _disks(places: Mapping[str, Path]) -> Iterator[Finding]:
         room = shutil.disk_usage(there)
         state = f"{room.free / 1e9:.1f} GB free ({name})"
         if room.free < MIN_FREE_BYTES or room.free < MIN_FREE_SHARE * room.total:
-            yield warning(f"disk of {there}", state, "make room; rotate logs (docs/install.md)")
+            yield warning(f"disk of {there}", state, "free disk space; rotate logs (docs/install.md)")
         else:
             yield ok(f"disk of {there}", state)
 
@@ -100,4 +100,6 @@ def _disks(places: Mapping[str, Path]) -> Iterator[Finding]:
 def _writable(folder: Path) -> Iterator[Finding]:
     there = next((each for each in (folder, *folder.resolve().parents) if each.exists()), Path("/"))
     if not os.access(there, os.W_OK):
-        yield error("BEAT_SCHEDULE", f"{folder} cannot be written to", "name a place that beat may write to")
+        yield error(
+            "BEAT_SCHEDULE", f"{folder} cannot be written to", "choose a directory that beat may write to"
+        )

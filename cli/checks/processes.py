@@ -1,4 +1,4 @@
-"""Workers and providers: who lives, and whether the orders of the settings make sense."""
+"""Checks of workers and providers: live workers, and valid provider settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.providers import registry
 
 
 def worker_findings(url: str) -> Iterator[Finding]:
-    """See who works; the tables must be there."""
+    """Check for live workers; the tables must exist."""
     database = Database(url)
     try:
         with database.reading() as session:
@@ -34,7 +34,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
         yield ok("workers", f"{len(found)} for {', '.join(queues)}")
     else:
         yield note(
-            "workers", "none runs now", "start the Procfile: honcho start, or systemd (docs/install.md)"
+            "workers", "none is running", "start the Procfile: honcho start, or systemd (docs/install.md)"
         )
 
 
@@ -46,4 +46,4 @@ def provider_findings(settings: Settings) -> Iterator[Finding]:
     except SettingsError as fault:
         yield error("providers", str(fault), "see Providers in README.md; flask providers check asks each")
         return
-    yield ok("providers", f"asked for e-mails: {', '.join(names) or 'nobody'}")
+    yield ok("providers", f"called for e-mails: {', '.join(names) or 'none'}")

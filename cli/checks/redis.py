@@ -1,4 +1,4 @@
-"""Redis: reachable, takes writes, evicts nothing, keeps its data, and on the same time as this machine."""
+"""Checks of Redis: reachable, writable, no eviction, persistence, and its clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUBJECT = "Redis"
 DATA = "Redis data"
 TIMEOUT_SECONDS = 5.0
 PROBE = "contact-lookup:doctor"
-_PASSWORD = ("refuses the password, or needs one", "write it into REDIS_URL: redis://:password@host:6379/0")
+_PASSWORD = ("refuses the password, or needs one", "add it to REDIS_URL: redis://:password@host:6379/0")
 _DISK = ("cannot save to its disk and refuses writes", "free its disk, or make its directory writable")
 _NUMBER = ("refuses commands", "see its log; the number after the last / of REDIS_URL must be below 16")
 _UNREACHABLE = (
@@ -38,14 +38,14 @@ _REFUSALS: tuple[tuple[type[Exception], str, tuple[str, str]], ...] = (
     (
         NoPermissionError,
         "",
-        ("does not allow this user all commands", "allow it all: ACL SETUSER … +@all ~* &*"),
+        ("does not allow this user all commands", "allow all: ACL SETUSER … +@all ~* &*"),
     ),
     (ResponseError, "", _NUMBER),
 )
 
 
 def findings(url: str) -> Iterator[Finding]:
-    """Examine the server of this URL; one key is written to it, which expires after a second."""
+    """Check the server of this URL; writes one key that expires after a second."""
     with Redis.from_url(
         url, socket_timeout=TIMEOUT_SECONDS, socket_connect_timeout=TIMEOUT_SECONDS
     ) as client:
@@ -59,13 +59,15 @@ def findings(url: str) -> Iterator[Finding]:
             yield error(SUBJECT, *_refused(refusal))
             return
         version = facts.get("valkey_version") or facts.get("redis_version")
-        yield ok(SUBJECT, f"version {version}, takes writes")
+        yield ok(SUBJECT, f"version {version}, writable")
         yield clocks.clock_finding(SUBJECT, (before + after) / 2 - (seconds + microseconds / 1e6))
         yield _eviction(facts)
         yield _persistence(client, facts)
         if not client.connection_pool.connection_kwargs.get("password"):
             yield warning(
-                SUBJECT, "lets anybody in who reaches it", "set requirepass, and the password in REDIS_URL"
+                SUBJECT,
+                "accepts connections without a password",
+                "set requirepass, and add the password to REDIS_URL",
             )
 
 
@@ -82,7 +84,9 @@ def _eviction(facts: dict[str, Any]) -> Finding:
     policy = facts.get("maxmemory_policy", "unknown")
     if policy == "noeviction":
         return ok("Redis eviction", "noeviction")
-    return error("Redis eviction", f"{policy}: it may drop the queue", "set maxmemory-policy noeviction")
+    return error(
+        "Redis eviction", f"{policy}: it may drop queued messages", "set maxmemory-policy noeviction"
+    )
 
 
 def _persistence(client: Redis, facts: dict[str, Any]) -> Finding:
@@ -90,7 +94,7 @@ def _persistence(client: Redis, facts: dict[str, Any]) -> Finding:
         return ok(DATA, "appendonly")
     try:
         snapshots = bool(client.config_get("save").get("save"))
-    except RedisError:  # hosted servers keep their settings to themselves
+    except RedisError:  # hosted servers do not expose their configuration
         snapshots = False
-    state = "snapshots only" if snapshots else "not kept: a restart forgets the queue"
-    return note(DATA, state, "set appendonly yes; jobs are sent again from the database, only later")
+    state = "snapshots only" if snapshots else "none: a restart loses the queue"
+    return note(DATA, state, "set appendonly yes; otherwise jobs are republished from the database, later")

@@ -1,4 +1,4 @@
-"""Settings: every one that is missing or wrong, by the rules of `app.settings`."""
+"""Checks of the settings: each missing or invalid one, by the rules of `app.settings`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLACEHOLDER = "change-me"
 def findings(
     settings: Settings, faults: Mapping[str, str], environment: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Examine what was read from the environment; no value is ever quoted that may be a secret."""
+    """Check the environment; never quotes a value that may be secret."""
     wrong = dict(faults)
     login = flower_login_fault(environment.get("FLOWER_BASIC_AUTH", ""))
     if login:
@@ -30,7 +30,7 @@ def findings(
         yield _finding(name, wrong[name])
     if not settings.metrics_token:
         yield note(
-            "METRICS_TOKEN", "not set: /metrics answers this machine only", "set it to let Prometheus in"
+            "METRICS_TOKEN", "not set: /metrics answers this machine only", "set it to allow Prometheus"
         )
     if settings.trusted_proxies == 0:
         yield note(

@@ -94,7 +94,7 @@ def test_people_are_told_in_a_table(run: Run, people: Path) -> None:
 
     assert result.exit_code == 0
     assert "rejected" in result.stdout
-    assert "1 rows were kept without a value of phone" in result.stdout
+    assert "1 rows were imported without an invalid value of phone" in result.stdout
     assert "--rejects" in result.stdout
 
 
@@ -103,7 +103,7 @@ def test_unknown_columns_are_named(run: Run, tmp_path: Path) -> None:
 
     result = run("import", path)
 
-    assert "Columns left out: shoe size." in result.stdout
+    assert "Columns ignored: shoe size." in result.stdout
 
 
 def test_refused_rows_are_written_down(run: Run, people: Path, tmp_path: Path) -> None:
@@ -161,9 +161,9 @@ def test_columns_are_mapped_by_hand(run: Run, tmp_path: Path) -> None:
     [
         (("--map", "wer=shoe_size"), "'shoe_size' is no field"),
         (("--map", "who=email"), "There is no column 'who' to map. Columns seen: 'wer', 'was'."),
-        (("--map", "nothing"), "is not written as column=field"),
+        (("--map", "nothing"), "is not of the form column=field"),
         (("--region", "Atlantis"), "This is no country"),
-        (("--date", "2999-01-01"), "lies in the future"),
+        (("--date", "2999-01-01"), "is in the future"),
         (("--delimiter", "::"), "A delimiter is one character"),
         (("--encoding", "klingon"), "There is no encoding 'klingon'"),
         ((), "Columns seen: 'wer', 'was'. Say what they hold with --map"),

@@ -307,7 +307,7 @@ def test_a_replica_of_redis_refuses_writes(redis: Any) -> None:
 def test_a_redis_that_keeps_nothing_is_a_note(redis: Any) -> None:
     found = findings()["Redis data"]
 
-    assert (found["level"], found["state"]) == ("note", "not kept: a restart forgets the queue")
+    assert (found["level"], found["state"]) == ("note", "none: a restart loses the queue")
 
 
 def test_a_redis_that_anybody_may_use_is_a_warning(redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_a_suppressed_person_stays_out(run: Any, httpserver: HTTPServer, databas
     result = run("acme.com", **hunter_at(httpserver))
 
     assert result.stdout.splitlines() == [
-        "3 people: 2 new, 0 updated, 0 unchanged, 1 suppressed. It cost 1 of Hunter's credits.",
+        "3 people: 2 new, 0 updated, 0 unchanged, 1 suppressed. Cost: 1 Hunter credits.",
         "Their addresses follow {first}.{last}.",
     ]
 
@@ -102,7 +102,7 @@ def test_what_goes_wrong_is_told_and_nothing_is_kept(
 def test_an_answer_that_makes_no_sense_is_told(run: Any, httpserver: HTTPServer) -> None:
     result = run("acme.com", **hunter_at(httpserver, {"data": "x"}))
 
-    assert (result.exit_code, "cannot be reached" in result.stderr) == (1, True)
+    assert (result.exit_code, "unreachable" in result.stderr) == (1, True)
 
 
 def test_without_a_key_the_setting_is_named(run: Any) -> None:

@@ -67,7 +67,7 @@ def test_a_dry_run_shows_everything_and_changes_nothing(run: Run, ids: list[str]
     result = run("--email", "ada@acme.com", "--dry-run")
 
     assert result.stdout.startswith("This would be erased:")
-    for sentence in ("Given to, and to be told:", "stay theirs: 1", "because they sign in"):
+    for sentence in ("Recipients to notify:", "kept for those: 1", "because they sign in"):
         assert sentence in result.stdout
     assert (left(database), listed(database)) == (ids, 0)
 

@@ -120,7 +120,7 @@ def test_of_a_job_that_is_not_over_the_credits_are_reserved(
         "already_owned": False,
     }
     assert receipt["job"]["finished_at"] is None
-    assert "Nobody was asked." in run("show", job_id).stdout
+    assert "No provider was called." in run("show", job_id).stdout
 
 
 def test_a_failed_job_says_why_and_gives_everything_back(
@@ -208,7 +208,7 @@ def test_what_is_not_known_is_explained(run: Run, words: tuple[str, ...], code: 
 
 
 def test_an_empty_list_is_a_sentence(run: Run) -> None:
-    assert run("list").stdout == "There are no such jobs.\n"
+    assert run("list").stdout == "There are no matching jobs.\n"
 
 
 @pytest.mark.parametrize("pattern", ["%", "_%", "\\%", "%" * 10_000])

@@ -127,7 +127,7 @@ def test_below_is_what_the_orders_cost(run: Any, calls: None) -> None:
     lines = run().output.splitlines()
 
     assert "configured: pattern, dear, cheap; finds 82% at 0.4301 each, 15.05 for the 35 found" in lines
-    assert "never asked, and so not counted: pattern" in lines
+    assert "never called, and so not counted: pattern" in lines
     assert "best: pattern, cheap, dear; finds 82% at 0.2816 each, 9.854 for the 35 found" in lines
 
 
@@ -172,7 +172,7 @@ def test_a_field_for_which_nobody_is_configured_says_so(run: Any, database: Data
     result = run()
 
     assert result.exit_code == 0, result.output
-    assert "configured: nobody is asked for this." in result.output
+    assert "configured: no provider is configured for this field." in result.output
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_field_country_and_days_narrow_it(
 
 
 def test_without_calls_it_says_so(run: Any) -> None:
-    assert run().output == "No provider was asked in the last 90 days.\n"
+    assert run().output == "No provider was called in the last 90 days.\n"
 
 
 @pytest.mark.parametrize("words", [("--country", "Atlantis"), ("--field", "shoe"), ("--days", "0")])

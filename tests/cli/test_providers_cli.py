@@ -102,9 +102,9 @@ def test_without_a_key_nobody_is_asked_and_the_setting_is_named(run: Any, httpse
     [
         (401, {"errors": []}, "unconfigured", "key refused"),
         (402, {"errors": []}, "no_credits", "no credits left"),
-        (403, {"errors": []}, "rate_limited", "asked too often"),
-        (500, {"errors": []}, "error", "cannot be reached, or answers with an error"),
-        (200, ["what?"], "error", "cannot be reached, or answers with an error"),
+        (403, {"errors": []}, "rate_limited", "rate limited"),
+        (500, {"errors": []}, "error", "unreachable, or returned an error"),
+        (200, ["what?"], "error", "unreachable, or returned an error"),
     ],
 )
 def test_a_key_that_does_not_work_is_told_and_is_a_failure(

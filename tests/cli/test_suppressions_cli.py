@@ -146,7 +146,7 @@ def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: A
 
     dismissed = run("dismiss", alone)
 
-    assert dismissed.stdout == f"Dismissed {alone}. The suppression list stays as it is.\n"
+    assert dismissed.stdout == f"Dismissed {alone}. The suppression list is unchanged.\n"
     assert answer(run("count", "--json"))["total"] == 1
 
 
@@ -192,4 +192,4 @@ def test_what_to_remove_must_be_said(run: Run, words: tuple[str, ...]) -> None:
 
 
 def test_nothing_to_review_is_said(run: Run) -> None:
-    assert run("review").stdout == "No provider said that anybody opted out.\n"
+    assert run("review").stdout == "No provider reported an opt-out.\n"

@@ -171,7 +171,7 @@ def test_failures_since_a_day_are_replayed_and_nothing_else(
     result = run("replay", *since, "--workspace", workspace_id)
 
     assert "There is no workspace 'nobody'" in elsewhere.stderr
-    assert result.stdout == "To be delivered again: 1.\n"
+    assert result.stdout == "Queued for delivery: 1.\n"
     assert [next_at(database, one) is None for one in (old, new, delivered)] == [True, False, True]
 
 
@@ -211,5 +211,5 @@ def test_of_an_unknown_webhook_nothing_is_shown_and_with_it_nothing_replayed(
 
 
 def test_an_empty_list_is_a_sentence(run: Run) -> None:
-    assert run("list").stdout == "There are no such webhooks.\n"
+    assert run("list").stdout == "There are no matching webhooks.\n"
     assert answer(run("list", "--json")) == {"webhooks": []}

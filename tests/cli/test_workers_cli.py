@@ -46,4 +46,4 @@ def test_a_program_gets_them_as_json(app: APIFlask) -> None:
 def test_without_any_it_says_what_to_do(app: APIFlask) -> None:
     answer = app.test_cli_runner().invoke(args=["workers", "list"])
 
-    assert answer.output == "No worker was seen within the last day. Start those of the Procfile.\n"
+    assert answer.output == "No worker ran within the last day. Start those of the Procfile.\n"

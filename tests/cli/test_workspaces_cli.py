@@ -37,7 +37,7 @@ def test_people_are_told_in_sentences(run: Any) -> None:
     listed = run("list").stdout
 
     assert "There are no workspaces" in empty
-    assert made.startswith("Made wks_")
+    assert made.startswith("Created wks_")
     assert listed.endswith("  0 credits  Acme\n")
 
 
