@@ -77,7 +77,7 @@ class FeedbackAnswerSchema(Schema):
             "description": (
                 "The refund decision. `pending`: refunded once a verification or another workspace confirms "
                 "the bounce. `not_due`: not a bounce, a bounce that a verification refuted, or one after "
-                "which another revealed address of the contact may still work. "
+                "which another address of the contact may still work. "
                 f"`too_late`: more than {REFUND_WITHIN.days} days after the reveal."
             ),
         },
@@ -98,7 +98,7 @@ def feedback(body: dict[str, Any]) -> Response:
     report of another workspace that paid for the address. Only a confirmed bounce makes the address risky
     for other workspaces and lowers the score of the providers that supplied it. The operator may allow a
     share of unconfirmed bounces to be refunded at once; the others are `pending`. A refunded address is no
-    longer owned: it is masked again, also in the results of earlier jobs, and revealing it costs a credit.
+    longer owned: it is masked again, also in the results of earlier jobs, and a new reveal is charged.
     Repeating a report changes nothing.
     """
     allowance = Allowance(services().settings.feedback_unconfirmed_refund_share)

@@ -105,17 +105,17 @@ def create(body: dict[str, Any]) -> Response:
     A replay with the same `Idempotency-Key` returns the key as it is now, without its secret. If the
     response with the secret was lost, revoke the key and create another.
     """
-    who = _session_caller()
+    account_id = _session_caller().account_id
     with services().database.transaction() as session:
         now = database_clock.value(session)
         _require_future(body["expires_at"], now)
-        accounts.require_api_access(session, who.account_id)
+        accounts.require_api_access(session, account_id)
         reference = begin(session, now=now)
         if reference:
-            return json_response(_to_json(api_keys.get(session, who.account_id, reference)), 200, REPLAYED)
-        key, secret = api_keys.create(session, who.account_id, **body, now=now)
+            return json_response(_to_json(api_keys.get(session, account_id, reference)), 200, REPLAYED)
+        key, secret = api_keys.create(session, account_id, **body, now=now)
         finish(session, key.id)
-    log.info("API key created", account=who.account_id, key=key.id)
+    log.info("API key created", account=account_id, key=key.id)
     return json_response({**_to_json(key), "key": secret}, 201)
 
 
@@ -125,11 +125,9 @@ def create(body: dict[str, Any]) -> Response:
 @blueprint.output(KeysOut)
 def index() -> Response:
     """List the API keys of the signed-in account."""
-    who = _session_caller()
+    account_id = _session_caller().account_id
     with services().database.reading() as session:
-        return json_response(
-            {"keys": [_to_json(key) for key in api_keys.of_account(session, who.account_id)]}
-        )
+        return json_response({"keys": [_to_json(key) for key in api_keys.of_account(session, account_id)]})
 
 
 @blueprint.delete("/api/keys/<key_id>")
@@ -138,18 +136,18 @@ def index() -> Response:
 @blueprint.output({}, status_code=204)
 def revoke(key_id: str) -> Response:
     """Revoke an API key; it stops working at once."""
-    who = _session_caller()
+    account_id = _session_caller().account_id
     with services().database.transaction() as session:
-        api_keys.revoke(session, who.account_id, key_id, now=database_clock.now())
-    log.info("API key revoked", account=who.account_id, key=key_id)
+        api_keys.revoke(session, account_id, key_id, now=database_clock.now())
+    log.info("API key revoked", account=account_id, key=key_id)
     return Response(status=204)
 
 
 def _session_caller() -> Caller:
-    who = caller()
-    if who.kind != "session":
+    current = caller()
+    if current.kind != "session":
         raise ApiAccessRequired
-    return who
+    return current
 
 
 def _to_json(key: ApiKey) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class ProviderOut(Schema):
 
     name = fields.String(required=True, metadata={"example": "sandbox"})
     healthy = fields.Boolean(
-        required=True, metadata={"description": "False while the provider's recent calls fail."}
+        required=True, metadata={"description": "False while its calls fail or it lacks a key or credits."}
     )
 
 

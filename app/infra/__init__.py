@@ -1,0 +1,1 @@
+"""Infrastructure: database, Redis, queue, clocks, logging, metrics and passwords."""

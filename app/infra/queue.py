@@ -1,7 +1,7 @@
 """The queue: the Celery application and the publisher of its messages.
 
 A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
-lost messages again. Therefore no call here waits for an unavailable Redis.
+lost messages again. Therefore no call here waits long for Redis.
 """
 
 from __future__ import annotations

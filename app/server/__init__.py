@@ -1,0 +1,1 @@
+"""The gunicorn worker: connections, timeouts and concurrency limits of a web process."""

@@ -1,0 +1,1 @@
+"""The OpenAPI document, the documentation pages and the start page."""

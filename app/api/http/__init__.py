@@ -1,0 +1,1 @@
+"""HTTP machinery of the endpoints: authentication, bodies, errors, limits and job responses."""
