@@ -169,14 +169,17 @@ def test_a_company_is_enriched_from_what_is_stored_or_a_provider_knows(stack: St
     assert items[2]["error"]["code"] == "validation_error"
 
 
-def test_an_enrichment_with_a_webhook_is_taken_and_a_webhook_must_be_https(stack: Stack) -> None:
+def test_an_enrichment_with_a_webhook_is_taken_but_not_to_a_private_network(stack: Stack) -> None:
     _workspace, token = stack.workspace()
     item = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-not-found"}}
     body = {"entity": "person", "items": [item], "webhook_url": "https://hooks.acme.example/done"}
 
     taken = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token)
     refused = stack.call(
-        "POST", "/api/ext/enrichment-request", body | {"webhook_url": "http://a.example"}, Authorization=token
+        "POST",
+        "/api/ext/enrichment-request",
+        body | {"webhook_url": "https://10.1.2.3/"},
+        Authorization=token,
     )
 
     assert taken.status == 200
