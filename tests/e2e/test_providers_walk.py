@@ -227,7 +227,7 @@ def test_neither_keys_nor_people_are_in_the_logs(stack: Stack, vendors: Vendors)
 
     logs = "".join(path.read_text() for path in stack.redis_folder.glob("*.log"))
 
-    assert "provider asked" in logs
+    assert "provider called" in logs
     assert [text for text in (KEY, "quiet", "northwind.dev") if text in logs.lower()] == []
 
 

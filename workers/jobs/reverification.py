@@ -115,23 +115,23 @@ def _throttled_call(
 ) -> ProviderResponse | Pending:
     """Call the verifier within the rate limit and circuit breaker that all workers share."""
     poll_token = due.ticket if due.provider == verifier.name else None
-    ask = ProviderRequest(
+    request = ProviderRequest(
         field=ProviderField.VERIFICATION, subject=Subject(email=due.email), poll_token=poll_token
     )
-    if reason := verifier.unavailability(ask):
+    if reason := verifier.unavailability(request):
         return ProviderResponse(outcome=reason)
     if verifier.terms.is_free:
-        return _call(verifier, ask)
+        return _call(verifier, request)
     with services.database.transaction() as session:
         terms, now = verifier.terms, database_clock.now()
         permit = provider_throttles.admit(session, verifier.name, terms.rates, breaker=terms.breaker, now=now)
     if permit.refused is not None:
         return ProviderResponse(outcome=permit.refused)
     time.sleep(permit.wait)  # less than a second
-    reply = _call(verifier, ask)
+    reply = _call(verifier, request)
     with services.database.transaction() as session:
         if reply.outcome is TraceOutcome.SUPPRESSED:
-            call_gateway.record_opt_out(session, verifier, ask, now=database_clock.value(session))
+            call_gateway.record_opt_out(session, verifier, request, now=database_clock.value(session))
         after = reply.after if isinstance(reply, Pending) else reply.retry_after
         provider_throttles.report(
             session, verifier.name, reply.outcome, retry_after=after, now=database_clock.now()
@@ -139,9 +139,9 @@ def _throttled_call(
     return reply
 
 
-def _call(verifier: Provider, ask: ProviderRequest) -> ProviderResponse | Pending:
+def _call(verifier: Provider, request: ProviderRequest) -> ProviderResponse | Pending:
     try:
-        return verifier.ask(ask, seconds=SECONDS_PER_ADDRESS)
+        return verifier.ask(request, seconds=SECONDS_PER_ADDRESS)
     except ProviderTimeout:
         return ProviderResponse(outcome=TraceOutcome.TIMEOUT)
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the run

@@ -1,0 +1,1 @@
+"""Resolution of a field, a profile or an item: stored data first, then the provider waterfall."""

@@ -1,8 +1,8 @@
-"""The desk: lets a job's provider calls out, and keeps what they cost and brought, in the database.
+"""Permits a job's provider calls, and stores their cost and responses in the database.
 
-A call is let out by one transaction: the job is still this worker's, the answer is not known yet, it may be
-paid, and it is the provider's turn. What the provider says is written down before anything else is done with
-it, so that a job that is interrupted never pays again for an answer that was written down.
+One transaction permits a call: the job is still this worker's, no stored response answers the request, the
+cost is within its limits, and the provider's throttle admits it. The response is stored before it is used, so
+that an interrupted job never pays twice for a response that was stored.
 """
 
 from __future__ import annotations
@@ -30,41 +30,41 @@ from workers.resolve.waterfall import POLL_SECONDS, CallRefused, CallResult, Sta
 
 _json = make_converter()
 _MAX_DELAY = timedelta(seconds=sum(DATABASE_RETRY_DELAYS) + 1)
-"""For how long an answer may wait for a database that is away before it is written down."""
+"""Longest time between a response and its storage while the database is unavailable."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseCallGateway:
-    """The desk of one job, or of one item of it."""
+    """The call gateway of one job, or of one item of it."""
 
     services: WorkerServices
     claim: Claim
     item: int | None = None
 
     def begin(
-        self, provider: Provider, ask: ProviderRequest
+        self, provider: Provider, request: ProviderRequest
     ) -> CallRefused | StartedCall | CallResult | Pending:
-        """Let the call out; `Pending` if the answer is on its way already, to this job or to another.
+        """Permit or refuse the call; return `Pending` if this job or another already awaits its response.
 
         Raises:
-            LeaseLost: the job is no longer this worker's; nothing may be paid for it.
+            LeaseLost: the lease of the job was lost; no call may be paid for it.
 
         """
-        question = self._question(provider, ask)
+        key = self._call_key(provider, request)
         if provider.terms.is_free:
-            call, now = self._free_call(question, takes_time=ask.field is ProviderField.VERIFICATION)
-            return StartedCall(ask, now) if call is None else _resumed(call, ask)
+            call, now = self._free_call(key, takes_time=request.field is ProviderField.VERIFICATION)
+            return StartedCall(request, now) if call is None else _resumed(call, request)
         with self.services.database.transaction() as session:
-            begun, wait = self._authorize(session, provider, ask, question)
-        time.sleep(wait)  # its turn comes within a second
-        return begun
+            decision, wait = self._authorize(session, provider, request, key)
+        time.sleep(wait)  # under a second, until the rate limiter admits it
+        return decision
 
     def wait(self, provider: Provider, started: StartedCall, pending: Pending) -> CallResult | None:
-        """Keep the ticket; a provider that was waited for long enough has timed out."""
+        """Store the poll token; return a timeout if the provider has been polled for too long."""
         with self.services.database.transaction() as session:
             waited = database_clock.value(session) - started.asked_at
             if waited <= timedelta(seconds=provider.terms.poll_timeout):
-                self._keep_ticket(session, provider, started, pending)
+                self._store_poll_token(session, provider, started, pending)
                 return None
         return self.end(
             provider, started, ProviderResponse(outcome=TraceOutcome.TIMEOUT), _milliseconds(waited)
@@ -73,15 +73,15 @@ class DatabaseCallGateway:
     def end(
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
-        """Keep what the provider said, and tell its gate; a busy database is asked again: this is paid for.
+        """Store the response and update the throttle; retry while the database is unavailable.
 
         Raises:
-            Unavailable: the database stayed away.
+            Unavailable: the database was unavailable at every attempt; the call has been paid for.
 
         """
         return persist(partial(self._end, provider, started, reply, milliseconds))
 
-    def _keep_ticket(
+    def _store_poll_token(
         self, session: Session, provider: Provider, started: StartedCall, pending: Pending
     ) -> None:
         call_id = started.call_id or self._start(session, provider, started)
@@ -90,25 +90,25 @@ class DatabaseCallGateway:
             after, now = pending.after, database_clock.now()
             provider_throttles.report(session, provider.name, pending.outcome, retry_after=after, now=now)
 
-    def _free_call(self, question: CallKey, *, takes_time: bool) -> tuple[ProviderCall | None, datetime]:
-        """Return the call that this job has made already, and the time; renew the lease if it may last."""
+    def _free_call(self, key: CallKey, *, takes_time: bool) -> tuple[ProviderCall | None, datetime]:
+        """Return the earlier call of this job, if any, and the time; renew the lease before a long call."""
         if not takes_time:
             with self.services.database.reading() as session:
-                return provider_calls.find_reusable(session, question), database_clock.value(session)
+                return provider_calls.find_reusable(session, key), database_clock.value(session)
         with self.services.database.transaction() as session:
             self._renew(session)
-            return provider_calls.find_reusable(session, question), database_clock.value(session)
+            return provider_calls.find_reusable(session, key), database_clock.value(session)
 
     def _end(
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
         with self.services.database.transaction() as session:
             now = database_clock.value(session)
-            reply = _in_database_time(reply, now, milliseconds)
-            if started.ask.poll_token is not None:  # it was asked by an earlier run of the job
+            reply = _to_database_time(reply, now, milliseconds)
+            if started.request.poll_token is not None:  # an earlier run of the job made the call
                 milliseconds = _milliseconds(now - started.asked_at)
             call_id = started.call_id or self._start(session, provider, started)
-            is_ours = leases.is_held(session, self.claim)  # otherwise nobody would drop the values again
+            is_ours = leases.is_held(session, self.claim)  # otherwise nothing would purge the values
             provider_calls.record_reply(
                 session,
                 call_id,
@@ -128,76 +128,75 @@ class DatabaseCallGateway:
                     now=database_clock.now(),
                 )
             if reply.outcome is TraceOutcome.SUPPRESSED:
-                record_opt_out(session, provider, started.ask, now=now)
+                record_opt_out(session, provider, started.request, now=now)
         return CallResult(reply, started.asked_at, milliseconds, call_id)
 
-    def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
-        """Keep what became of an answer once its addresses were verified."""
-        if heard.call_id is not None:
+    def record_verdict(self, call: CallResult, reply: ProviderResponse) -> None:
+        """Store the outcome of a response after its addresses were verified."""
+        if call.call_id is not None:
             with self.services.database.transaction() as session:
                 status = _status(reply)
-                provider_calls.record_verdict(session, heard.call_id, outcome=reply.outcome, status=status)
+                provider_calls.record_verdict(session, call.call_id, outcome=reply.outcome, status=status)
 
     def _authorize(
-        self, session: Session, provider: Provider, ask: ProviderRequest, question: CallKey
+        self, session: Session, provider: Provider, request: ProviderRequest, key: CallKey
     ) -> tuple[CallRefused | StartedCall | CallResult | Pending, float]:
-        """Decide on the call; give the decision, and for how many seconds to wait for its turn."""
+        """Return the decision on a call, and the seconds to wait before it is made."""
         terms = provider.terms
         self._renew(session)
-        call = provider_calls.find_reusable(session, question)
+        call = provider_calls.find_reusable(session, key)
         if call is not None and call.outcome != PENDING:
-            return _resumed(call, ask), 0.0
-        provider_throttles.lock(
-            session, provider.name, now=database_clock.now()
-        )  # nobody else asks or spends
+            return _resumed(call, request), 0.0
+        # From here until the commit no other transaction permits a call to this provider.
+        provider_throttles.lock(session, provider.name, now=database_clock.now())
         now = database_clock.value(session)
-        if call is None and (refused := self._refusal(session, question, terms, ask, now)):
+        if call is None and (refused := self._refusal(session, key, terms, request, now)):
             return refused, 0.0
-        turn = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
-        if turn.refused is not None:
-            if call is not None:  # what is on order is not given up because its turn has not come
-                return Pending(str(call.ticket), turn.retry_after or POLL_SECONDS), 0.0
-            return CallRefused(turn.refused, turn.retry_after), 0.0
+        permit = provider_throttles.admit(session, provider.name, terms.rates, breaker=terms.breaker, now=now)
+        if permit.refused is not None:
+            if call is not None:  # a rate limit does not abandon a pending call
+                return Pending(str(call.ticket), permit.retry_after or POLL_SECONDS), 0.0
+            return CallRefused(permit.refused, permit.retry_after), 0.0
         if call is not None:
-            return _resumed(call, ask), turn.wait
-        call_id = provider_calls.start(session, question, cost=terms.prices.get(ask.field, 0.0), now=now)
-        return StartedCall(ask, now, call_id), turn.wait
+            return _resumed(call, request), permit.wait
+        call_id = provider_calls.start(session, key, cost=terms.prices.get(request.field, 0.0), now=now)
+        return StartedCall(request, now, call_id), permit.wait
 
     def _renew(self, session: Session) -> None:
         lease = timedelta(seconds=self.services.settings.lease_seconds)
         leases.renew(session, self.claim, lease_until=database_clock.now() + lease)
 
     def _refusal(
-        self, session: Session, question: CallKey, terms: Terms, ask: ProviderRequest, now: datetime
+        self, session: Session, key: CallKey, terms: Terms, request: ProviderRequest, now: datetime
     ) -> CallRefused | Pending | CallResult | None:
-        """Return why not to pay for this: it is known or on its way, or it would cost too much."""
-        if provider_opt_outs.stands(session, provider=question.provider, question=question.subject):
+        """Return why the call must not be made: opted out, answered, in flight, or too expensive."""
+        if provider_opt_outs.stands(session, provider=key.provider, question=key.subject):
             return CallResult(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), now)
-        stands = timedelta(days=terms.miss_days)
-        since = now - (stands if ask.max_age is None else min(stands, ask.max_age))
-        if ask.field is not ProviderField.VERIFICATION and provider_calls.has_conclusive_answer(
-            session, question, since=since
+        miss_ttl = timedelta(days=terms.miss_days)
+        since = now - (miss_ttl if request.max_age is None else min(miss_ttl, request.max_age))
+        if request.field is not ProviderField.VERIFICATION and provider_calls.has_conclusive_answer(
+            session, key, since=since
         ):
             return CallRefused(TraceOutcome.KNOWN_MISS)
-        patience = timedelta(seconds=terms.poll_timeout)
-        if provider_calls.is_in_flight(session, question, since=now - patience, now=now):
+        poll_timeout = timedelta(seconds=terms.poll_timeout)
+        if provider_calls.is_in_flight(session, key, since=now - poll_timeout, now=now):
             return Pending("", POLL_SECONDS)  # its answer will be stored
-        price = terms.prices.get(ask.field, 0.0)
+        price = terms.prices.get(request.field, 0.0)
         if terms.daily_budget is not None:
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            spent = provider_calls.credits_since(session, question.provider, today)
+            spent = provider_calls.credits_since(session, key.provider, today)
             if spent + price > terms.daily_budget:
                 tomorrow = today + timedelta(days=1)
                 return CallRefused(TraceOutcome.COST_CEILING, (tomorrow - now).total_seconds())
-        ceiling, fields = self._ceiling(ask.field)
+        ceiling, fields = self._ceiling(request.field)
         if ceiling is not None:
-            paid = provider_calls.credits_for(session, self.claim.job_id, self.item, fields)
-            if self._money(paid) + price * terms.credit_price > ceiling:
+            spent_on_job = provider_calls.credits_for(session, self.claim.job_id, self.item, fields)
+            if self._in_currency(spent_on_job) + price * terms.credit_price > ceiling:
                 return CallRefused(TraceOutcome.COST_CEILING)
         return None
 
     def _ceiling(self, field: ProviderField) -> tuple[float | None, tuple[str, ...]]:
-        """Give what a field may cost, and which fields count: to an e-mail belongs its verification."""
+        """Return the cost ceiling of a field and the fields it covers; e-mail covers verification."""
         settings = self.services.settings
         if field is ProviderField.PHONE:
             return settings.cost_ceiling_phone, (ProviderField.PHONE.value,)
@@ -205,8 +204,8 @@ class DatabaseCallGateway:
             return settings.cost_ceiling_email, (ProviderField.EMAIL.value, ProviderField.VERIFICATION.value)
         return None, ()
 
-    def _money(self, spent: Mapping[str, float]) -> float:
-        """Give what the providers' credits cost the operator."""
+    def _in_currency(self, spent: Mapping[str, float]) -> float:
+        """Convert amounts of vendor credits to the operator's currency."""
         known = load(self.services.settings)
         return sum(
             amount * (known[name].terms.credit_price if name in known else 1.0)
@@ -214,59 +213,59 @@ class DatabaseCallGateway:
         )
 
     def _start(self, session: Session, provider: Provider, started: StartedCall) -> str:
-        question = self._question(provider, started.ask)
-        return provider_calls.start(session, question, cost=0.0, now=started.asked_at)
+        key = self._call_key(provider, started.request)
+        return provider_calls.start(session, key, cost=0.0, now=started.asked_at)
 
-    def _question(self, provider: Provider, ask: ProviderRequest) -> CallKey:
+    def _call_key(self, provider: Provider, request: ProviderRequest) -> CallKey:
         return CallKey(
             job_id=self.claim.job_id,
             item=self.item,
-            field=ask.field.value,
+            field=request.field.value,
             provider=provider.name,
-            subject=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
-            country=ask.country,
+            subject=provider_calls.subject_digest(request.field.value, request.types, request.subject),
+            country=request.country,
             attempt=self.claim.attempts,
-            stored_for=None if _is_stored_for_all(ask) else self.claim.workspace_id,
+            stored_for=None if _is_stored_for_all(request) else self.claim.workspace_id,
         )
 
 
-def record_opt_out(session: Session, provider: Provider, ask: ProviderRequest, *, now: datetime) -> None:
-    """Record that the provider refused to speak of whom it was asked about."""
+def record_opt_out(session: Session, provider: Provider, request: ProviderRequest, *, now: datetime) -> None:
+    """Record that the provider refuses requests about this person."""
     provider_opt_outs.record(
         session,
         provider=provider.name,
-        field=ask.field.value,
-        question=provider_calls.subject_digest(ask.field.value, ask.types, ask.subject),
-        subject=ask.subject,
+        field=request.field.value,
+        question=provider_calls.subject_digest(request.field.value, request.types, request.subject),
+        subject=request.subject,
         now=now,
     )
 
 
-def _resumed(call: ProviderCall, ask: ProviderRequest) -> StartedCall | CallResult:
-    """Go on with a call from when the job ran before: wait for it, or read back what the provider said."""
+def _resumed(call: ProviderCall, request: ProviderRequest) -> StartedCall | CallResult:
+    """Resume a call of an earlier run: continue polling, or return its stored response."""
     if call.outcome == PENDING:
-        return StartedCall(replace(ask, poll_token=call.ticket), call.asked_at, call.id)
+        return StartedCall(replace(request, poll_token=call.ticket), call.asked_at, call.id)
     reply = _json.structure(call.reply, ProviderResponse)
     return CallResult(reply, call.asked_at, call.latency_ms or 0, call.id)
 
 
-def _is_stored_for_all(ask: ProviderRequest) -> bool:
-    """Return whether every workspace that asks the same finds the answer in the database."""
-    return ask.subject.contact_id is not None or ask.subject.only_identifier is not None
+def _is_stored_for_all(request: ProviderRequest) -> bool:
+    """Return whether the response is stored with a contact that every workspace can find."""
+    return request.subject.contact_id is not None or request.subject.only_identifier is not None
 
 
 def _unknown_cost(provider: Provider, started: StartedCall, reply: ProviderResponse) -> float:
-    """Give what a question may have cost whose answer nobody heard."""
-    unheard = reply.outcome is TraceOutcome.TIMEOUT
-    return provider.terms.prices.get(started.ask.field, 0.0) if unheard else 0.0
+    """Return the possible cost of a call that timed out; 0 for others."""
+    timed_out = reply.outcome is TraceOutcome.TIMEOUT
+    return provider.terms.prices.get(started.request.field, 0.0) if timed_out else 0.0
 
 
 def _status(reply: ProviderResponse) -> str | None:
     return reply.emails[0].status.value if reply.emails else None
 
 
-def _in_database_time(reply: ProviderResponse, now: datetime, milliseconds: int) -> ProviderResponse:
-    """Return the reply with the times of this process moved to the time of the database, which is `now`."""
+def _to_database_time(reply: ProviderResponse, now: datetime, milliseconds: int) -> ProviderResponse:
+    """Return the reply with this process's timestamps converted to the database clock."""
     here = clock.now()
     since = here - timedelta(milliseconds=milliseconds) - _MAX_DELAY
     return in_database_time(reply, since=since, ahead=here - now)

@@ -1,13 +1,13 @@
-"""Storing what providers said of a person, so that no workspace's words reach the contacts that all share.
+"""Stores provider responses as contacts, which all workspaces share.
 
-Rule: a contact holds what providers and imports said, never what a caller said.
+Rule: a contact holds data from providers and imports, never data from a caller.
 
-- A question of stored facts is about their contact: every answer is stored with it.
-- A question that names the person in one way is about one person: all answers are stored with one contact,
-  which has the profile, e-mail or phone it was asked by, since a provider asked by that alone confirmed it.
-- Of any other question each provider may have gone by another word, and one may be false. Each answer is
-  stored by itself, with the profile, name and company that it gives, and `caller_identifiers` remembers for
-  the workspace what its words led to.
+- A request by contact id is about that contact: every response is stored with it.
+- A request with a single identifier is about one person: all responses are stored with one contact, which
+  gets that profile, e-mail or phone, since a provider called with it alone has confirmed it.
+- For any other request, each provider may have matched a different identifier, and one may be wrong. Each
+  response is stored separately, with the profile, name and company it gives, and `caller_identifiers` maps
+  the workspace's identifiers to the result.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from workers.providers.base import ProviderResponse
 from workers.resolve.waterfall import WaterfallResult
 
 
-def store(session: Session, known: KnownPerson, catch: WaterfallResult, *, now: datetime) -> list[Contact]:
-    """Store every value with the contact it belongs to; return the contacts, the best to hand over first."""
+def store(session: Session, known: KnownPerson, result: WaterfallResult, *, now: datetime) -> list[Contact]:
+    """Store every value with its contact; return the contacts, the best match first."""
     if known.subject.contact_id is not None and known.contact is not None:
-        _add(session, known.contact, catch.emails, catch.phones, now=now)
+        _add(session, known.contact, result.emails, result.phones, now=now)
         return [known.contact]
     stored = [known.contact] if known.contact is not None else []
     for contact in stored:
-        _add(session, contact, catch.verified, (), now=now)
-    said = [_said(answer) for answer in catch.answers if answer.emails or answer.phones]
-    if said and known.subject.names_one_way:
-        said = [with_identifier(_joined(said), known.subject)]
-    found = [contacts.upsert(session, one, now=now) for one in said]
+        _add(session, contact, result.verified, (), now=now)
+    people = [_person(answer) for answer in result.answers if answer.emails or answer.phones]
+    if people and known.subject.names_one_way:
+        people = [with_identifier(_merged(people), known.subject)]
+    found = [contacts.upsert(session, person, now=now) for person in people]
     return list(dict.fromkeys(found + stored))
 
 
@@ -56,18 +56,18 @@ def _add(
         phones.upsert(session, contact.id, phone, now=now)
 
 
-def _joined(said: Sequence[FoundContact]) -> FoundContact:
-    """Return all answers as one: who the first says it is that says so, and the values of all."""
-    named = next((one for one in said if one.full_name or one.linkedin_url), said[0])
+def _merged(people: Sequence[FoundContact]) -> FoundContact:
+    """Merge into one person: identified by the first with a name or profile, with the values of all."""
+    named = next((person for person in people if person.full_name or person.linkedin_url), people[0])
     return replace(
         named,
-        emails=tuple(email for one in said for email in one.emails),
-        phones=tuple(phone for one in said for phone in one.phones),
+        emails=tuple(email for person in people for email in person.emails),
+        phones=tuple(phone for person in people for phone in person.phones),
     )
 
 
-def _said(answer: ProviderResponse) -> FoundContact:
-    """Return who the provider said the person is, as far as it did, with the values it gave."""
+def _person(answer: ProviderResponse) -> FoundContact:
+    """Return the person in a response with its values; without a name if the response gives none."""
     values: tuple[FoundEmail | FoundPhone, ...] = (*answer.emails, *answer.phones)
     person = answer.contact or FoundContact(source=values[0].source)
     return replace(

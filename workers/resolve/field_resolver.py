@@ -1,10 +1,11 @@
-"""Finding out one field of one person: what is owned, what is known and fresh, then the waterfall."""
+"""Resolves one field of one person: from owned values, from fresh stored ones, then by the waterfall."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from sqlalchemy.orm import Session
 
@@ -21,19 +22,19 @@ from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.settings import Settings
 from workers.execution.job_runner import HandOver, RetryLater, WorkerServices
-from workers.providers.base import ProviderField, ProviderRequest
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.registry import in_order
 from workers.resolve import contact_storage, provider_order, waterfall
 from workers.resolve.call_gateway import DatabaseCallGateway
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
 MAX_RATE_WAIT_SECONDS = 60.0
-"""Seconds for which a job waits in line for providers that are asked as often as they may be."""
+"""Longest rate-limit delay that a job waits without it counting as an attempt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldResolution:
-    """What was found out about a field, before anything is written or paid."""
+    """A resolved field, before anything is stored or charged."""
 
     request: FieldRequest
     known: KnownPerson
@@ -41,18 +42,18 @@ class FieldResolution:
 
     @property
     def suppressed(self) -> bool:
-        """Tell whether the person must be left alone."""
+        """Return whether the person is suppressed."""
         return self.known.suppressed or self.result.suppressed
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether there is nothing to hand over, and so nothing to pay."""
+        """Return whether there is nothing to disclose, and so nothing to charge."""
         return not (self.known.stored or _fulfils(self.request, self.result.emails, self.result.phones))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredField:
-    """What came of a finding once it was written: what is handed over, or that the person is suppressed."""
+    """A stored field: its disclosure, if any value fulfils the request, or that the person is suppressed."""
 
     disclosure: Disclosure | None = None
     suppressed: bool = False
@@ -62,17 +63,17 @@ def resolve_field(
     claim: Claim,
     services: WorkerServices,
     subject: Subject,
-    wish: FieldRequest,
+    field_request: FieldRequest,
     *,
     price: int,
     item: int | None = None,
 ) -> FieldResolution:
-    """Look at what is stored, and ask the providers if that does not do; `item` is an enrichment's.
+    """Resolve a field from stored data, else from the providers; `item` is the index of an enrichment item.
 
     Raises:
-        HandOver: somebody must be asked, which is not done in the queue of the claim.
-        RetryLater: nobody could answer now, or somebody needs time.
-        InsufficientCredits: the job does not hold what this would cost; nobody was asked.
+        HandOver: a provider must be called, which the queue of the claim does not do.
+        RetryLater: the providers failed, or a result is pending.
+        InsufficientCredits: the job's hold does not cover the price; no provider was called.
 
     """
     with services.database.reading() as session:
@@ -80,169 +81,170 @@ def resolve_field(
             session,
             claim.workspace_id,
             subject,
-            wish,
+            field_request,
             usual_age=services.settings.usual_age,
             now=database_clock.value(session),
         )
     if not known.suppressed and not known.owned and price > claim.budget:
         raise InsufficientCredits(required=price, balance=claim.budget)
     if known.suppressed or known.good:
-        return FieldResolution(request=wish, known=known, result=WaterfallResult())
-    ask = ProviderRequest(
-        field=ProviderField(wish.field.value),
+        return FieldResolution(request=field_request, known=known, result=WaterfallResult())
+    request = ProviderRequest(
+        field=ProviderField(field_request.field.value),
         subject=known.subject,
-        types=wish.types,
+        types=field_request.types,
         patterns=known.patterns,
         country=known.country,
         attempt=claim.attempts,
-        max_age=wish.max_age,
+        max_age=field_request.max_age,
     )
-    if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, ask, known):
+    if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, request, known):
         raise HandOver(Queue.PROVIDERS)
-    catch = _with_what_is_stored(claim, services, ask, known, wish, item)
+    result = _verify_then_fetch(claim, services, request, known, field_request, item)
     with services.database.reading() as session:
-        if suppressions.suppressed(session, identified_by(catch)):
-            catch = replace(catch, suppressed=True)
-    return FieldResolution(request=wish, known=known, result=catch)
+        if suppressions.suppressed(session, identified_by(result)):
+            result = replace(result, suppressed=True)
+    return FieldResolution(request=field_request, known=known, result=result)
 
 
-def _needs_provider(settings: Settings, ask: ProviderRequest, known: KnownPerson) -> bool:
-    """Return whether anybody would be asked: a provider that takes the question, or a verifier."""
-    if known.unverified and in_order(settings, ProviderField.VERIFICATION, ask.country):
+def _needs_provider(settings: Settings, request: ProviderRequest, known: KnownPerson) -> bool:
+    """Return whether a provider would be called: one that supports the request, or a verifier."""
+    if known.unverified and in_order(settings, ProviderField.VERIFICATION, request.country):
         return True
     return any(
-        provider.unavailability(ask) is None for provider in in_order(settings, ask.field, ask.country)
+        provider.unavailability(request) is None
+        for provider in in_order(settings, request.field, request.country)
     )
 
 
-def _with_what_is_stored(  # noqa: PLR0917 -- what `find_out` was given
+def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
     claim: Claim,
     services: WorkerServices,
-    ask: ProviderRequest,
+    request: ProviderRequest,
     known: KnownPerson,
-    wish: FieldRequest,
+    field_request: FieldRequest,
     item: int | None,
 ) -> WaterfallResult:
-    """Have stored addresses verified before others are bought; ask the providers if that does not do.
+    """Verify stored addresses before buying others; call the providers if none fulfils the request.
 
     Raises:
-        RetryLater: nobody could answer now, or somebody needs time.
-        LeaseLost: the job is no longer this worker's.
+        RetryLater: the providers failed, or a result is pending.
+        LeaseLost: the lease of the job was lost.
 
     """
     stored = waterfall.verify_stored(
-        ask,
+        request,
         known.unverified,
-        desk=DatabaseCallGateway(services, claim, item),
-        verifiers=in_order(services.settings, ProviderField.VERIFICATION, ask.country),
+        gateway=DatabaseCallGateway(services, claim, item),
+        verifiers=in_order(services.settings, ProviderField.VERIFICATION, request.country),
     )
-    if stored.suppressed or _fulfils(wish, stored.emails, ()):
+    if stored.suppressed or _fulfils(field_request, stored.emails, ()):
         return stored
     try:
-        told = run_waterfall(claim, services, ask, _wanted(wish), item=item)
+        fetched = run_waterfall(claim, services, request, partial(_is_fulfilled_by, field_request), item=item)
     except RetryLater as later:
         later.trace = stored.trace + later.trace
         raise
-    if stored.waiting is not None and not _fulfils(wish, told.emails, ()):
-        raise RetryLater(stored.trace + told.trace, after=stored.waiting, snooze=True)
+    if stored.waiting is not None and not _fulfils(field_request, fetched.emails, ()):
+        raise RetryLater(stored.trace + fetched.trace, after=stored.waiting, snooze=True)
     return replace(
-        told,
-        emails=stored.emails + told.emails,
+        fetched,
+        emails=stored.emails + fetched.emails,
         verified=stored.verified,
-        trace=stored.trace + told.trace,
+        trace=stored.trace + fetched.trace,
     )
 
 
 def run_waterfall(
     claim: Claim,
     services: WorkerServices,
-    ask: ProviderRequest,
+    request: ProviderRequest,
     good_enough: GoodEnough,
     *,
     item: int | None = None,
 ) -> WaterfallResult:
-    """Send the question down the waterfall that the settings lay for its field and country.
+    """Run the waterfall of the providers configured for the request's field and country.
 
     Raises:
-        RetryLater: nobody could answer now, or somebody needs time.
-        LeaseLost: the job is no longer this worker's.
+        RetryLater: the providers failed, or a result is pending.
+        LeaseLost: the lease of the job was lost.
 
     """
-    catch = waterfall.run(
-        ask,
-        provider_order.providers_for(services.database, services.settings, ask.field, ask.country),
+    result = waterfall.run(
+        request,
+        provider_order.providers_for(services.database, services.settings, request.field, request.country),
         good_enough,
-        desk=DatabaseCallGateway(services, claim, item),
-        verifiers=in_order(services.settings, ProviderField.VERIFICATION, ask.country),
+        gateway=DatabaseCallGateway(services, claim, item),
+        verifiers=in_order(services.settings, ProviderField.VERIFICATION, request.country),
     )
-    if catch.waiting is not None:
-        raise RetryLater(catch.trace, after=catch.waiting, snooze=True)
-    if catch.failed:
-        in_line = catch.only_rate_limited and (catch.retry_after or 0.0) <= MAX_RATE_WAIT_SECONDS
-        raise RetryLater(catch.trace, after=catch.retry_after, snooze=in_line)
-    return catch
+    if result.waiting is not None:
+        raise RetryLater(result.trace, after=result.waiting, snooze=True)
+    if result.failed:
+        rate_limited = result.only_rate_limited and (result.retry_after or 0.0) <= MAX_RATE_WAIT_SECONDS
+        raise RetryLater(result.trace, after=result.retry_after, snooze=rate_limited)
+    return result
 
 
 def store(
-    session: Session, claim: Claim, finding: FieldResolution, *, price: int, now: datetime
+    session: Session, claim: Claim, resolution: FieldResolution, *, price: int, now: datetime
 ) -> StoredField:
-    """Store what was found and hand over what fulfils the wish.
+    """Store the values and disclose those that fulfil the request.
 
     Raises:
-        RetryLater: what the workspace owned was refunded meanwhile, and the job holds no credits for it.
+        RetryLater: the owned value was refunded meanwhile, and the job holds no credits for it.
 
     """
-    if finding.suppressed:
+    if resolution.suppressed:
         return StoredField(suppressed=True)
-    workspace_id, known = claim.workspace_id, finding.known
-    if told := identified_by(finding.result):
-        bulk.lock_resolution(session)  # from here on nobody else suppresses or erases whom this is about
-        named = disclosure.identifiers(session, workspace_id, known)
-        if suppressions.suppressed(session, [*named, *told]):  # since the providers were asked
+    workspace_id, known = claim.workspace_id, resolution.known
+    if returned := identified_by(resolution.result):
+        bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
+        stored = disclosure.identifiers(session, workspace_id, known)
+        if suppressions.suppressed(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
-    found = contact_storage.store(session, known, finding.result, now=now)
-    if finding.result.answers and found and known.subject.contact_id is None:
+    found = contact_storage.store(session, known, resolution.result, now=now)
+    if resolution.result.answers and found and known.subject.contact_id is None:
         caller_identifiers.remember(session, workspace_id, known.provided, found[0].id, now=now)
-    for contact in () if finding.is_empty else found:
-        handed = disclosure.disclose(
+    for contact in () if resolution.is_empty else found:
+        disclosed = disclosure.disclose(
             session,
             workspace_id=workspace_id,
             job_id=claim.job_id,
             contact=contact,
-            wish=finding.request,
+            wish=resolution.request,
             price=price,
             now=now,
             budget=claim.budget,
         )
-        if handed is not None:
-            return StoredField(handed)
+        if disclosed is not None:
+            return StoredField(disclosed)
     is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in found)
     if known.owned and price > claim.budget and not is_hidden:
-        raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile; it is no longer owned, nor paid for
+        raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
 
 
-def identified_by(catch: WaterfallResult) -> list[Identifier]:
-    """Return everything by which the providers' answers name the person."""
+def identified_by(result: WaterfallResult) -> list[Identifier]:
+    """Return the identifiers of the person in the providers' responses."""
     return [
-        *(Identifier("email", found.email) for found in catch.emails),
-        *(Identifier("phone", found.e164) for found in catch.phones),
-        *identifying_values(catch.contacts),
+        *(Identifier("email", found.email) for found in result.emails),
+        *(Identifier("phone", found.e164) for found in result.phones),
+        *identifying_values(result.contacts),
     ]
 
 
 def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
-    """Return everything by which providers name people in their answers."""
-    profiles = [Identifier("linkedin_url", one.linkedin_url) for one in contacts if one.linkedin_url]
-    addresses = [Identifier("email", email.email) for one in contacts for email in one.emails]
-    numbers = [Identifier("phone", phone.e164) for one in contacts for phone in one.phones]
+    """Return the identifiers of these contacts."""
+    profiles = [Identifier("linkedin_url", found.linkedin_url) for found in contacts if found.linkedin_url]
+    addresses = [Identifier("email", email.email) for found in contacts for email in found.emails]
+    numbers = [Identifier("phone", phone.e164) for found in contacts for phone in found.phones]
     return profiles + addresses + numbers
 
 
-def _wanted(wish: FieldRequest) -> GoodEnough:
-    return lambda reply: _fulfils(wish, reply.emails, reply.phones)
+def _is_fulfilled_by(field_request: FieldRequest, response: ProviderResponse) -> bool:
+    return _fulfils(field_request, response.emails, response.phones)
 
 
-def _fulfils(wish: FieldRequest, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:
+def _fulfils(field_request: FieldRequest, emails: Sequence[FoundEmail], phones: Sequence[FoundPhone]) -> bool:
     values: tuple[FoundEmail | FoundPhone, ...] = (*emails, *phones)
-    return any(wish.accepts(value.type, str(value.status)) for value in values)
+    return any(field_request.accepts(value.type, str(value.status)) for value in values)

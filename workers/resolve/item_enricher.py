@@ -1,4 +1,4 @@
-"""Enriching one item: who or what it is, and each paid field of it; first found out, then written."""
+"""Enriches one item: resolves its profile and paid fields, then stores them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ OUT_OF_CREDITS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemResolution:
-    """What was found out about an item: who it is, and its paid fields with their prices."""
+    """A resolved item: its profile, and its paid fields with their prices."""
 
     profile: ProfileResolution
     fields: tuple[tuple[FieldResolution, int], ...] = ()
@@ -48,26 +48,26 @@ class ItemResolution:
 
     @property
     def suppressed(self) -> bool:
-        """Tell whether the person must be left alone."""
-        return self.profile.suppressed or any(one.suppressed for one, _price in self.fields)
+        """Return whether the person is suppressed."""
+        return self.profile.suppressed or any(resolved.suppressed for resolved, _price in self.fields)
 
     @property
     def trace(self) -> list[dict[str, Any]]:
-        """Give who was asked about the item."""
+        """Return the trace of provider calls for the item."""
         return [
             *self.profile.result.trace,
-            *(line for one, _price in self.fields for line in one.result.trace),
+            *(line for resolved, _price in self.fields for line in resolved.result.trace),
             *(line for later in self.failed for line in later.trace),
         ]
 
 
 def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemResolution:
-    """Ask about one item, without writing anything but a longer lease.
+    """Resolve one item; writes nothing but the renewed lease.
 
     Raises:
-        RetryLater: nobody could answer now, or somebody needs time.
-        ContactNotFound: the item gives a contact id that does not exist.
-        LeaseLost: the job is no longer this worker's.
+        RetryLater: the providers failed, or a result is pending.
+        ContactNotFound: the item has a contact id that does not exist.
+        LeaseLost: the lease of the job was lost.
 
     """
     if "company" in item.request:
@@ -79,17 +79,19 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
 def store_item(
     session: Session, claim: Claim, item: JobItem, found: ItemResolution, *, now: datetime
 ) -> None:
-    """Store what was found, hand over what is paid for, and fill in the item."""
+    """Store the values, disclose the paid fields, and fill in the item."""
     if found.suppressed:
         item.outcome = Outcome.SUPPRESSED.value
     elif "company" in item.request:
         named = profile_resolver.named_company(item.request)
-        told = found.profile
-        said = survivorship.keep_company(session, named, told.result.companies, ranking=told.ranking, now=now)
-        company = companies.find(session, named) or survivorship.first_company(session, said)
-        _fill_in(session, item, ["company"], said, contact=None, company=company, handed={})
+        profile = found.profile
+        records = survivorship.keep_company(
+            session, named, profile.result.companies, ranking=profile.ranking, now=now
+        )
+        company = companies.find(session, named) or survivorship.first_company(session, records)
+        _fill_in(session, item, ["company"], records, contact=None, company=company, disclosures={})
     else:
-        _write_person(session, claim, item, found, now=now)
+        _store_person(session, claim, item, found, now=now)
     if item.outcome == Outcome.SUPPRESSED and "subject" in item.request:
         item.request = redaction.without_subject(item.request)
 
@@ -97,110 +99,129 @@ def store_item(
 def _paid_fields(
     claim: Claim, services: WorkerServices, item: JobItem, found: ItemResolution
 ) -> ItemResolution:
-    """Find out each paid field that the job can still afford."""
-    findings: list[tuple[FieldResolution, int]] = []
+    """Resolve each requested field that the job can still pay for."""
+    fields: list[tuple[FieldResolution, int]] = []
     subject = Subject(**item.request["subject"])
     unaffordable = None
     failed: list[RetryLater] = []
-    for name, wish in DEFAULT_FIELD_REQUESTS.items():
+    for name, field_request in DEFAULT_FIELD_REQUESTS.items():
         if name.value not in claim.request["fields"]:
             continue
         _renew(claim, services)
         price = services.settings.prices[JOB_KIND_BY_FIELD[name]]
         try:
-            one = field_resolver.resolve_field(claim, services, subject, wish, price=price, item=item.index)
+            resolved = field_resolver.resolve_field(
+                claim, services, subject, field_request, price=price, item=item.index
+            )
         except InsufficientCredits as problem:
             unaffordable = problem
             continue
         except RetryLater as later:
             if later.snooze or claim.attempts < services.settings.max_attempts:
                 raise
-            failed.append(later)  # what the other fields brought is kept
+            failed.append(later)  # the other fields are still resolved
             continue
-        findings.append((one, price))
-        if not (one.known.owned or one.is_empty):
+        fields.append((resolved, price))
+        if not (resolved.known.owned or resolved.is_empty):
             claim = replace(claim, charged=claim.charged + price)
-    return replace(found, fields=tuple(findings), unaffordable=unaffordable, failed=tuple(failed))
+    return replace(found, fields=tuple(fields), unaffordable=unaffordable, failed=tuple(failed))
 
 
-def _write_person(
+def _store_person(
     session: Session, claim: Claim, item: JobItem, found: ItemResolution, *, now: datetime
 ) -> None:
     subject = Subject(**item.request["subject"])
-    told = found.profile
-    bulk.lock_resolution(session)  # from here on nobody else suppresses or erases whom this is about
+    profile = found.profile
+    bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
     if _is_suppressed_by_now(session, claim, subject, found):
         item.outcome = Outcome.SUPPRESSED.value
         return
-    said = survivorship.keep_person(
-        session, told.asked or subject, told.result.contacts, ranking=told.ranking, now=now
+    records = survivorship.keep_person(
+        session, profile.asked or subject, profile.result.contacts, ranking=profile.ranking, now=now
     )
-    known = _known(session, claim, subject) or _same_person(session, told.asked or subject, said)
-    handed = _hand_over(session, claim, found, known, now=now)
-    if handed is None:
+    known = _stored_contact(session, claim, subject) or _resolved_contact(
+        session, profile.asked or subject, records
+    )
+    disclosures = _disclose_fields(session, claim, found, known, now=now)
+    if disclosures is None:
         item.outcome = Outcome.SUPPRESSED.value
         return
-    contact = _known(session, claim, subject)
-    if contact is None and (contact := survivorship.first_contact(session, said)) is not None:
+    contact = _stored_contact(session, claim, subject)
+    if contact is None and (contact := survivorship.first_contact(session, records)) is not None:
         caller_identifiers.remember(session, claim.workspace_id, subject, contact.id, now=now)
-    if contact is not None and not handed and disclosure.is_suppressed(session, claim.workspace_id, contact):
-        item.outcome = Outcome.SUPPRESSED.value  # suppressed while the providers were asked
+    if (
+        contact is not None
+        and not disclosures
+        and disclosure.is_suppressed(session, claim.workspace_id, contact)
+    ):
+        item.outcome = Outcome.SUPPRESSED.value  # suppressed during the provider calls
         return
     company = companies.get(session, contact.company_id) if contact and contact.company_id else None
-    _fill_in(session, item, claim.request["fields"], said, contact=contact, company=company, handed=handed)
+    _fill_in(
+        session,
+        item,
+        claim.request["fields"],
+        records,
+        contact=contact,
+        company=company,
+        disclosures=disclosures,
+    )
     if found.failed:
         item.error = ProviderFailed().as_dict()
         if item.outcome == Outcome.NOT_FOUND:
             item.outcome = None
     if found.unaffordable is not None:
         item.error = found.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
-        if item.outcome == Outcome.NOT_FOUND:  # nobody looked
+        if item.outcome == Outcome.NOT_FOUND:  # not resolved
             item.outcome = None
 
 
 def _is_suppressed_by_now(session: Session, claim: Claim, subject: Subject, found: ItemResolution) -> bool:
-    """Return whether anything that names the person went on the list while the providers were asked."""
-    names = [*given_identifiers(subject), *field_resolver.identifying_values(found.profile.result.contacts)]
-    for one, _price in found.fields:
-        names += [
-            *disclosure.identifiers(session, claim.workspace_id, one.known),
-            *field_resolver.identified_by(one.result),
+    """Return whether an identifier of the person was suppressed during the provider calls."""
+    identifiers = [
+        *given_identifiers(subject),
+        *field_resolver.identifying_values(found.profile.result.contacts),
+    ]
+    for resolved, _price in found.fields:
+        identifiers += [
+            *disclosure.identifiers(session, claim.workspace_id, resolved.known),
+            *field_resolver.identified_by(resolved.result),
         ]
-    return bool(suppressions.suppressed(session, names))
+    return bool(suppressions.suppressed(session, identifiers))
 
 
-def _hand_over(
+def _disclose_fields(
     session: Session, claim: Claim, found: ItemResolution, known: Contact | None, *, now: datetime
 ) -> dict[str, Disclosure] | None:
-    """Store and hand over the paid fields, by name; None if the person has been suppressed meanwhile."""
-    handed: dict[str, Disclosure] = {}
-    for one, price in found.fields:
-        kept = field_resolver.store(session, claim, _about(one, known), price=price, now=now)
-        if kept.suppressed and not handed:
+    """Store the paid fields; return their disclosures by name, None if the person is now suppressed."""
+    disclosures: dict[str, Disclosure] = {}
+    for resolved, price in found.fields:
+        stored = field_resolver.store(session, claim, _with_contact(resolved, known), price=price, now=now)
+        if stored.suppressed and not disclosures:
             return None
-        if kept.disclosure is not None:
-            handed[one.request.field.value] = kept.disclosure
-            claim = replace(claim, charged=claim.charged + kept.disclosure.charge)
-    return handed
+        if stored.disclosure is not None:
+            disclosures[resolved.request.field.value] = stored.disclosure
+            claim = replace(claim, charged=claim.charged + stored.disclosure.charge)
+    return disclosures
 
 
-def _known(session: Session, claim: Claim, subject: Subject) -> Contact | None:
+def _stored_contact(session: Session, claim: Claim, subject: Subject) -> Contact | None:
     return contact_matching.find(session, subject, workspace_id=claim.workspace_id).contact
 
 
-def _same_person(session: Session, asked: Subject, said: SourceRecords) -> Contact | None:
-    """Return whom the providers told of, if the question can have been about one person only."""
+def _resolved_contact(session: Session, asked: Subject, records: SourceRecords) -> Contact | None:
+    """Return the contact in the responses, if the request can match only one person."""
     is_one = asked.contact_id is not None or asked.names_one_way
-    return survivorship.first_contact(session, said) if is_one else None
+    return survivorship.first_contact(session, records) if is_one else None
 
 
-def _about(one: FieldResolution, person: Contact | None) -> FieldResolution:
-    """Let the values be stored with the person, if they are about one only and it is not stored yet."""
-    known = one.known
+def _with_contact(resolved: FieldResolution, person: Contact | None) -> FieldResolution:
+    """Return the resolution with the person as its contact, if it has none and can match only one person."""
+    known = resolved.known
     if known.contact is not None or person is None or not known.subject.names_one_way:
-        return one
+        return resolved
     subject = replace(known.subject, contact_id=person.id)
-    return replace(one, known=replace(known, contact=person, subject=subject))
+    return replace(resolved, known=replace(known, contact=person, subject=subject))
 
 
 def _renew(claim: Claim, services: WorkerServices) -> None:
@@ -212,34 +233,38 @@ def _renew(claim: Claim, services: WorkerServices) -> None:
 def _fill_in(
     session: Session,
     item: JobItem,
-    wanted: Sequence[str],
-    said: SourceRecords,
+    requested: Sequence[str],
+    records: SourceRecords,
     *,
     contact: Contact | None,
     company: Company | None,
-    handed: dict[str, Disclosure],
+    disclosures: dict[str, Disclosure],
 ) -> None:
-    got = {
+    values = {
         "profile": representations.contact_card(contact) if contact else None,
         "company": representations.company_card(company) if company else None,
-        "email": handed["email"].values if "email" in handed else [],
-        "phone": handed["phone"].values if "phone" in handed else [],
+        "email": disclosures["email"].values if "email" in disclosures else [],
+        "phone": disclosures["phone"].values if "phone" in disclosures else [],
     }
     item.result = {
-        "contact": got["profile"] if "profile" in wanted else None,
-        "company": got["company"] if "company" in wanted else None,
-        "emails": got["email"],
-        "phones": got["phone"],
+        "contact": values["profile"] if "profile" in requested else None,
+        "company": values["company"] if "company" in requested else None,
+        "emails": values["email"],
+        "phones": values["phone"],
         **survivorship.field_provenance(
             session,
-            said,
+            records,
             contact=contact,
-            company=company if "company" in wanted else None,
-            profile="profile" in wanted,
+            company=company if "company" in requested else None,
+            profile="profile" in requested,
         ),
     }
-    missing = [name for name in wanted if not got[name]]
+    missing = [name for name in requested if not values[name]]
     item.outcome = (
-        Outcome.FOUND if not missing else Outcome.PARTIAL if len(missing) < len(wanted) else Outcome.NOT_FOUND
+        Outcome.FOUND
+        if not missing
+        else Outcome.PARTIAL
+        if len(missing) < len(requested)
+        else Outcome.NOT_FOUND
     ).value
-    item.charged = sum(one.charge for one in handed.values())
+    item.charged = sum(disclosure.charge for disclosure in disclosures.values())

@@ -1,4 +1,4 @@
-"""Finding out who or what an item is: one provider after the other, until nothing is wanting."""
+"""Resolves the profile of a person or company: calls providers until no field is missing."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.resolve import field_resolver
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
-_WANTED = {"profile": ("full_name", "title"), "company": ("company",)}
-"""What a person's profile and company are complete with."""
-_WANTED_OF_COMPANY = frozenset({"name", "domain", "industry", "headcount", "country"})
+_FIELDS_BY_PART = {"profile": ("full_name", "title"), "company": ("company",)}
+"""The fields that complete a person's profile and company."""
+_COMPANY_FIELDS = frozenset({"name", "domain", "industry", "headcount", "country"})
 _COLUMNS = {"company": "company_id"}
 _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileResolution:
-    """What the providers told; `ranking` names them, most trusted first. Who is `hidden` is suppressed.
+    """A resolved profile; `ranking` names the providers, most trusted first.
 
-    `asked` is what they were asked by; None if nobody was.
+    `asked` is the subject they were called with; None if none was called.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
@@ -47,39 +47,39 @@ class ProfileResolution:
 
     @property
     def suppressed(self) -> bool:
-        """Tell whether the person must be left alone."""
+        """Return whether the person is suppressed."""
         return self.is_suppressed or self.result.suppressed
 
 
 @dataclass(slots=True)
 class _MissingFields:
-    """What nobody has said yet."""
+    """The fields that no provider has returned yet."""
 
     names: Collection[str]
 
     def filled_by(self, found: FoundContact | FoundCompany | None) -> bool:
-        """Take note of what somebody says; tell whether nothing is wanting any more."""
+        """Remove the fields that a response fills; return whether none is missing any more."""
         if found is not None:
             self.names = [name for name in self.names if not getattr(found, name)]
         return not self.names
 
 
 def named_company(request: dict[str, Any]) -> FoundCompany:
-    """Read how the caller names the company of an item."""
+    """Return the company as the caller identified it."""
     return FoundCompany(source=_CALLER, **request["company"])
 
 
 def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
-    """Ask who the person is, unless what is stored is fresh and has what is wanted.
+    """Resolve the person's profile, unless the stored one is fresh and complete.
 
     Raises:
-        RetryLater: nobody could answer now, or somebody needs time.
-        ContactNotFound: the item gives a contact id that does not exist.
-        LeaseLost: the job is no longer this worker's.
+        RetryLater: the providers failed, or a result is pending.
+        ContactNotFound: the item has a contact id that does not exist.
+        LeaseLost: the lease of the job was lost.
 
     """
     settings = services.settings
-    wanted = {name for part in claim.request["fields"] for name in _WANTED.get(part, ())}
+    requested = {name for part in claim.request["fields"] for name in _FIELDS_BY_PART.get(part, ())}
     with services.database.reading() as session:
         now = database_clock.value(session)
         known = disclosure.assess(
@@ -92,83 +92,85 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
         )
     if known.suppressed:
         return ProfileResolution(is_suppressed=True)
-    gaps = _MissingFields(wanted - _known_of(known.contact, wanted, since=now - settings.usual_age))
-    if not gaps.names:
+    missing = _MissingFields(
+        requested - _fresh_fields(known.contact, requested, since=now - settings.usual_age)
+    )
+    if not missing.names:
         return ProfileResolution()
-    ask = ProviderRequest(
+    request = ProviderRequest(
         field=ProviderField.PERSON, subject=known.subject, country=known.country, attempt=claim.attempts
     )
-    catch = _ask_around(
+    result = _run_waterfall(
         claim,
         services,
-        ask,
-        lambda reply: gaps.filled_by(reply.contact),
+        request,
+        lambda reply: missing.filled_by(reply.contact),
         item=item,
         stored=known.contact is not None,
     )
     with services.database.reading() as session:
-        if suppressions.suppressed(session, field_resolver.identifying_values(catch.contacts)):
-            catch = replace(catch, suppressed=True)
-    return ProfileResolution(result=catch, ranking=_ranking(settings, ask), asked=known.subject)
+        if suppressions.suppressed(session, field_resolver.identifying_values(result.contacts)):
+            result = replace(result, suppressed=True)
+    return ProfileResolution(result=result, ranking=_ranking(settings, request), asked=known.subject)
 
 
 def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
-    """Ask about the company, unless what is stored is fresh and complete.
+    """Resolve the company, unless the stored one is fresh and complete.
 
     Raises:
-        RetryLater: nobody could answer now, or somebody needs time.
-        LeaseLost: the job is no longer this worker's.
+        RetryLater: the providers failed, or a result is pending.
+        LeaseLost: the lease of the job was lost.
 
     """
     settings, named = services.settings, named_company(item.request)
     with services.database.reading() as session:
         stored = companies.find(session, named)
         now = database_clock.value(session)
-    known = _known_of(stored, _WANTED_OF_COMPANY, since=now - settings.usual_age)
-    gaps = _MissingFields(_WANTED_OF_COMPANY - known)
-    if not gaps.names:
+    known = _fresh_fields(stored, _COMPANY_FIELDS, since=now - settings.usual_age)
+    missing = _MissingFields(_COMPANY_FIELDS - known)
+    if not missing.names:
         return ProfileResolution()
-    asked = stored or named  # of a stored company only what is stored, whatever the caller said beside it
+    asked = stored or named  # never the caller's data about a stored company
     subject = Subject(
         company_domain=asked.domain,
         company_name=asked.name,
         linkedin_url=asked.linkedin_url,  # the company's own
     )
     country = (stored.country if stored else None) or country_of(subject.company_domain)
-    ask = ProviderRequest(
+    request = ProviderRequest(
         field=ProviderField.COMPANY, subject=subject, country=country, attempt=claim.attempts
     )
-    catch = _ask_around(
+    result = _run_waterfall(
         claim,
         services,
-        ask,
-        lambda reply: gaps.filled_by(reply.company),
+        request,
+        lambda reply: missing.filled_by(reply.company),
         item=item,
         stored=stored is not None,
     )
-    return ProfileResolution(result=catch, ranking=_ranking(settings, ask), asked=subject)
+    return ProfileResolution(result=result, ranking=_ranking(settings, request), asked=subject)
 
 
-def _ask_around(
+def _run_waterfall(
     claim: Claim,
     services: WorkerServices,
-    ask: ProviderRequest,
+    request: ProviderRequest,
     good_enough: GoodEnough,
     *,
     item: JobItem,
     stored: bool,
 ) -> WaterfallResult:
-    """Ask the providers; if in the end none could answer, what is stored has to do."""
+    """Run the waterfall; if the last attempt fails too, return an empty result and rely on stored data."""
     try:
-        return field_resolver.run_waterfall(claim, services, ask, good_enough, item=item.index)
+        return field_resolver.run_waterfall(claim, services, request, good_enough, item=item.index)
     except RetryLater as later:
         if later.snooze or not stored or claim.attempts < services.settings.max_attempts:
             raise
         return WaterfallResult(trace=later.trace)
 
 
-def _known_of(stored: Contact | Company | None, names: Collection[str], *, since: datetime) -> set[str]:
-    """Give what of these is stored, if anything of it was said since then."""
+def _fresh_fields(stored: Contact | Company | None, names: Collection[str], *, since: datetime) -> set[str]:
+    """Return which of these fields are stored, if any stored value is that recent; else none."""
     if stored is None:
         return set()
     latest = max((stamp["at"] for stamp in stored.provenance.values()), default="")
@@ -177,8 +179,8 @@ def _known_of(stored: Contact | Company | None, names: Collection[str], *, since
     return {name for name in names if getattr(stored, _COLUMNS.get(name, name))}
 
 
-def _ranking(settings: Settings, ask: ProviderRequest) -> tuple[str, ...]:
-    """Name the providers in the order of trust: as they are asked, then others, then guessers."""
-    asked = registry.in_order(settings, ask.field, ask.country)
-    everybody = sorted((*asked, *registry.load(settings).values()), key=lambda one: one.guesses)
-    return tuple(dict.fromkeys(one.name for one in everybody))
+def _ranking(settings: Settings, request: ProviderRequest) -> tuple[str, ...]:
+    """Return the provider names in order of trust: the configured ones, the others, guessing ones last."""
+    asked = registry.in_order(settings, request.field, request.country)
+    ranked = sorted((*asked, *registry.load(settings).values()), key=lambda provider: provider.guesses)
+    return tuple(dict.fromkeys(provider.name for provider in ranked))

@@ -1,4 +1,4 @@
-"""Who is asked, and in which order: the configured one, or with `PROVIDERS_ORDER=auto` the measured one."""
+"""The order in which providers are called: as configured, or by measured cost if `PROVIDERS_ORDER=auto`."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from workers.providers.base import Provider, ProviderField
 from workers.providers.registry import in_order
 
 STATS_WINDOW = timedelta(days=90)
-"""How far back the calls count."""
+"""Age up to which calls count."""
 STATS_TTL_SECONDS = 60.0
 MIN_CALLS = 10
-"""Questions about a country below which a provider is judged by what it did everywhere."""
+"""Calls about a country below which a provider's worldwide statistics are used."""
 
 _Counts: TypeAlias = Mapping[str, ProviderStats]
 
@@ -36,7 +36,7 @@ _Counts: TypeAlias = Mapping[str, ProviderStats]
 @dataclass(frozen=True, slots=True)
 class _CachedStats:
     counts: _Counts
-    until: float
+    expires_at: float
 
 
 _counts: WeakKeyDictionary[Database, dict[tuple[ProviderField, str | None], _CachedStats]] = (
@@ -47,10 +47,10 @@ _counts: WeakKeyDictionary[Database, dict[tuple[ProviderField, str | None], _Cac
 def providers_for(
     database: Database, settings: Settings, field: ProviderField, region: str | None = None
 ) -> tuple[Provider, ...]:
-    """Give the providers to ask for the field, first to last; `region` is an ISO country or None.
+    """Return the providers of a field in call order; `region` is an ISO country or None.
 
-    The configured order stands if it is to be kept, if nothing was measured yet, or if the figures cannot be
-    read; it is never a reason for a job to fail. Verifiers always keep it.
+    The configured order is used unless `PROVIDERS_ORDER=auto`, before anything was measured, and when the
+    statistics cannot be read, so that a job never fails over them. Verifiers always keep it.
     """
     configured = in_order(settings, field, region)
     if settings.providers_order != "auto" or field is ProviderField.VERIFICATION:
@@ -60,7 +60,7 @@ def providers_for(
 
 
 def best(configured: Sequence[Provider], field: ProviderField, counts: _Counts) -> tuple[Provider, ...]:
-    """Put the providers in the order of least expected cost; guessers keep their place."""
+    """Sort the providers by least expected cost; guessing providers keep their position."""
     by_name = {provider.name: provider for provider in configured}
     pinned = [
         provider.name for provider in configured if provider.guesses or field is ProviderField.VERIFICATION
@@ -72,20 +72,20 @@ def best(configured: Sequence[Provider], field: ProviderField, counts: _Counts) 
 def stats(
     providers: Sequence[Provider], field: ProviderField, counts: _Counts
 ) -> dict[str, ProviderEstimate]:
-    """Give what is known of each provider, in the operator's money."""
+    """Return an estimate for each provider, in the operator's currency."""
     return {provider.name: _estimate(provider, field, counts.get(provider.name)) for provider in providers}
 
 
 def refresh(
     session: Session, field: ProviderField, region: str | None, *, back: timedelta = STATS_WINDOW
 ) -> _Counts:
-    """Count what the providers did so far back, in the region if they were asked there often enough."""
+    """Count the providers' calls of the last `back`; regional counts where there are enough of them."""
     since = database_clock.value(session) - back
-    everywhere = provider_stats.of_field(session, field.value, since=since)
+    worldwide = provider_stats.of_field(session, field.value, since=since)
     if region is None:
-        return everywhere
-    there = provider_stats.of_field(session, field.value, since=since, country=region)
-    return everywhere | {name: one for name, one in there.items() if one.asked >= MIN_CALLS}
+        return worldwide
+    regional = provider_stats.of_field(session, field.value, since=since, country=region)
+    return worldwide | {name: counted for name, counted in regional.items() if counted.asked >= MIN_CALLS}
 
 
 def _estimate(provider: Provider, field: ProviderField, counted: ProviderStats | None) -> ProviderEstimate:
@@ -104,15 +104,15 @@ def _estimate(provider: Provider, field: ProviderField, counted: ProviderStats |
 
 
 def _recent(database: Database, field: ProviderField, region: str | None) -> _Counts:
-    """Give the counts as they were within the last minute; none if they cannot be read."""
-    known = _counts.setdefault(database, {})
-    remembered = known.get((field, region))
+    """Return the counts, cached for a minute; empty if they cannot be read."""
+    by_field = _counts.setdefault(database, {})
+    cached = by_field.get((field, region))
     now = time.monotonic()
-    if remembered is None or remembered.until <= now:
-        remembered = known[field, region] = _CachedStats(
+    if cached is None or cached.expires_at <= now:
+        cached = by_field[field, region] = _CachedStats(
             _read(database, field, region), now + STATS_TTL_SECONDS
         )
-    return remembered.counts
+    return cached.counts
 
 
 def _read(database: Database, field: ProviderField, region: str | None) -> _Counts:
@@ -120,5 +120,7 @@ def _read(database: Database, field: ProviderField, region: str | None) -> _Coun
         with database.reading() as session:
             return refresh(session, field, region)
     except (Unavailable, SQLAlchemyError) as error:
-        log.warning("providers are asked in the configured order", field=field.value, exc_info=error)
+        log.warning(
+            "provider statistics unavailable, using the configured order", field=field.value, exc_info=error
+        )
         return {}

@@ -1,6 +1,6 @@
-"""The waterfall: asks one provider after the other until one gives a value that is good enough.
+"""The waterfall: calls providers in order until one returns a value that is good enough.
 
-It knows no database. What limits it, remembers for it and writes down what it pays is the `Desk`.
+It does not access the database. A `CallGateway` permits, deduplicates and records its calls.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
+from app.domain.normal.emails import email_reasons
 from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.infra.log import log
@@ -24,13 +25,13 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
 )
-from workers.resolve import verification
 
 SECONDS_PER_PROVIDER = 10.0
-"""With the wait for a turn, well within a lease."""
+"""Timeout of one call; with the wait for the rate limiter well within a lease."""
 POLL_SECONDS = 15.0
+"""Delay before a pending call is polled again when the provider names none."""
 MAX_VERIFIED = 3
-"""Addresses of one reply that are verified; a list of guesses must not become a search by trial."""
+"""Maximum number of addresses verified per response, so that guesses are not probed one by one."""
 
 FAILURES = frozenset(
     {
@@ -49,7 +50,7 @@ GoodEnough: TypeAlias = Callable[[ProviderResponse], bool]
 
 @dataclass(frozen=True, slots=True)
 class CallRefused:
-    """The provider is not to be asked now; nothing was sent."""
+    """The call is not permitted now; nothing was sent."""
 
     outcome: TraceOutcome
     retry_after: float | None = None
@@ -57,16 +58,16 @@ class CallRefused:
 
 @dataclass(frozen=True, slots=True)
 class StartedCall:
-    """A call that may be made; `ask` has the ticket of an earlier one that waits for its answer."""
+    """A permitted call; its request carries the poll token of an earlier call whose result is pending."""
 
-    ask: ProviderRequest
+    request: ProviderRequest
     asked_at: datetime
     call_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """What a provider said, now or when this job ran before; `milliseconds` from question to answer."""
+    """A provider's response, from this run of the job or an earlier one; `milliseconds` is its latency."""
 
     reply: ProviderResponse
     asked_at: datetime
@@ -76,37 +77,36 @@ class CallResult:
 
 
 class CallGateway(Protocol):
-    """Who lets calls out and keeps what they brought."""
+    """Permits provider calls and stores their results."""
 
     def begin(
-        self, provider: Provider, ask: ProviderRequest
+        self, provider: Provider, request: ProviderRequest
     ) -> CallRefused | StartedCall | CallResult | Pending:
-        """Let the call out, or say why not, or give the answer that this job has already got.
+        """Permit the call, refuse it, or return the response that this job already has.
 
-        Pending if the answer is on its way and nobody is to be asked now.
+        Return `Pending` if the response is awaited from an earlier call and no call is to be made now.
         """
 
     def wait(self, provider: Provider, started: StartedCall, pending: Pending) -> CallResult | None:
-        """Keep the ticket; give an answer if the provider has been waited for long enough."""
+        """Store the poll token; return a timeout result if the provider has been polled for too long."""
 
     def end(
         self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
     ) -> CallResult:
-        """Keep what the provider said."""
+        """Store the response."""
 
-    def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
-        """Keep what became of an answer once its addresses were verified."""
+    def record_verdict(self, call: CallResult, reply: ProviderResponse) -> None:
+        """Store the outcome of a response after its addresses were verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaterfallResult:
-    """What the waterfall brought: every value, who was asked, and whether the silence means no.
+    """All values returned by the providers, the trace of calls, and whether a retry may help.
 
-    `answers` are the replies that had some, each as it came; `verified` are stored addresses with a new
-    verdict.
-    `contacts` and `companies` are in the order they were told. `failed` says that nobody could answer, so
-    that asking later may help, and `unasked` that this is because nobody's turn came. `waiting` says that
-    somebody needs so many seconds more; `retry_after` when to come again after a failure, in seconds.
+    `answers` are the responses with values, `verified` the stored addresses with a new verdict. `contacts`
+    and `companies` are in call order. `failed` means that no provider gave a definitive answer, so that a
+    retry may help; `only_rate_limited` that rate limits were the only reason. `waiting` is the number of
+    seconds until a pending result is worth polling, `retry_after` the delay in seconds after a failure.
     """
 
     emails: tuple[FoundEmail, ...] = ()
@@ -125,163 +125,178 @@ class WaterfallResult:
 
 @dataclass(slots=True)
 class _Run:
-    """One going down of the waterfall."""
+    """The state of one run of the waterfall."""
 
-    ask: ProviderRequest
-    desk: CallGateway
+    request: ProviderRequest
+    gateway: CallGateway
     verifiers: Sequence[Provider]
-    catch: WaterfallResult = field(default_factory=WaterfallResult)
-    heard: list[tuple[Provider, CallResult]] = field(default_factory=list)
-    unverified_for: float | None = None
+    result: WaterfallResult = field(default_factory=WaterfallResult)
+    calls: list[tuple[Provider, CallResult]] = field(default_factory=list)
+    verification_wait: float | None = None
 
 
 def run(
-    ask: ProviderRequest,
+    request: ProviderRequest,
     providers: Sequence[Provider],
     good_enough: GoodEnough,
     *,
-    desk: CallGateway,
+    gateway: CallGateway,
     verifiers: Sequence[Provider] = (),
 ) -> WaterfallResult:
-    """Ask the providers in order; the first reply that is good enough stops, the others are kept.
+    """Call the providers in order until a response is good enough, and return the values of all.
 
-    Addresses whose host nobody has asked are verified by the verifiers, in order, before they are judged.
+    Addresses without a verdict are verified, by the verifiers in order, before a response is judged.
     """
-    down = _Run(ask, desk, verifiers)
+    state = _Run(request, gateway, verifiers)
     for provider in providers:
-        heard = _call(provider, ask, desk)
-        if isinstance(heard, Pending):
-            return replace(down.catch, waiting=heard.after)
+        call = _call(provider, request, gateway)
+        if isinstance(call, Pending):
+            return replace(state.result, waiting=call.after)
         checks: list[tuple[Provider, CallResult]] = []
-        reply = _verified(down, provider, heard.reply, checks)
-        opted_out = any(one.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, one in checks)
+        reply = _verify_emails(state, provider, call.reply, checks)
+        opted_out = any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks)
         enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
         if provider.guesses and reply.outcome is TraceOutcome.HIT and not enough:
             reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
-        if reply != heard.reply:
-            desk.record_verdict(heard, reply)
-        _add(down, provider, replace(heard, reply=reply), checks)
+        if reply != call.reply:
+            gateway.record_verdict(call, reply)
+        _record(state, provider, replace(call, reply=reply), checks)
         if opted_out:
-            return replace(down.catch, suppressed=True)
-        if enough or down.catch.suppressed:
-            return down.catch
-    if down.unverified_for is not None:
-        return replace(down.catch, waiting=down.unverified_for)
-    if not _all_failed(down.heard):
-        return down.catch
+            return replace(state.result, suppressed=True)
+        if enough or state.result.suppressed:
+            return state.result
+    if state.verification_wait is not None:
+        return replace(state.result, waiting=state.verification_wait)
+    if not _all_failed(state.calls):
+        return state.result
     return replace(
-        down.catch,
+        state.result,
         failed=True,
-        only_rate_limited=_only_rate_limited(down.heard),
-        retry_after=_soonest(down.heard),
+        only_rate_limited=_only_rate_limited(state.calls),
+        retry_after=_min_retry_after(state.calls),
     )
 
 
 def verify_stored(
-    ask: ProviderRequest, stored: Sequence[FoundEmail], *, desk: CallGateway, verifiers: Sequence[Provider]
+    request: ProviderRequest,
+    stored: Sequence[FoundEmail],
+    *,
+    gateway: CallGateway,
+    verifiers: Sequence[Provider],
 ) -> WaterfallResult:
-    """Have addresses verified that are stored and that nobody has verified, the first few of them."""
-    catch = WaterfallResult()
+    """Verify the first few stored addresses that have no verdict yet."""
+    result = WaterfallResult()
     for found in stored[:MAX_VERIFIED]:
-        judged, asked, wait = verify(found, verifiers, desk, ask=ask)
-        lines = tuple(_line(verifier, ProviderField.VERIFICATION, one) for verifier, one in asked)
-        new = (judged,) if judged != found else ()
-        catch = replace(
-            catch,
-            emails=catch.emails + new,
-            verified=catch.verified + new,
-            trace=catch.trace + lines,
-            suppressed=any(one.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, one in asked),
-            waiting=catch.waiting if wait is None else wait,
+        judged, checks, wait = verify(found, verifiers, gateway, request=request)
+        entries = tuple(
+            _trace_line(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks
         )
-        if catch.suppressed:
+        new = (judged,) if judged != found else ()
+        result = replace(
+            result,
+            emails=result.emails + new,
+            verified=result.verified + new,
+            trace=result.trace + entries,
+            suppressed=any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks),
+            waiting=result.waiting if wait is None else wait,
+        )
+        if result.suppressed:
             break
-    return catch
+    return result
 
 
 def verify(
-    found: FoundEmail, verifiers: Sequence[Provider], desk: CallGateway, *, ask: ProviderRequest
+    found: FoundEmail, verifiers: Sequence[Provider], gateway: CallGateway, *, request: ProviderRequest
 ) -> tuple[FoundEmail, list[tuple[Provider, CallResult]], float | None]:
-    """Have an address verified; give it with the first verdict there is, who was asked, and how long to wait.
+    """Verify an address; return it with the first verdict, the calls made, and a wait in seconds.
 
-    The wait is for a verifier that needs time, in seconds; None if none does or another knew.
+    The wait is set if no verifier gave a verdict and one needs more time.
     """
-    asked: list[tuple[Provider, CallResult]] = []
+    calls: list[tuple[Provider, CallResult]] = []
     wait: float | None = None
-    question = ProviderRequest(
+    verification = ProviderRequest(
         field=ProviderField.VERIFICATION,
         subject=Subject(email=found.email),
-        country=ask.country,
-        attempt=ask.attempt,
+        country=request.country,
+        attempt=request.attempt,
     )
     for verifier in verifiers:
-        heard = _call(verifier, question, desk)
-        if isinstance(heard, Pending):
-            wait = heard.after if wait is None else min(wait, heard.after)
+        call = _call(verifier, verification, gateway)
+        if isinstance(call, Pending):
+            wait = call.after if wait is None else min(wait, call.after)
             continue
-        asked.append((verifier, heard))
-        if heard.reply.outcome is TraceOutcome.HIT and heard.reply.emails:
-            return _with_verdict(found, heard.reply.emails[0]), asked, None
-    return found, asked, wait
+        calls.append((verifier, call))
+        if call.reply.outcome is TraceOutcome.HIT and call.reply.emails:
+            return _with_verdict(found, call.reply.emails[0]), calls, None
+    return found, calls, wait
 
 
-def _call(provider: Provider, ask: ProviderRequest, desk: CallGateway) -> CallResult | Pending:
-    """Ask one provider, if it can be asked and may be."""
-    refusal = provider.unavailability(ask)
+def _call(provider: Provider, request: ProviderRequest, gateway: CallGateway) -> CallResult | Pending:
+    """Call one provider if it supports the request and the gateway permits it."""
+    refusal = provider.unavailability(request)
     if refusal is not None:
         return CallResult(ProviderResponse(outcome=refusal), clock.now(), is_refusal=True)
-    begun = desk.begin(provider, ask)
-    if isinstance(begun, Pending):
-        return begun
-    if isinstance(begun, CallRefused):
-        refused = ProviderResponse(outcome=begun.outcome, retry_after=begun.retry_after)
+    permit = gateway.begin(provider, request)
+    if isinstance(permit, Pending):
+        return permit
+    if isinstance(permit, CallRefused):
+        refused = ProviderResponse(outcome=permit.outcome, retry_after=permit.retry_after)
         return CallResult(refused, clock.now(), is_refusal=True)
-    if isinstance(begun, CallResult):
-        return begun
+    if isinstance(permit, CallResult):
+        return permit
     started = time.monotonic()
-    reply = _invoke(provider, begun.ask)
+    reply = _invoke(provider, permit.request)
     if isinstance(reply, Pending):
-        return desk.wait(provider, begun, reply) or reply
-    heard = desk.end(provider, begun, reply, round((time.monotonic() - started) * 1000))
-    log.info("provider asked", **_line(provider, ask.field, heard))
-    return heard
+        return gateway.wait(provider, permit, reply) or reply
+    call = gateway.end(provider, permit, reply, round((time.monotonic() - started) * 1000))
+    log.info("provider called", **_trace_line(provider, request.field, call))
+    return call
 
 
-def _invoke(provider: Provider, ask: ProviderRequest) -> ProviderResponse | Pending:
+def _invoke(provider: Provider, request: ProviderRequest) -> ProviderResponse | Pending:
     try:
-        reply = provider.ask(ask, seconds=SECONDS_PER_PROVIDER)
+        reply = provider.ask(request, seconds=SECONDS_PER_PROVIDER)
         if isinstance(reply, Pending):
             return reply
-        emails = tuple(verification.assess(found) for found in reply.emails)
+        emails = tuple(with_address_reasons(found) for found in reply.emails)
         return replace(reply, emails=emails, cost=max(reply.cost, 0.0))
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
         log.warning("provider failed", provider=provider.name, exc_info=error)
         outcome = TraceOutcome.TIMEOUT if isinstance(error, ProviderTimeout) else TraceOutcome.ERROR
-        if ask.poll_token is not None:  # what is on order is not given up because of one bad moment
-            return Pending(ask.poll_token, POLL_SECONDS, outcome)
+        if request.poll_token is not None:  # one failed poll does not abandon a pending call
+            return Pending(request.poll_token, POLL_SECONDS, outcome)
         return ProviderResponse(outcome=outcome)
 
 
-def _verified(
-    down: _Run, provider: Provider, reply: ProviderResponse, checks: list[tuple[Provider, CallResult]]
-) -> ProviderResponse:
-    """Have the addresses verified that nobody has verified, the first few of them.
+def with_address_reasons(found: FoundEmail) -> FoundEmail:
+    """Add the reasons evident from the address (role, disposable, webmail); a disposable is at best risky."""
+    reasons = tuple(dict.fromkeys((*found.reasons, *email_reasons(found.email))))
+    status = found.status
+    if "disposable" in reasons and status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL}:
+        status = EmailStatus.RISKY
+    return replace(found, reasons=reasons, status=status)
 
-    Of a guesser's only one is kept: the likeliest, or, where that bounces, the first that is known not to.
+
+def _verify_emails(
+    state: _Run, provider: Provider, reply: ProviderResponse, checks: list[tuple[Provider, CallResult]]
+) -> ProviderResponse:
+    """Return the response with its first few unverified addresses verified.
+
+    For a guessing provider keep one address: the likeliest, or if that is invalid the first verified one.
     """
-    if down.ask.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
+    if state.request.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
         return reply
     kept: list[FoundEmail] = []
-    for place, found in enumerate(reply.emails):
+    for position, found in enumerate(reply.emails):
         judged = found
-        if place < MAX_VERIFIED and found.status in _UNVERIFIED and found.verified_at is None:
-            judged, asked, wait = verify(found, down.verifiers, down.desk, ask=down.ask)
-            checks += asked
-            down.unverified_for = down.unverified_for if wait is None else wait
+        if position < MAX_VERIFIED and found.status in _UNVERIFIED and found.verified_at is None:
+            judged, calls, wait = verify(found, state.verifiers, state.gateway, request=state.request)
+            checks += calls
+            state.verification_wait = state.verification_wait if wait is None else wait
         if not provider.guesses:
             kept.append(judged)
         elif judged.status is not EmailStatus.INVALID:
-            kept = [judged] if place == 0 or judged.verified_at is not None else []
+            kept = [judged] if position == 0 or judged.verified_at is not None else []
             break
     if provider.guesses and not kept:
         return replace(reply, outcome=TraceOutcome.MISS, emails=())
@@ -295,65 +310,69 @@ def _with_verdict(found: FoundEmail, verdict: FoundEmail) -> FoundEmail:
     return replace(found, status=verdict.status, reasons=reasons, verified_at=verdict.verified_at)
 
 
-def _add(
-    down: _Run, provider: Provider, heard: CallResult, checks: list[tuple[Provider, CallResult]]
+def _record(
+    state: _Run, provider: Provider, call: CallResult, checks: list[tuple[Provider, CallResult]]
 ) -> None:
-    reply, catch = heard.reply, down.catch
-    lines = [
-        _line(provider, down.ask.field, heard),
-        *(_line(verifier, ProviderField.VERIFICATION, one) for verifier, one in checks),
+    reply, result = call.reply, state.result
+    entries = [
+        _trace_line(provider, state.request.field, call),
+        *(_trace_line(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks),
     ]
-    down.heard.append((provider, heard))
-    down.catch = replace(
-        catch,
-        emails=catch.emails + reply.emails,
-        phones=catch.phones + reply.phones,
-        contacts=catch.contacts + ((reply.contact,) if reply.contact else ()),
-        companies=catch.companies + ((reply.company,) if reply.company else ()),
-        answers=catch.answers + ((reply,) if reply.outcome is TraceOutcome.HIT else ()),
-        trace=(*catch.trace, *lines),
+    state.calls.append((provider, call))
+    state.result = replace(
+        result,
+        emails=result.emails + reply.emails,
+        phones=result.phones + reply.phones,
+        contacts=result.contacts + ((reply.contact,) if reply.contact else ()),
+        companies=result.companies + ((reply.company,) if reply.company else ()),
+        answers=result.answers + ((reply,) if reply.outcome is TraceOutcome.HIT else ()),
+        trace=(*result.trace, *entries),
         suppressed=reply.outcome is TraceOutcome.SUPPRESSED,
     )
 
 
-def _line(provider: Provider, asked: ProviderField, heard: CallResult) -> dict[str, Any]:
-    """Write the receipt's line: who was asked for what, what came of it, and the provider's own credits."""
-    reply = heard.reply
-    line: dict[str, Any] = {"provider": provider.name, "field": asked.value, "outcome": reply.outcome.value}
+def _trace_line(provider: Provider, field: ProviderField, call: CallResult) -> dict[str, Any]:
+    """Return the trace entry of a call: provider, field, outcome, and cost in the provider's credits."""
+    reply = call.reply
+    entry: dict[str, Any] = {"provider": provider.name, "field": field.value, "outcome": reply.outcome.value}
     if reply.emails:
-        line["status"] = reply.emails[0].status.value
+        entry["status"] = reply.emails[0].status.value
     cost = int(reply.cost) if reply.cost == int(reply.cost) else reply.cost
-    return line | {"latency_ms": heard.milliseconds, "cost": cost, "at": clock.rfc3339(heard.asked_at)}
+    return entry | {"latency_ms": call.milliseconds, "cost": cost, "at": clock.rfc3339(call.asked_at)}
 
 
-def _all_failed(heard: Sequence[tuple[Provider, CallResult]]) -> bool:
-    """Tell whether somebody failed and nobody said no; a guesser's miss is no no."""
-    said_no = any(one.reply.outcome in _ANSWERS and not provider.guesses for provider, one in heard)
-    return not said_no and any(_may_help_later(one) for _provider, one in heard)
+def _all_failed(calls: Sequence[tuple[Provider, CallResult]]) -> bool:
+    """Return whether a provider failed and none gave a definitive answer.
 
-
-def _may_help_later(heard: CallResult) -> bool:
-    """Tell whether asking later may help: a budget, unlike a ceiling, comes back, and a bad key is mended.
-
-    Who has no key at all is simply not there.
+    A miss of a guessing provider is not definitive.
     """
-    reply = heard.reply
-    used_up = reply.outcome is TraceOutcome.COST_CEILING and reply.retry_after is not None
-    bad_key = reply.outcome is TraceOutcome.UNCONFIGURED and not heard.is_refusal
-    return used_up or bad_key or reply.outcome in FAILURES
+    definitive = any(call.reply.outcome in _ANSWERS and not provider.guesses for provider, call in calls)
+    return not definitive and any(_may_help_later(call) for _provider, call in calls)
 
 
-def _soonest(heard: Sequence[tuple[Provider, CallResult]]) -> float | None:
-    """Give when the first may be asked again; None as soon as there is one that did not say."""
-    said = [one.reply.retry_after for _provider, one in heard if one.reply.outcome in FAILURES]
-    known = [seconds for seconds in said if seconds is not None]
-    return min(known) if known and len(known) == len(said) else None
+def _may_help_later(call: CallResult) -> bool:
+    """Return whether a retry may help.
+
+    It may after a failure, for a daily budget (which, unlike a cost ceiling, renews) and for a rejected key
+    (which may be replaced). A provider without a key is treated as absent.
+    """
+    reply = call.reply
+    over_budget = reply.outcome is TraceOutcome.COST_CEILING and reply.retry_after is not None
+    bad_key = reply.outcome is TraceOutcome.UNCONFIGURED and not call.is_refusal
+    return over_budget or bad_key or reply.outcome in FAILURES
 
 
-def _only_rate_limited(heard: Sequence[tuple[Provider, CallResult]]) -> bool:
-    """Tell whether every failure was a turn that did not come."""
+def _min_retry_after(calls: Sequence[tuple[Provider, CallResult]]) -> float | None:
+    """Return the shortest `retry_after` in seconds; None unless every failed call gave one."""
+    delays = [call.reply.retry_after for _provider, call in calls if call.reply.outcome in FAILURES]
+    known = [seconds for seconds in delays if seconds is not None]
+    return min(known) if known and len(known) == len(delays) else None
+
+
+def _only_rate_limited(calls: Sequence[tuple[Provider, CallResult]]) -> bool:
+    """Return whether every failure was a call refused by the rate limiter."""
     return all(
-        one.is_refusal and one.reply.outcome is TraceOutcome.RATE_LIMITED
-        for _provider, one in heard
-        if _may_help_later(one)
+        call.is_refusal and call.reply.outcome is TraceOutcome.RATE_LIMITED
+        for _provider, call in calls
+        if _may_help_later(call)
     )

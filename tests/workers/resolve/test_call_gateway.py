@@ -121,7 +121,7 @@ def test_a_call_is_written_down_before_it_is_made(office: Office) -> None:
     begun = begin(office)
 
     (call,) = office.calls()
-    assert begun.ask is ASK
+    assert begun.request is ASK
     assert (call.id, call.provider, call.outcome, call.cost) == (begun.call_id, "hunter", "started", 2.0)
 
 
@@ -395,7 +395,7 @@ def test_a_ticket_is_kept_and_asked_about_in_the_same_call(office: Office) -> No
     again = begin(office)
     heard = end(office, again, hit())
 
-    assert (again.ask.poll_token, again.call_id, again.asked_at) == ("t-1", begun.call_id, begun.asked_at)
+    assert (again.request.poll_token, again.call_id, again.asked_at) == ("t-1", begun.call_id, begun.asked_at)
     assert [(call.outcome, call.id) for call in office.calls()] == [("hit", heard.call_id)]
 
 
@@ -427,7 +427,7 @@ def test_a_free_one_that_needs_time_gets_its_ticket_back(office: Office) -> None
 
     again = begin(office, free)
 
-    assert (again.ask.poll_token, [call.outcome for call in office.calls()]) == ("2", ["pending"])
+    assert (again.request.poll_token, [call.outcome for call in office.calls()]) == ("2", ["pending"])
 
 
 def test_what_became_of_an_answer_is_kept(office: Office) -> None:

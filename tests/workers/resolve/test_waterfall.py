@@ -33,7 +33,7 @@ from workers.providers.base import (
     ProviderTimeout,
     Terms,
 )
-from workers.resolve import verification, waterfall
+from workers.resolve import waterfall
 from workers.resolve.waterfall import CallRefused, CallResult, StartedCall
 
 ASK = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",))
@@ -44,7 +44,7 @@ VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 
 @dataclass
 class Scripted:
-    """A provider that says what it was told to say."""
+    """A provider with a scripted response."""
 
     says: ProviderResponse | Pending | Exception | Callable[[ProviderRequest], ProviderResponse | Pending]
     name: str = "one"
@@ -65,12 +65,12 @@ class Scripted:
 
 
 @dataclass
-class OpenDesk:
-    """A desk that lets everything out, but for whom it was told otherwise, and keeps what it is given."""
+class AllowAllGateway:
+    """A call gateway that permits every call unless `begins` says otherwise, and records verdicts."""
 
     begins: dict[str, CallRefused | StartedCall | CallResult] = field(default_factory=dict)
-    tired_of: frozenset[str] = frozenset()
-    judged: list[tuple[str, ProviderResponse]] = field(default_factory=list)
+    timed_out: frozenset[str] = frozenset()
+    verdicts_recorded: list[tuple[str, ProviderResponse]] = field(default_factory=list)
 
     def begin(self, provider: Provider, ask: ProviderRequest) -> CallRefused | StartedCall | CallResult:
         return self.begins.get(provider.name, StartedCall(ask, NOW, "cal_1"))
@@ -78,7 +78,7 @@ class OpenDesk:
     def wait(self, provider: Provider, _started: StartedCall, _pending: Pending) -> CallResult | None:
         return (
             CallResult(ProviderResponse(outcome=TraceOutcome.TIMEOUT), NOW)
-            if provider.name in self.tired_of
+            if provider.name in self.timed_out
             else None
         )
 
@@ -88,7 +88,7 @@ class OpenDesk:
         return CallResult(reply, started.asked_at, milliseconds, started.call_id)
 
     def record_verdict(self, heard: CallResult, reply: ProviderResponse) -> None:
-        self.judged.append((str(heard.call_id), reply))
+        self.verdicts_recorded.append((str(heard.call_id), reply))
 
 
 def email(address: str = "ada@acme.com", status: EmailStatus = VALID) -> FoundEmail:
@@ -108,13 +108,13 @@ def good(reply: ProviderResponse) -> bool:
 
 
 def run(
-    *providers: Scripted, verifiers: tuple[Scripted, ...] = (), desk: OpenDesk | None = None
+    *providers: Scripted, verifiers: tuple[Scripted, ...] = (), gateway: AllowAllGateway | None = None
 ) -> waterfall.WaterfallResult:
-    return waterfall.run(ASK, providers, good, desk=desk or OpenDesk(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are no class variables
+    return waterfall.run(ASK, providers, good, gateway=gateway or AllowAllGateway(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are no class variables
 
 
 def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> Scripted:
-    """Give a verifier that has a verdict on some addresses."""
+    """Return a verifier with verdicts for some addresses."""
 
     def say(ask: ProviderRequest) -> ProviderResponse:
         address = str(ask.subject.email)
@@ -238,11 +238,11 @@ def test_a_key_that_is_refused_is_a_failure_and_one_that_is_missing_is_nobody() 
 
 
 def test_a_budget_that_is_used_up_comes_back_and_a_ceiling_does_not() -> None:
-    used_up = OpenDesk(begins={"one": CallRefused(TraceOutcome.COST_CEILING, 3600.0)})
-    too_dear = OpenDesk(begins={"one": CallRefused(TraceOutcome.COST_CEILING)})
+    used_up = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING, 3600.0)})
+    too_dear = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING)})
 
-    assert run(Scripted(hit(email())), desk=used_up).failed
-    assert not run(Scripted(hit(email())), desk=too_dear).failed
+    assert run(Scripted(hit(email())), gateway=used_up).failed
+    assert not run(Scripted(hit(email())), gateway=too_dear).failed
 
 
 def test_whoever_opted_out_at_the_verifier_is_left_alone() -> None:
@@ -279,7 +279,7 @@ def test_a_reply_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch
     def choke(_found: FoundEmail) -> FoundEmail:
         raise ValueError
 
-    monkeypatch.setattr(verification, "assess", choke)
+    monkeypatch.setattr(waterfall, "with_address_reasons", choke)
 
     catch = run(Scripted(hit(email())))
 
@@ -345,17 +345,17 @@ def test_what_cannot_be_asked_is_not_asked() -> None:
 
 def test_whom_the_desk_refuses_is_not_asked_and_the_next_one_is() -> None:
     provider = Scripted(hit(email()), name="shy")
-    desk = OpenDesk(begins={"shy": CallRefused(TraceOutcome.COST_CEILING)})
+    gateway = AllowAllGateway(begins={"shy": CallRefused(TraceOutcome.COST_CEILING)})
 
-    catch = run(provider, Scripted(hit(email())), desk=desk)
+    catch = run(provider, Scripted(hit(email())), gateway=gateway)
 
     assert (outcomes(catch), provider.asked) == (["cost_ceiling", "hit"], [])
 
 
 def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
-    desk = OpenDesk(begins={"one": CallRefused(TraceOutcome.RATE_LIMITED, 4.0)})
+    gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.RATE_LIMITED, 4.0)})
 
-    catch = run(Scripted(hit(email())), desk=desk)
+    catch = run(Scripted(hit(email())), gateway=gateway)
 
     assert (catch.failed, catch.only_rate_limited, catch.retry_after) == (True, True, 4.0)
 
@@ -367,18 +367,18 @@ def test_a_call_that_was_made_and_came_too_often_is_a_failed_try() -> None:
 
 
 def test_an_open_circuit_is_a_failed_try() -> None:
-    desk = OpenDesk(begins={"one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
+    gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
 
-    catch = run(Scripted(hit(email())), desk=desk)
+    catch = run(Scripted(hit(email())), gateway=gateway)
 
     assert (catch.failed, catch.only_rate_limited) == (True, False)
 
 
 def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None:
     provider = Scripted(hit(email("new@acme.com")), name="known")
-    desk = OpenDesk(begins={"known": CallResult(hit(email()), NOW, 812, "cal_0")})
+    gateway = AllowAllGateway(begins={"known": CallResult(hit(email()), NOW, 812, "cal_0")})
 
-    catch = run(provider, desk=desk)
+    catch = run(provider, gateway=gateway)
 
     assert provider.asked == []
     assert (catch.emails[0].email, catch.trace[0]["latency_ms"]) == ("ada@acme.com", 812)
@@ -396,30 +396,30 @@ def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
 @pytest.mark.parametrize("error", [ProviderTimeout(), ConnectionError()])
 def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Exception) -> None:
     started = StartedCall(replace(ASK, poll_token="t1"), NOW, "cal_1")
-    desk = OpenDesk(begins={"slow": started})
+    gateway = AllowAllGateway(begins={"slow": started})
 
-    catch = run(Scripted(error, name="slow"), desk=desk)
+    catch = run(Scripted(error, name="slow"), gateway=gateway)
 
     assert (catch.waiting, catch.trace) == (waterfall.POLL_SECONDS, ())
 
 
 def test_who_was_waited_for_too_long_has_timed_out() -> None:
-    desk = OpenDesk(tired_of=frozenset({"slow"}))
+    gateway = AllowAllGateway(timed_out=frozenset({"slow"}))
 
-    catch = run(Scripted(Pending("t1", 30.0), name="slow"), Scripted(hit(email())), desk=desk)
+    catch = run(Scripted(Pending("t1", 30.0), name="slow"), Scripted(hit(email())), gateway=gateway)
 
     assert (outcomes(catch), catch.waiting) == (["timeout", "hit"], None)
 
 
 def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> None:
-    desk = OpenDesk()
+    gateway = AllowAllGateway()
     second = Scripted(hit(email()))
 
     catch = run(
         Scripted(hit(email(status=UNKNOWN))),
         second,
         verifiers=(verifier({"ada@acme.com": VALID}),),
-        desk=desk,
+        gateway=gateway,
     )
 
     assert (catch.emails[0].status, catch.emails[0].verified_at, second.asked) == (VALID, NOW, [])
@@ -427,7 +427,7 @@ def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> N
         ("one", "email", "valid"),
         ("verifier", "verification", "valid"),
     ]
-    assert [reply.emails[0].status for _call, reply in desk.judged] == [VALID]
+    assert [reply.emails[0].status for _call, reply in gateway.verdicts_recorded] == [VALID]
 
 
 @pytest.mark.parametrize(
@@ -494,7 +494,7 @@ def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> Non
         ASK,
         [guesser],  # type: ignore[list-item]  # a fake's names are no class variables
         lambda _reply: True,
-        desk=OpenDesk(),
+        gateway=AllowAllGateway(),
         verifiers=[verifier({"a@acme.com": EmailStatus.INVALID})],  # type: ignore[list-item]
     )
 
@@ -537,7 +537,7 @@ def test_a_stored_address_that_needs_time_is_waited_for_although_the_next_is_ver
 
     stored = [email(address, UNKNOWN) for address in ("a@acme.com", "b@acme.com")]
 
-    catch = waterfall.verify_stored(ASK, stored, desk=OpenDesk(), verifiers=(Scripted(say),))  # type: ignore[arg-type]  # as above
+    catch = waterfall.verify_stored(ASK, stored, gateway=AllowAllGateway(), verifiers=(Scripted(say),))  # type: ignore[arg-type]  # as above
 
     assert ([found.email for found in catch.emails], catch.waiting) == (["b@acme.com"], 30.0)
 

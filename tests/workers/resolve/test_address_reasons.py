@@ -4,7 +4,7 @@ import pytest
 from jobs_support import NOW
 
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
-from workers.resolve.verification import assess
+from workers.resolve.waterfall import with_address_reasons
 
 SOURCE = Source("one", SourceKind.PROVIDER, NOW)
 
@@ -13,22 +13,25 @@ def found(address: str, status: EmailStatus = EmailStatus.VALID, reasons: tuple[
     return FoundEmail(email=address, type="work", status=status, source=SOURCE, reasons=reasons)
 
 
-def test_of_a_plain_address_nothing_is_to_be_said() -> None:
+def test_a_plain_address_gets_no_reasons() -> None:
     plain = found("ada@acme.com")
 
-    assert assess(plain) == plain
+    assert with_address_reasons(plain) == plain
 
 
 @pytest.mark.parametrize(
     ("address", "reason"),
     [("info@acme.com", "role"), ("ada@gmail.com", "webmail"), ("ada@mailinator.com", "disposable")],
 )
-def test_what_an_address_tells_is_added(address: str, reason: str) -> None:
-    assert assess(found(address)).reasons == (reason,)
+def test_the_reasons_of_an_address_are_added(address: str, reason: str) -> None:
+    assert with_address_reasons(found(address)).reasons == (reason,)
 
 
-def test_what_was_known_is_kept_and_said_once() -> None:
-    assert assess(found("info@acme.com", reasons=("guessed", "role"))).reasons == ("guessed", "role")
+def test_existing_reasons_are_kept_without_duplicates() -> None:
+    assert with_address_reasons(found("info@acme.com", reasons=("guessed", "role"))).reasons == (
+        "guessed",
+        "role",
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,10 +44,10 @@ def test_what_was_known_is_kept_and_said_once() -> None:
         (EmailStatus.UNKNOWN, EmailStatus.UNKNOWN),
     ],
 )
-def test_a_throw_away_address_is_at_best_risky(before: EmailStatus, after: EmailStatus) -> None:
-    assert assess(found("ada@mailinator.com", before)).status is after
+def test_a_disposable_address_is_at_best_risky(before: EmailStatus, after: EmailStatus) -> None:
+    assert with_address_reasons(found("ada@mailinator.com", before)).status is after
 
 
 @pytest.mark.parametrize("address", ["info@acme.com", "ada@gmail.com"])
-def test_a_role_or_webmail_address_is_as_good_as_its_source_says(address: str) -> None:
-    assert assess(found(address)).status is EmailStatus.VALID
+def test_a_role_or_webmail_address_keeps_the_status_of_its_source(address: str) -> None:
+    assert with_address_reasons(found(address)).status is EmailStatus.VALID
