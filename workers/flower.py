@@ -1,7 +1,7 @@
-"""Flower's entrance: `celery -A workers.flower flower`, with its login before every page.
+"""Entry point of `celery -A workers.flower flower`, with Flower's login required for every page.
 
-By itself Flower answers /metrics and /healthcheck to anybody, whatever login is set: worker names, task
-names and counts. Static files and the login itself stay open.
+Flower itself serves /metrics and /healthcheck without a login, and so exposes worker names, task names and
+counts. Static files and the login page stay public.
 """
 
 from __future__ import annotations

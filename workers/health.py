@@ -1,7 +1,7 @@
-"""A worker's health: `python -m workers.health interactive` says whether this machine's worker gets on.
+"""Health check of a worker: `python -m workers.health interactive` checks this machine's worker.
 
-It looks at what the worker wrote of itself and at the jobs of its queue. The exit code is 1 if it does not
-get on, and the sentence says why; a ping would only tell that the process can still answer pings.
+It reads the worker's heartbeat and the backlog of its queue. The exit code is 1 if the worker makes no
+progress, and the output states the reason; a ping would only show that the process answers pings.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ TIMEOUT_SECONDS = 4.0
 
 
 def main(arguments: list[str]) -> int:
-    """Look at the worker of the queue; give the exit code."""
+    """Check the worker of the queue, print the result and return the exit code."""
     queue = Queue(arguments[0])
     settings = app_settings.load()
     database = Database(settings.database_url, seconds=TIMEOUT_SECONDS)
     try:
         with database.reading() as session:
-            trouble = diagnose(session, queue, f"{queue}@{socket.gethostname()}:", settings)
+            problem = diagnose(session, queue, f"{queue}@{socket.gethostname()}:", settings)
     except Unavailable:
-        trouble = "The database cannot be reached, so the worker cannot work."
+        problem = "The database cannot be reached, so the worker cannot work."
     finally:
         database.engine.dispose()
-    sys.stdout.write(f"{trouble or 'It gets on.'}\n")
-    return 1 if trouble else 0
+    sys.stdout.write(f"{problem or 'healthy'}\n")
+    return 1 if problem else 0
 
 
 def diagnose(session: Session, queue: Queue, prefix: str, settings: Settings) -> str | None:
-    """Say what is wrong with the worker whose name begins so; None if it gets on."""
+    """Return what is wrong with the worker whose name has this prefix; None if it is healthy."""
     now = database_clock.value(session)
     rows = [row for row in worker_heartbeats.known(session) if row.name.startswith(prefix)]
     working = [row for row in rows if worker_heartbeats.state(row, now=now) is WorkerState.WORKING]
     if not working:
-        return _why(rows)
+        return _describe(rows)
     wait = backlog.oldest_waits(session, now=now)[queue]
-    has_time = any(row.busy < row.threads for row in working)
-    if has_time and wait > timedelta(seconds=settings.ready_progress_seconds):
-        return f"A job has waited {wait.total_seconds():.0f} s, and the worker has threads that do nothing."
+    is_idle = any(row.busy < row.threads for row in working)
+    if is_idle and wait > timedelta(seconds=settings.ready_progress_seconds):
+        return f"A job has waited {wait.total_seconds():.0f} s although the worker has idle threads."
     return None
 
 
-def _why(rows: list[WorkerRecord]) -> str:
+def _describe(rows: list[WorkerRecord]) -> str:
     if not rows:
-        return "The worker never said that it lives: is it starting, or can it not reach the database?"
+        return "No heartbeat from this worker yet: it is starting, or it cannot reach the database."
     last = max(rows, key=lambda row: row.seen_at)
-    return f"The worker does not consume: it said {last.state} at {clock.rfc3339(last.seen_at)}."
+    return f"The worker does not consume: it reported {last.state} at {clock.rfc3339(last.seen_at)}."
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""The one door out to addresses that customers name: https, public, and nowhere else.
+"""An HTTP client for URLs given by customers: https to public addresses only.
 
-An operator may open it to networks of their own (`WEBHOOK_NETWORKS`), where plain http will do.
+An operator can allow further networks (`WEBHOOK_NETWORKS`), for which plain http is accepted.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from app.domain.normal.webhook_addresses import (
 from app.infra import clock
 
 TIMEOUT_SECONDS = 15.0
-"""For the whole exchange. Standard Webhooks, "Request timeouts": somewhere between 15 and 30."""
+"""Total time of a delivery; Standard Webhooks, "Request timeouts", recommends 15 to 30 seconds."""
 
 RESOLVE_SECONDS = 5.0
-"""A customer's name servers may take as long as they like over an answer."""
+"""Total time of the name resolution, which a customer's name servers could delay without a limit."""
 MAX_RESPONSE_BYTES = 64 * 1024
-"""Of an answer's head, also of all the interim ones that may come before it."""
+"""Limit for the head of a response, including all interim responses before it."""
 
 USER_AGENT = "contact-lookup"
 
@@ -45,9 +45,9 @@ Reason: TypeAlias = Literal["refused", "unresolved", "connection", "timeout"]
 
 
 class DeliveryError(Exception):
-    """Nobody answered; `reason` says why.
+    """The delivery failed without a response; `reason` is the cause.
 
-    `refused`: the address may not be called; `unresolved`: its name leads nowhere.
+    `refused`: the address is not allowed; `unresolved`: the host name does not resolve.
     """
 
     def __init__(self, reason: Reason) -> None:
@@ -57,7 +57,7 @@ class DeliveryError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WebhookResponse:
-    """What the receiver said: a status, and in how many seconds it wants to be asked again."""
+    """The receiver's response: its status, and the `Retry-After` delay in seconds."""
 
     status: int
     retry_after: float | None
@@ -65,80 +65,80 @@ class WebhookResponse:
 
 @dataclass(frozen=True, slots=True)
 class WebhookClient:
-    """Posts to a URL. Its name is resolved once, every answer must be allowed, and that answer is called.
+    """Posts to a URL. The host name is resolved once, and the connection goes to the checked address.
 
-    So a name that points elsewhere a moment later leads nowhere, and a redirect is an answer like others.
-    `networks` are those that may be called beside the public internet.
+    This prevents DNS rebinding. All addresses of the name must be allowed, and redirects are not followed.
+    `networks` are allowed in addition to public addresses.
     """
 
     networks: tuple[Network, ...] = ()
 
     def post(self, url: str, body: bytes, headers: dict[str, str]) -> WebhookResponse:
-        """Post, and give the answer.
+        """Post the body and return the response.
 
         Raises:
-            Unreached: the URL may not be called, or it could not be, in time.
+            DeliveryError: the URL is not allowed, or there was no response in time.
 
         """
-        until = time.monotonic() + TIMEOUT_SECONDS
+        deadline = time.monotonic() + TIMEOUT_SECONDS
         try:
-            where = parse_target(url, self.networks)
+            target = parse_target(url, self.networks)
         except InvalidValue as error:
             raise DeliveryError("refused") from error
-        way = _PinnedBackend(self._resolve(where), until)
+        backend = _PinnedBackend(self._resolve(target), deadline)
         try:
             with (
-                httpcore2.ConnectionPool(ssl_context(), network_backend=way) as pool,
+                httpcore2.ConnectionPool(ssl_context(), network_backend=backend) as pool,
                 pool.stream(
                     "POST",
-                    _rebuild_url(where),
+                    _rebuild_url(target),
                     content=body,
                     headers=[("User-Agent", USER_AGENT), *headers.items()],
                 ) as response,
-            ):  # the answer's body is nobody's business
-                said = {name.lower(): value for name, value in response.headers}.get(b"retry-after", b"")
-                return WebhookResponse(response.status, retry_after(said.decode("latin-1")))
+            ):  # the body is not read
+                header = {name.lower(): value for name, value in response.headers}.get(b"retry-after", b"")
+                return WebhookResponse(response.status, retry_after(header.decode("latin-1")))
         except httpcore2.TimeoutException as error:
             raise DeliveryError("timeout") from error
         except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
             raise DeliveryError("connection") from error
 
-    def _resolve(self, where: WebhookTarget) -> str:
+    def _resolve(self, target: WebhookTarget) -> str:
         try:
             found = run_with_timeout(
                 RESOLVE_SECONDS,
-                lambda: socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM),
+                lambda: socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM),
             )
         except TimeoutError as error:
             raise DeliveryError("timeout") from error
         except (OSError, UnicodeError) as error:
             raise DeliveryError("unresolved") from error
         addresses = [str(entry[4][0]) for entry in found]
-        allowed = self._is_own if where.scheme == "http" else self._may_be_called
+        allowed = self._is_in_networks if target.scheme == "http" else self._is_allowed
         if not addresses or not all(map(allowed, addresses)):
             raise DeliveryError("refused")
         return addresses[0]
 
-    def _may_be_called(self, address: str) -> bool:
-        return is_public(address) or self._is_own(address)
+    def _is_allowed(self, address: str) -> bool:
+        return is_public(address) or self._is_in_networks(address)
 
-    def _is_own(self, address: str) -> bool:
+    def _is_in_networks(self, address: str) -> bool:
         return is_within(address, self.networks)
 
 
 @cache
 def ssl_context() -> ssl.SSLContext:
-    """Load the certificates to trust once for everybody; it takes its time."""
+    """Return a shared TLS context; loading the trusted certificates is slow."""
     return httpcore2.default_ssl_context()
 
 
 def run_with_timeout(seconds: float, do: Callable[[], T]) -> T:
-    """Do it in a thread of its own, left behind when the time is over.
+    """Call `do` in its own thread and return its result; the thread is abandoned on timeout.
 
-    For what knows no clock, or only one for every piece of it.
+    For calls without a total timeout.
 
     Raises:
-        TimeoutError: it took longer.
+        TimeoutError: the call took longer.
 
     """
     result: Future[T] = Future()
@@ -146,107 +146,107 @@ def run_with_timeout(seconds: float, do: Callable[[], T]) -> T:
     def run() -> None:
         try:
             result.set_result(do())
-        except Exception as error:  # noqa: BLE001 -- it is raised where the result is waited for
+        except Exception as error:  # noqa: BLE001 -- raised again in the calling thread
             result.set_exception(error)
 
     threading.Thread(target=run, name="outside", daemon=True).start()
     return result.result(seconds)
 
 
-def retry_after(said: str) -> float | None:
-    """Read a `Retry-After` header (RFC 9110, section 10.2.3: seconds, or a date) as seconds from now."""
-    said = said.strip()
-    if said.isdecimal():
-        return float(said)
+def retry_after(header: str) -> float | None:
+    """Parse a `Retry-After` header (RFC 9110, section 10.2.3: seconds or a date) into seconds from now."""
+    header = header.strip()
+    if header.isdecimal():
+        return float(header)
     try:
-        at = parsedate_to_datetime(said)
+        at = parsedate_to_datetime(header)
     except (ValueError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max((at - clock.now()).total_seconds(), 0.0)
 
 
-def _rebuild_url(where: WebhookTarget) -> httpcore2.URL:
-    """Write the URL out of its pieces, so that nobody reads it once more and sees another host in it."""
+def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:
+    """Build the URL from its parsed parts, so that no second parser finds another host in it."""
     return httpcore2.URL(
-        scheme=where.scheme.encode(),
-        host=where.host.encode(),
-        port=None if where.port == WEB_PORTS[where.scheme] else where.port,
-        target=where.target.encode(),
+        scheme=target.scheme.encode(),
+        host=target.host.encode(),
+        port=None if target.port == WEB_PORTS[target.scheme] else target.port,
+        target=target.target.encode(),
     )
 
 
 class _PinnedBackend(httpcore2.NetworkBackend):
-    """Leads to one address, whatever the host is called, until the monotonic clock says that it is over."""
+    """A network backend that connects to one address, with a deadline for all operations."""
 
-    def __init__(self, address: str, until: float) -> None:
+    def __init__(self, address: str, deadline: float) -> None:
         self._address = address
-        self._until = until
+        self._deadline = deadline
 
     def connect_tcp(
         self,
-        host: str,  # noqa: ARG002 -- it has been resolved
+        host: str,  # noqa: ARG002 -- resolved before
         port: int,
-        timeout: float | None = None,  # noqa: ARG002 -- all of it is on one clock
+        timeout: float | None = None,  # noqa: ARG002 -- the deadline applies
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> httpcore2.NetworkStream:
-        """Connect to the address instead of resolving the name once more."""
-        left = _remaining(self._until)
+        """Connect to the checked address instead of resolving the name again."""
+        seconds = _remaining(self._deadline)
         return _DeadlineStream(
-            httpcore2.SyncBackend().connect_tcp(self._address, port, left, local_address, socket_options),
-            self._until,
+            httpcore2.SyncBackend().connect_tcp(self._address, port, seconds, local_address, socket_options),
+            self._deadline,
         )
 
 
 class _DeadlineStream(httpcore2.NetworkStream):
-    """A connection on that clock, and for so many bytes: an answer may drip for days, or never end."""
+    """A connection with a deadline for all operations and a limit on the bytes read."""
 
-    def __init__(self, stream: httpcore2.NetworkStream, until: float) -> None:
+    def __init__(self, stream: httpcore2.NetworkStream, deadline: float) -> None:
         self._stream = stream
-        self._until = until
-        self._bytes_left = MAX_RESPONSE_BYTES
+        self._deadline = deadline
+        self._bytes_remaining = MAX_RESPONSE_BYTES
 
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the clock's
-        """Read some."""
-        if self._bytes_left <= 0:
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002 -- the deadline applies
+        """Read up to `max_bytes`."""
+        if self._bytes_remaining <= 0:
             raise httpcore2.ReadError
-        found = self._stream.read(min(max_bytes, self._bytes_left), _remaining(self._until))
-        self._bytes_left -= len(found)
+        found = self._stream.read(min(max_bytes, self._bytes_remaining), _remaining(self._deadline))
+        self._bytes_remaining -= len(found)
         return found
 
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the clock's
-        """Write all of it."""
-        self._stream.write(buffer, _remaining(self._until))
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the deadline applies
+        """Write the buffer."""
+        self._stream.write(buffer, _remaining(self._deadline))
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._stream.close()
 
     def start_tls(
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ARG002 -- the clock's
+        timeout: float | None = None,  # noqa: ARG002 -- the deadline applies
     ) -> httpcore2.NetworkStream:
-        """Encrypt it, with whoever proves to be that host."""
+        """Start TLS with the verified host."""
         return _DeadlineStream(
-            self._stream.start_tls(ssl_context, server_hostname, _remaining(self._until)), self._until
+            self._stream.start_tls(ssl_context, server_hostname, _remaining(self._deadline)), self._deadline
         )
 
     def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 -- httpcore2's
-        """Tell what the connection knows of itself."""
+        """Return information about the connection."""
         return self._stream.get_extra_info(info)
 
 
-def _remaining(until: float) -> float:
-    """Give the seconds that are left.
+def _remaining(deadline: float) -> float:
+    """Return the seconds until the deadline.
 
     Raises:
-        ReadTimeout: none are.
+        ReadTimeout: the deadline has passed.
 
     """
-    left = until - time.monotonic()
-    if left <= 0:
+    remaining = deadline - time.monotonic()
+    if remaining <= 0:
         raise httpcore2.ReadTimeout
-    return left
+    return remaining

@@ -13,7 +13,7 @@ from app.infra import redis_client
 from tools.state import ROOT
 
 CELERYS = "Connected to redis://"  # a record of celery.worker.consumer.connection at level info
-OWN = 'event="worker ends"'  # a record of workers.shutdown at level info
+OWN = 'event="worker stopped"'  # a record of workers.runtime.shutdown at level info
 
 
 @pytest.fixture

@@ -46,18 +46,20 @@ def test_a_worker_that_works_gets_on(session: Session, settings: Settings) -> No
 def test_a_worker_that_nobody_heard_of_does_not(session: Session, settings: Settings) -> None:
     say(session, name="interactive@another:1")
 
-    assert str(ails(session, settings)).startswith("The worker never said that it lives")
+    assert str(ails(session, settings)).startswith("No heartbeat from this worker yet")
 
 
 def test_a_worker_that_does_not_consume_does_not(session: Session, settings: Settings) -> None:
     say(session, state=WorkerState.WITHOUT_QUEUE)
 
-    assert str(ails(session, settings)).startswith("The worker does not consume: it said without_queue at 20")
+    assert str(ails(session, settings)).startswith(
+        "The worker does not consume: it reported without_queue at 20"
+    )
 
 
 @pytest.mark.parametrize(
     ("busy", "trouble"),
-    [(1, "s, and the worker has threads that do nothing."), (2, "None")],
+    [(1, "s although the worker has idle threads."), (2, "None")],
 )
 def test_a_worker_beside_which_jobs_wait_does_not_unless_it_is_busy(
     session: Session, settings: Settings, busy: int, trouble: str
@@ -82,7 +84,7 @@ def test_the_command_says_so_and_its_exit_code_too(
     after = health.main(["interactive"])
 
     assert (before, after) == (1, 0)
-    assert capsys.readouterr().out.endswith("It gets on.\n")
+    assert capsys.readouterr().out.endswith("healthy\n")
 
 
 def test_without_a_database_it_does_not_get_on(

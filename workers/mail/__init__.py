@@ -1,0 +1,1 @@
+"""Verification of mailboxes over DNS and SMTP."""

@@ -1,4 +1,4 @@
-"""Which domains take mail for whatever mailbox, as far as was heard lately."""
+"""A cache of domains that do or do not accept mail for any mailbox (catch-all)."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ MAX_DOMAINS = 10_000
 
 
 class CatchAllCache:
-    """What domains answered for a mailbox that nobody can have; the longest known are forgotten first."""
+    """Replies per domain for a mailbox that cannot exist; the oldest are evicted first."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, tuple[SmtpReply, float]] = OrderedDict()
-        self._guard = threading.Lock()
+        self._replies: OrderedDict[str, tuple[SmtpReply, float]] = OrderedDict()
+        self._lock = threading.Lock()
 
-    def heard(self, domain: str) -> SmtpReply | None:
-        """Give what the domain answered, if that is not too long ago."""
-        answer, at = self._known.get(domain, (None, 0.0))
-        return answer if time.monotonic() - at < TTL_SECONDS else None
+    def get(self, domain: str) -> SmtpReply | None:
+        """Return the cached reply of the domain; None if there is none or it has expired."""
+        reply, at = self._replies.get(domain, (None, 0.0))
+        return reply if time.monotonic() - at < TTL_SECONDS else None
 
-    def remember(self, domain: str, answer: SmtpReply) -> None:
-        """Keep a clear answer; that none was given is not worth keeping."""
-        if answer not in {SmtpReply.ACCEPTED, SmtpReply.NO_MAILBOX}:
+    def store(self, domain: str, reply: SmtpReply) -> None:
+        """Cache a conclusive reply; others are ignored."""
+        if reply not in {SmtpReply.ACCEPTED, SmtpReply.NO_MAILBOX}:
             return
-        with self._guard:
-            self._known.pop(domain, None)
-            self._known[domain] = (answer, time.monotonic())
-            while len(self._known) > MAX_DOMAINS:
-                self._known.popitem(last=False)
+        with self._lock:
+            self._replies.pop(domain, None)
+            self._replies[domain] = (reply, time.monotonic())
+            while len(self._replies) > MAX_DOMAINS:
+                self._replies.popitem(last=False)

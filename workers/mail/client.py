@@ -1,4 +1,4 @@
-"""A client of one mail server, on one clock from the connection to the goodbye."""
+"""An SMTP client with one deadline for the whole session."""
 
 from __future__ import annotations
 
@@ -18,62 +18,62 @@ MAX_REPLY_BYTES = 64 * 1024
 CONNECT_SECONDS = 3.0
 QUIT_SECONDS = 1.0
 FAILURES = (smtplib.SMTPException, OSError, UnicodeError)
-"""What smtplib raises over a broken, slow or foreign server."""
+"""Exceptions that smtplib raises for a broken, slow or non-SMTP server."""
 
 
 class SmtpClient(smtplib.SMTP):
-    """smtplib, with one clock over the whole conversation, to an address that is known and allowed."""
+    """smtplib's client with a session deadline, connecting to an address resolved and checked before."""
 
-    def __init__(self, host: str, address: str, settings: MailSettings, until: float) -> None:
-        self.bytes_left = MAX_REPLY_BYTES
-        self._until = until
+    def __init__(self, host: str, address: str, settings: MailSettings, deadline: float) -> None:
+        self.bytes_remaining = MAX_REPLY_BYTES
+        self._deadline = deadline
         self._address = address
         source = (settings.source, 0) if settings.source else None
         super().__init__(
-            host, settings.port, settings.helo, timeout=self.seconds_left(), source_address=source
+            host, settings.port, settings.helo, timeout=self.seconds_remaining(), source_address=source
         )
 
-    def seconds_left(self) -> float:
-        """Give what is left of the time.
+    def seconds_remaining(self) -> float:
+        """Return the time until the deadline.
 
         Raises:
-            TimeoutError: nothing is.
+            TimeoutError: the deadline has passed.
 
         """
-        left = self._until - time.monotonic()
-        if left <= 0:
+        remaining = self._deadline - time.monotonic()
+        if remaining <= 0:
             raise TimeoutError
-        return left
+        return remaining
 
-    def leave(self) -> None:
-        """Take back what was begun and say goodbye, if the server lets us; then hang up."""
-        self._until = min(self._until, time.monotonic() + QUIT_SECONDS)
+    def quit_and_close(self) -> None:
+        """Send RSET and QUIT within `QUIT_SECONDS`, then close the connection."""
+        self._deadline = min(self._deadline, time.monotonic() + QUIT_SECONDS)
         with suppress(*FAILURES):
             self.rset()
             self.quit()
         self.close()
 
     def _get_socket(self, _host: str, port: int, timeout: float) -> socket.socket:
-        """Connect to the address instead of resolving the name once more."""
+        """Connect to the checked address instead of resolving the name again."""
         return socket.create_connection(
             (self._address, port), min(timeout, CONNECT_SECONDS), self.source_address
         )
 
     def getreply(self) -> tuple[int, bytes]:
-        """Read a reply, however slowly it drips, within the time left."""
+        """Read a reply before the deadline, even if it arrives byte by byte."""
         if self.file is None and self.sock is not None:
             self.file = io.BufferedReader(_DeadlineReader(self, self.sock))
         return super().getreply()
 
     def send(self, s: ReadableBuffer | str) -> None:
-        """Send within the time left."""
+        """Send before the deadline."""
         if self.sock is not None:
-            self.sock.settimeout(self.seconds_left())
+            self.sock.settimeout(self.seconds_remaining())
         super().send(s)
 
 
 class _DeadlineReader(io.RawIOBase):
-    """What a server says, read on the client's clock and up to a limit."""
+    """A reader limited by the client's deadline and a number of bytes."""
 
     def __init__(self, client: SmtpClient, sock: socket.socket) -> None:
         self._client = client
@@ -83,9 +83,9 @@ class _DeadlineReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer) -> int:
-        if self._client.bytes_left <= 0:
+        if self._client.bytes_remaining <= 0:
             raise OSError
-        self._sock.settimeout(self._client.seconds_left())
+        self._sock.settimeout(self._client.seconds_remaining())
         count = self._sock.recv_into(buffer)
-        self._client.bytes_left -= count
+        self._client.bytes_remaining -= count
         return count

@@ -1,4 +1,4 @@
-"""Names: which hosts take a domain's mail, and where they are."""
+"""Resolves the mail hosts of a domain and their addresses."""
 
 from __future__ import annotations
 
@@ -15,48 +15,47 @@ from workers.mail.settings import MailSettings
 
 MAX_CACHED = 4096
 SPECIAL_USE = INTERNAL_NAMES | {"example"}
-"""Whatever a name server says of these, it is not about the internet: nobody may look around the inside."""
+"""Top-level names that are never resolved, so that internal hosts cannot be probed."""
 
 
 class ResolutionFailed(Exception):  # noqa: N818 -- it names what happened
-    """No name server said either that there is something, or that there is nothing."""
+    """No name server gave a definitive answer."""
 
 
 class MailResolver:
-    """What the name servers say, remembered for as long as they say it holds (also that there is nothing)."""
+    """A resolver that caches answers, also negative ones, for their TTL."""
 
     def __init__(self, settings: MailSettings) -> None:
         self._resolver = _resolver(settings.dns_servers)
         self._seconds = settings.dns_seconds
 
     def mail_hosts(self, domain: str, *, seconds: float) -> tuple[str, ...]:
-        """Give the hosts that take mail for the domain, the preferred first; none if it takes no mail.
+        """Return the mail hosts of the domain by preference; none if it accepts no mail.
 
         Source: RFC 5321, section 5.1 (without MX records the domain itself is the host, if it has an
-        address);
-        RFC 7505 (a single MX record "." says that it takes none).
+        address); RFC 7505 (a single MX record "." means that it accepts no mail).
 
         Raises:
-            Unanswered: nobody can say.
+            ResolutionFailed: no name server gave a definitive answer.
 
         """
-        records = sorted(self._ask(domain, "MX", seconds), key=lambda record: record.preference)
+        records = sorted(self._query(domain, "MX", seconds), key=lambda record: record.preference)
         if records:
             hosts = (record.exchange.to_text(omit_final_dot=True).lower() for record in records)
             return tuple(dict.fromkeys(host for host in hosts if host not in {"", "."}))
         return (domain,) if self.addresses(domain, seconds=seconds) else ()
 
     def addresses(self, host: str, *, seconds: float) -> tuple[str, ...]:
-        """Give the addresses of a host, those of IPv4 first: more mail servers are reached, and trust, there.
+        """Return the IPv4 addresses of a host, else its IPv6 ones, which mail servers trust less.
 
         Raises:
-            Unanswered: nobody can say.
+            ResolutionFailed: no name server gave a definitive answer.
 
         """
-        found = self._ask(host, "A", seconds) or self._ask(host, "AAAA", seconds)
+        found = self._query(host, "A", seconds) or self._query(host, "AAAA", seconds)
         return tuple(record.address for record in found)
 
-    def _ask(self, name: str, kind: str, seconds: float) -> Sequence[Any]:
+    def _query(self, name: str, kind: str, seconds: float) -> Sequence[Any]:
         if name.rpartition(".")[2] in SPECIAL_USE or seconds <= 0:
             raise ResolutionFailed
         try:
@@ -73,7 +72,7 @@ class MailResolver:
 def _resolver(servers: Sequence[tuple[str, int]]) -> dns.resolver.Resolver:
     try:
         resolver = dns.resolver.Resolver(configure=not servers)
-    except dns.resolver.NoResolverConfiguration:  # then nobody answers
+    except dns.resolver.NoResolverConfiguration:  # then every query fails
         resolver = dns.resolver.Resolver(configure=False)
     if servers:
         resolver.nameservers = [dns.nameserver.Do53Nameserver(address, port) for address, port in servers]

@@ -1,7 +1,7 @@
-"""Asking mail servers whether they would take mail for an address, without ever sending any.
+"""Checks whether mail servers accept mail for an address, without sending any.
 
-The conversation of RFC 5321 up to RCPT TO, then RSET and QUIT: for the address, and for one at the same
-domain that nobody can have, because a server that takes everything says nothing about anybody.
+The SMTP dialogue of RFC 5321 up to RCPT TO, then RSET and QUIT: for the address, and for a random mailbox of
+the same domain, because acceptance by a server that accepts every mailbox proves nothing.
 """
 
 from __future__ import annotations
@@ -26,56 +26,56 @@ MAX_HOSTS = 3
 
 
 class MailboxProber:
-    """Those who answer for the mailboxes of a domain: its mail hosts."""
+    """Probes mailboxes at the mail hosts of their domain."""
 
     def __init__(
-        self, settings: MailSettings, names: MailResolver, *, allowed: Callable[[str], bool] = is_public
+        self, settings: MailSettings, resolver: MailResolver, *, allowed: Callable[[str], bool] = is_public
     ) -> None:
         self._settings = settings
-        self._names = names
+        self._resolver = resolver
         self._allowed = allowed
-        self._turns = HostLocks(settings.pause_seconds)
-        self._accept_all = CatchAllCache()
+        self._host_locks = HostLocks(settings.pause_seconds)
+        self._catch_all_cache = CatchAllCache()
         self._tls = _opportunistic_tls()
 
-    def ask(self, hosts: tuple[str, ...], email: str, nobody: str, *, until: float) -> ProbeResult:
-        """Ask the first host that can be talked to, at most until the monotonic clock says so.
+    def probe(self, hosts: tuple[str, ...], email: str, random_email: str, *, deadline: float) -> ProbeResult:
+        """Probe the first reachable host; `deadline` is a time of the monotonic clock.
 
-        `nobody` is an address of the same domain that nobody can have. A host whose address is not public is
-        not called: a domain's owner says where its MX record leads.
+        `random_email` is an address of the same domain that cannot exist. Hosts without a public address are
+        skipped: the owner of a domain chooses where its MX records point.
 
         Raises:
-            Busy: other conversations with that host come first.
+            HostBusy: other connections to that host come first.
 
         """
         for host in hosts[:MAX_HOSTS]:
-            address = self._address(host, until)
+            address = self._address(host, deadline)
             if address is None:
                 continue
-            with self._turns.turn(host, until=until):
-                client = self._open(host, address, until)
+            with self._host_locks.lock_host(host, deadline=deadline):
+                client = self._open(host, address, deadline)
                 if client is not None:
-                    return self._converse(client, email, nobody)
+                    return self._converse(client, email, random_email)
         return ProbeResult(SmtpReply.UNCLEAR)
 
-    def _address(self, host: str, until: float) -> str | None:
+    def _address(self, host: str, deadline: float) -> str | None:
         try:
-            found = self._names.addresses(host, seconds=until - time.monotonic())
+            found = self._resolver.addresses(host, seconds=deadline - time.monotonic())
         except ResolutionFailed:
             return None
         return next(filter(self._allowed, found), None)
 
-    def _open(self, host: str, address: str, until: float) -> SmtpClient | None:
-        """Connect and say hello, encrypted if that works; None if the server cannot be talked to."""
-        client = self._connect(host, address, until)
+    def _open(self, host: str, address: str, deadline: float) -> SmtpClient | None:
+        """Connect and send EHLO, with STARTTLS if possible; return None if the server is unreachable."""
+        client = self._connect(host, address, deadline)
         if client is None or not self._settings.starttls or self._encrypt(client):
             return client
-        return self._connect(host, address, until)
+        return self._connect(host, address, deadline)
 
-    def _connect(self, host: str, address: str, until: float) -> SmtpClient | None:
+    def _connect(self, host: str, address: str, deadline: float) -> SmtpClient | None:
         client = None
         try:
-            client = SmtpClient(host, address, self._settings, until)
+            client = SmtpClient(host, address, self._settings, deadline)
             client.ehlo_or_helo_if_needed()
         except FAILURES:
             if client:
@@ -84,54 +84,54 @@ class MailboxProber:
         return client
 
     def _encrypt(self, client: SmtpClient) -> bool:
-        """Encrypt the connection if the server offers it; False if the connection is lost over it."""
+        """Encrypt the connection if the server offers it; return False if that broke the connection."""
         if not client.has_extn("starttls"):
             return True
         try:
             client.starttls(context=self._tls)
             client.ehlo_or_helo_if_needed()
-        except smtplib.SMTPResponseException:  # it will not, after all; the connection stands
+        except smtplib.SMTPResponseException:  # refused despite the offer; the connection is still usable
             return True
         except FAILURES:
             client.close()
             return False
         return True
 
-    def _converse(self, client: SmtpClient, email: str, nobody: str) -> ProbeResult:
-        heard = ProbeResult(SmtpReply.UNCLEAR)
+    def _converse(self, client: SmtpClient, email: str, random_email: str) -> ProbeResult:
+        result = ProbeResult(SmtpReply.UNCLEAR)
         options = () if email.isascii() else ("SMTPUTF8",)
-        with suppress(*FAILURES):  # what was heard before it broke off stands
-            sender = smtp_replies.of_sender(*_reply_text(client.mail(self._settings.sender, options)))
+        with suppress(*FAILURES):  # replies before the failure count
+            sender = smtp_replies.of_sender(*_decoded(client.mail(self._settings.sender, options)))
             if sender is SmtpReply.ACCEPTED:
-                heard = ProbeResult(smtp_replies.of_mailbox(*_reply_text(client.rcpt(email))))
+                result = ProbeResult(smtp_replies.of_mailbox(*_decoded(client.rcpt(email))))
             else:
-                heard = ProbeResult(sender)
-            if sender is SmtpReply.ACCEPTED and heard.mailbox in {SmtpReply.ACCEPTED, SmtpReply.LATER}:
-                heard = ProbeResult(heard.mailbox, self._hear_of_nobody(client, nobody))
-        client.leave()
-        return heard
+                result = ProbeResult(sender)
+            if sender is SmtpReply.ACCEPTED and result.mailbox in {SmtpReply.ACCEPTED, SmtpReply.LATER}:
+                result = ProbeResult(result.mailbox, self._probe_random_mailbox(client, random_email))
+        client.quit_and_close()
+        return result
 
-    def _hear_of_nobody(self, client: SmtpClient, nobody: str) -> SmtpReply:
-        """Ask for the mailbox that nobody can have, unless the domain was asked lately.
+    def _probe_random_mailbox(self, client: SmtpClient, random_email: str) -> SmtpReply:
+        """Probe the random mailbox, unless the domain's reply is cached.
 
-        It is asked for also where the mailbox in question is greylisted, so that both are let in next time.
+        It is also probed while the mailbox in question is greylisted, so that both are accepted next time.
         """
-        domain = email_domain(nobody)
-        known = self._accept_all.heard(domain)
-        if known is not None:
-            return known
-        answer = smtp_replies.of_random_mailbox(*_reply_text(client.rcpt(nobody)))
-        self._accept_all.remember(domain, answer)
-        return answer
+        domain = email_domain(random_email)
+        cached = self._catch_all_cache.get(domain)
+        if cached is not None:
+            return cached
+        reply = smtp_replies.of_random_mailbox(*_decoded(client.rcpt(random_email)))
+        self._catch_all_cache.store(domain, reply)
+        return reply
 
 
-def _reply_text(reply: tuple[int, bytes]) -> tuple[int, str]:
-    code, text = reply
+def _decoded(response: tuple[int, bytes]) -> tuple[int, str]:
+    code, text = response
     return code, text.decode("utf-8", "replace")
 
 
 def _opportunistic_tls() -> ssl.SSLContext:
-    """Encrypt whoever it is (RFC 7435): most mail servers' certificates are not in their MX's name."""
+    """Return a context without certificate checks (RFC 7435): few certificates match the MX name."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

@@ -1,7 +1,7 @@
-"""What a mail server's answers say of a mailbox.
+"""Classifies SMTP replies into verdicts on a mailbox.
 
-Sources: RFC 5321, section 4.2 (reply codes); RFC 3463 and IANA's registry of enhanced status codes. Where a
-server gives no enhanced status, or one that says little, its words count.
+Sources: RFC 5321, section 4.2 (reply codes); RFC 3463 and IANA's registry of enhanced status codes. Without
+a specific enhanced status, the text of the reply is matched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.domain.normal.emails import email_reasons
 
 
 class SmtpReply(Enum):
-    """What one answer says of the mailbox; or that it says nothing, now or ever."""
+    """The meaning of a reply for a mailbox; LATER and UNCLEAR mean no verdict, for now or at all."""
 
     ACCEPTED = auto()
     NO_MAILBOX = auto()
@@ -27,16 +27,16 @@ class SmtpReply(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
-    """What was heard of the mailbox, and of one at the same domain that nobody can have."""
+    """The replies for the mailbox and for a random one of the same domain."""
 
     mailbox: SmtpReply
-    nobody: SmtpReply = SmtpReply.UNCLEAR
+    random_mailbox: SmtpReply = SmtpReply.UNCLEAR
 
     @property
-    def is_for_later(self) -> bool:
-        """Tell whether the same question may be answered in a few minutes."""
-        taken = self.mailbox is SmtpReply.ACCEPTED
-        return self.mailbox is SmtpReply.LATER or (taken and self.nobody is SmtpReply.LATER)
+    def should_retry(self) -> bool:
+        """Return whether a retry in a few minutes may give a verdict."""
+        accepted = self.mailbox is SmtpReply.ACCEPTED
+        return self.mailbox is SmtpReply.LATER or (accepted and self.random_mailbox is SmtpReply.LATER)
 
 
 _TRY_LATER = frozenset({450, 451, 452})
@@ -59,7 +59,7 @@ _BY_DETAIL = {
 }
 _GENERIC_CODES = frozenset({"", "0.0", "1.0", "2.0"})
 _ENHANCED = re.compile(r"[245]\.(\d{1,3}\.\d{1,3})\b")
-_ADDRESSES = re.compile(r"\S+@\S+")  # a server repeats the address, whose words are not the server's
+_ADDRESSES = re.compile(r"\S+@\S+")  # replies quote the address, whose text must not be matched
 _GREYLIST = re.compile(r"gr[ae]y", re.IGNORECASE)
 _POLICY = re.compile(
     r"spamhaus|spamcop|barracuda|bl[oa]c[ k]*list|\b(?:dns|r)bl\b|\bptr\b|reverse (?:dns|hostname)|\bspf\b"
@@ -67,7 +67,7 @@ _POLICY = re.compile(
     r"|\brelay(?:ing)? (?:access )?(?:denied|not permitted|not allowed|prohibited)|unable to relay",
     re.IGNORECASE,
 )
-_BY_WORDS = (
+_BY_TEXT = (
     (re.compile(r"quota|(?:mail|in)box (?:is )?full|full (?:mail|in)box", re.IGNORECASE), SmtpReply.FULL),
     (re.compile(r"disabled|inactive|suspended|deactivated|not active", re.IGNORECASE), SmtpReply.DISABLED),
     (
@@ -80,69 +80,69 @@ _STATUSES: dict[SmtpReply, tuple[EmailStatus, tuple[str, ...]]] = {
     SmtpReply.FULL: (EmailStatus.RISKY, ("full_inbox",)),
     SmtpReply.DISABLED: (EmailStatus.RISKY, ("disabled",)),
 }
-_WHERE_ACCEPTED = {SmtpReply.ACCEPTED: EmailStatus.ACCEPT_ALL, SmtpReply.NO_MAILBOX: EmailStatus.VALID}
+_BY_RANDOM_MAILBOX = {SmtpReply.ACCEPTED: EmailStatus.ACCEPT_ALL, SmtpReply.NO_MAILBOX: EmailStatus.VALID}
 
 
 def of_sender(code: int, text: str) -> SmtpReply:
-    """Read the answer to MAIL FROM: a refusal says nothing of the mailbox, at most to come again."""
-    answer = of_mailbox(code, text)
-    return answer if answer in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
+    """Classify the reply to MAIL FROM: a refusal is no verdict on the mailbox, at most a reason to retry."""
+    reply = of_mailbox(code, text)
+    return reply if reply in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
 
 
 def of_mailbox(code: int, text: str) -> SmtpReply:
-    """Read the answer to RCPT TO of the mailbox in question."""
-    detail, words = _parts(text)
+    """Classify the reply to RCPT TO for the mailbox in question."""
+    detail, text_without_addresses = _parts(text)
     if code in _REFUSALS:
-        return _refusal(code, detail, words)
+        return _permanent_refusal(code, detail, text_without_addresses)
     if code not in _TRY_LATER:
         return _BY_CODE.get(code, SmtpReply.UNCLEAR)
     if detail == "2.2":
         return SmtpReply.FULL
-    is_about_us = _POLICY.search(words) and not _GREYLIST.search(words)
-    return SmtpReply.UNCLEAR if is_about_us else SmtpReply.LATER
+    is_about_client = _POLICY.search(text_without_addresses) and not _GREYLIST.search(text_without_addresses)
+    return SmtpReply.UNCLEAR if is_about_client else SmtpReply.LATER
 
 
 def of_random_mailbox(code: int, text: str) -> SmtpReply:
-    """Read the answer to RCPT TO of a mailbox that nobody can have, next to one that was taken.
+    """Classify the reply to RCPT TO for a random mailbox, after another was accepted.
 
-    Whatever its reason, a lasting refusal shows that the domain does not take everything; so does "no such
-    user" as a passing one (Postfix's address verification). 5.5.3 is only about there being two recipients.
+    Any permanent refusal shows that the domain is not a catch-all; so does a transient "no such user"
+    (Postfix's address verification). 5.5.3 only means that there are two recipients.
     """
     detail, _words = _parts(text)
     if (code in _TRY_LATER and detail == "1.1") or (code in _REFUSALS and detail != "5.3"):
         return SmtpReply.NO_MAILBOX
-    answer = of_mailbox(code, text)
-    return answer if answer in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
+    reply = of_mailbox(code, text)
+    return reply if reply in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
 
 
-def verdict(email: str, heard: ProbeResult) -> tuple[EmailStatus, tuple[str, ...]]:
-    """Give the status and its reasons; a disposable address is at best risky, whatever a server says."""
-    status, reasons = _STATUSES.get(heard.mailbox, (EmailStatus.UNKNOWN, ()))
-    if heard.mailbox is SmtpReply.ACCEPTED:
-        status = _WHERE_ACCEPTED.get(heard.nobody, EmailStatus.UNKNOWN)
+def verdict(email: str, result: ProbeResult) -> tuple[EmailStatus, tuple[str, ...]]:
+    """Return the status and its reasons; a disposable address is at best risky."""
+    status, reasons = _STATUSES.get(result.mailbox, (EmailStatus.UNKNOWN, ()))
+    if result.mailbox is SmtpReply.ACCEPTED:
+        status = _BY_RANDOM_MAILBOX.get(result.random_mailbox, EmailStatus.UNKNOWN)
     reasons += email_reasons(email)
     if "disposable" in reasons and status is not EmailStatus.INVALID:
         status = EmailStatus.RISKY
     return status, reasons
 
 
-def _refusal(code: int, detail: str, words: str) -> SmtpReply:
-    """Read a lasting refusal.
+def _permanent_refusal(code: int, detail: str, text_without_addresses: str) -> SmtpReply:
+    """Classify a permanent refusal.
 
-    A policy, a block list or a missing reverse name (5.7.x) is about who asks. Microsoft 365 says of a
-    mailbox that is not there: 550 5.4.1 Recipient address rejected: Access denied.
+    A policy, a block list or a missing reverse name (5.7.x) concerns the client. Microsoft 365 replies for a
+    missing mailbox: 550 5.4.1 Recipient address rejected: Access denied.
     """
-    if detail == "4.1" and "recipient address rejected" in words.lower():
+    if detail == "4.1" and "recipient address rejected" in text_without_addresses.lower():
         return SmtpReply.NO_MAILBOX
     if detail not in _GENERIC_CODES:
         return _BY_DETAIL.get(detail, SmtpReply.UNCLEAR)
-    if _POLICY.search(words):
+    if _POLICY.search(text_without_addresses):
         return SmtpReply.UNCLEAR
-    said = (answer for pattern, answer in _BY_WORDS if pattern.search(words))
-    return next(said, _BY_CODE.get(code, SmtpReply.UNCLEAR))
+    matches = (reply for pattern, reply in _BY_TEXT if pattern.search(text_without_addresses))
+    return next(matches, _BY_CODE.get(code, SmtpReply.UNCLEAR))
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Give subject and detail of the enhanced status (`1.1` of 5.1.1, or nothing), and the server's words."""
+    """Return subject and detail of the enhanced status (`1.1` of 5.1.1, or ""), and the text of the reply."""
     found = _ENHANCED.match(text.strip())
     return found[1] if found else "", _ADDRESSES.sub("", text)

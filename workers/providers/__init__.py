@@ -1,0 +1,1 @@
+"""Data providers: their common interface, one adapter per vendor, and the registry."""

@@ -1,7 +1,7 @@
-"""What every provider is: asked for one field of somebody, it answers with values and an outcome.
+"""The interface of a provider: a request for one field of a subject returns values and an outcome.
 
-A provider never raises for what its vendor says; it says it as an outcome. What does raise (a time-out, a
-broken answer) the waterfall turns into one.
+Errors reported by the vendor are outcomes, not exceptions. Exceptions (a timeout, an unreadable response) are
+turned into outcomes by the waterfall.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.settings import ProviderSettings
 
 
 class ProviderField(StrEnum):
-    """What can be asked for; one question to a provider is about one of them."""
+    """The fields a provider can be asked for, one per request."""
 
     EMAIL = "email"
     PHONE = "phone"
@@ -36,17 +36,17 @@ class ProviderTimeout(Exception):  # noqa: N818 -- it names what happened
 
 
 class UnexpectedAnswer(Exception):  # noqa: N818 -- it names what happened
-    """The provider's answer is not what its documentation promises; the text never quotes it."""
+    """The response does not match the vendor's documentation; the message never quotes the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRequest:
-    """One question: `types` are those wanted of the field, `patterns` what is known of the domain's e-mails.
+    """A request for one field.
 
-    For a verification `subject.email` is the address in question. `country` is the ISO country the person is
-    likely in, or None. `attempt` counts from 1 how often the job has been tried. `ticket` is what the
-    provider gave when it said that it needs time: then this is the question whether it is done. `max_age` is
-    how old a value may be at most, None: as usual.
+    `types` are the requested types of the field, `patterns` the known e-mail patterns of the domain. For a
+    verification `subject.email` is the address to verify. `country` is the person's likely ISO country or
+    None, `attempt` the number of the job's attempt from 1, `max_age` the maximum age of a value, None for the
+    default. `poll_token` is that of an earlier `Pending`: the request then polls for its result.
     """
 
     field: ProviderField
@@ -61,7 +61,7 @@ class ProviderRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderResponse:
-    """What the provider said. `cost` is in the provider's own credits, `retry_after` in seconds."""
+    """A provider's response; `cost` is in the provider's own credits, `retry_after` in seconds."""
 
     outcome: TraceOutcome
     emails: tuple[FoundEmail, ...] = ()
@@ -74,9 +74,9 @@ class ProviderResponse:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The provider needs time: ask again with the ticket, in so many seconds.
+    """The result is not ready: poll with the token after `after` seconds.
 
-    `outcome` is how this asking went, which the provider's gate wants to know: a hit, if nothing went wrong.
+    `outcome` is the outcome of this call for the provider's throttle: a hit unless something went wrong.
     """
 
     poll_token: str
@@ -86,13 +86,12 @@ class Pending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
-    """On what terms a provider is asked.
+    """The limits and prices under which a provider is called.
 
-    `rates` are its limits. `prices` are the vendor credits that one answer to a field costs at most, and
-    `credit_price` what one such credit costs in the operator's money, so that providers can be compared.
-    `daily_budget` are the vendor credits it may cost per UTC day. A miss stands for `miss_days`. `patience`
-    is for how many seconds a pending answer is waited for. One with `breaker` off is asked however often it
-    failed.
+    `rates` are its rate limits. `prices` are the vendor credits that one response for a field costs at most,
+    and `credit_price` is the price of a credit in the operator's currency, so that providers can be compared.
+    `daily_budget` is the number of vendor credits it may cost per UTC day. A miss is valid for `miss_days`. A
+    pending result is polled for at most `poll_timeout` seconds. `breaker` enables the circuit breaker.
     """
 
     rates: tuple[Rate, ...] = ()
@@ -105,44 +104,45 @@ class Terms:
 
     @property
     def is_free(self) -> bool:
-        """Tell whether there is nothing to count before it is asked."""
+        """Return whether a call needs no admission: no rate limit, price, budget or circuit breaker."""
         return not (self.rates or self.prices or self.breaker or self.daily_budget)
 
 
 FREE = Terms(miss_days=0, breaker=False)
-"""The terms of those who are no outside service: asked as often as there is a question."""
+"""The terms of providers that are not external services: no limits."""
 
 
 class Provider(Protocol):
-    """Somebody outside who may know."""
+    """A source of contact data or verifications."""
 
     name: ClassVar[str]
     fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool]
-    """Whether it only guesses: then its miss is no proof that nobody knows."""
+    """Whether its values are guesses; its miss is then not a definitive answer."""
     terms: Terms
 
     def __init__(self, access: ProviderSettings, /) -> None:
-        """Make the provider of what the settings say of it."""
+        """Create the provider from its settings."""
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell why this cannot be asked: ineligible or unconfigured; None if it can. Nothing is sent."""
+        """Return why the request is not possible (ineligible, unconfigured), None if it is; send nothing."""
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Answer within so many seconds.
+        """Call the provider, or poll for a pending result, within this many seconds.
 
         Raises:
-            ProviderTimeout: it took longer.
-            UnexpectedAnswer: it makes no sense.
+            ProviderTimeout: the response did not arrive in time.
+            UnexpectedAnswer: the response does not match the vendor's documentation.
 
         """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CredentialCheck:
-    """Whether a provider can be used now: `hit` if its key works, otherwise why not; and what it has left.
+    """The result of a credential check: `hit` if the key works, otherwise the reason.
 
-    `left` is by pool, in the vendor's credits or calls: `{"searches": 25}`; empty if the vendor does not say.
+    `left` is the remaining balance by pool, in the vendor's credits or calls, as in `{"searches": 25}`; empty
+    if the vendor does not report it.
     """
 
     outcome: TraceOutcome
@@ -150,13 +150,13 @@ class CredentialCheck:
 
 
 class Checkable(Protocol):
-    """A provider that can tell, at no cost, whether its key works."""
+    """A provider whose key can be checked at no cost."""
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for the account, which costs nothing.
+        """Check the key with a free call, such as for the account.
 
         Raises:
-            ProviderTimeout: it took longer.
-            UnexpectedAnswer: it makes no sense.
+            ProviderTimeout: the response did not arrive in time.
+            UnexpectedAnswer: the response does not match the vendor's documentation.
 
         """

@@ -1,4 +1,4 @@
-"""Verifies an address by its domain's name servers and, if the operator lets it, by its mail servers."""
+"""Verifies an address by its domain's MX records and, if `VERIFY_SMTP` is on, by its mail servers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from workers.mail.smtp_replies import ProbeResult, SmtpReply
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.parsing import source_of
 
-MAX_TRIES = 3
+MAX_ATTEMPTS = 3
 RETRY_SECONDS = 300.0
-"""Postgrey and its like let a second try in after five minutes."""
+"""Postgrey and similar greylists accept a second attempt after five minutes."""
 POLL_TIMEOUT = 1200.0
-"""Enough for the tries, and for jobs that come back late."""
+"""Enough for all attempts, also of jobs that are resumed late."""
 
 
 class Mx:
-    """The domain's MX records, and its mail servers' answers to RCPT TO; no mail is sent."""
+    """A verifier by MX records and the replies to RCPT TO; no mail is sent."""
 
     name: ClassVar[str] = "mx"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
@@ -46,46 +46,48 @@ class Mx:
     ) -> None:
         self._mail = mail or mail_settings.load()
         self.terms = replace(FREE, poll_timeout=POLL_TIMEOUT) if self._mail.smtp else FREE
-        self._names = MailResolver(self._mail)
-        self._postmasters = MailboxProber(self._mail, self._names, allowed=allowed)
+        self._resolver = MailResolver(self._mail)
+        self._prober = MailboxProber(self._mail, self._resolver, allowed=allowed)
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell whether there is an address to verify."""
-        is_about_one = ask.field is ProviderField.VERIFICATION and ask.subject.email
-        return None if is_about_one else TraceOutcome.INELIGIBLE
+        """Return ineligible unless the request has an address to verify."""
+        is_verification = ask.field is ProviderField.VERIFICATION and ask.subject.email
+        return None if is_verification else TraceOutcome.INELIGIBLE
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Verify the address; a miss if nothing can be said of it.
+        """Verify the address; return a miss if there is no verdict.
 
-        Greylisting (RFC 6647) and other passing refusals are waited for, a few times.
+        Return `Pending` after greylisting (RFC 6647) and other transient refusals, a few times.
         """
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
         email = str(ask.subject.email)
         try:
-            hosts = self._names.mail_hosts(email_domain(email), seconds=seconds)
+            hosts = self._resolver.mail_hosts(email_domain(email), seconds=seconds)
         except ResolutionFailed:
-            return _reply(email, ProbeResult(SmtpReply.UNCLEAR))
+            return _response(email, ProbeResult(SmtpReply.UNCLEAR))
         if not hosts:
             return _hit(email, EmailStatus.INVALID, ("no_mx", *email_reasons(email)))
         if not self._mail.smtp:
-            return _reply(email, ProbeResult(SmtpReply.UNCLEAR))
-        return self._ask_postmasters(hosts, email, ask.poll_token, until)
+            return _response(email, ProbeResult(SmtpReply.UNCLEAR))
+        return self._probe(hosts, email, ask.poll_token, deadline)
 
-    def _ask_postmasters(
-        self, hosts: tuple[str, ...], email: str, ticket: str | None, until: float
+    def _probe(
+        self, hosts: tuple[str, ...], email: str, poll_token: str | None, deadline: float
     ) -> ProviderResponse | Pending:
-        tries, nobody = _read(ticket)
+        attempts, random_name = _parse_poll_token(poll_token)
         try:
-            heard = self._postmasters.ask(hosts, email, f"{nobody}@{email_domain(email)}", until=until)
+            result = self._prober.probe(
+                hosts, email, f"{random_name}@{email_domain(email)}", deadline=deadline
+            )
         except HostBusy as busy:
-            return Pending(_ticket(tries, nobody), after=max(busy.after, 1.0))
-        if heard.is_for_later and tries + 1 < MAX_TRIES:
-            return Pending(_ticket(tries + 1, nobody), after=RETRY_SECONDS)
-        return _reply(email, heard)
+            return Pending(_format_poll_token(attempts, random_name), after=max(busy.after, 1.0))
+        if result.should_retry and attempts + 1 < MAX_ATTEMPTS:
+            return Pending(_format_poll_token(attempts + 1, random_name), after=RETRY_SECONDS)
+        return _response(email, result)
 
 
-def _reply(email: str, heard: ProbeResult) -> ProviderResponse:
-    status, reasons = smtp_replies.verdict(email, heard)
+def _response(email: str, result: ProbeResult) -> ProviderResponse:
+    status, reasons = smtp_replies.verdict(email, result)
     if status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS)
     return _hit(email, status, reasons)
@@ -104,12 +106,14 @@ def _hit(email: str, status: EmailStatus, reasons: tuple[str, ...]) -> ProviderR
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,))
 
 
-def _ticket(tries: int, nobody: str) -> str:
-    """Write down what the next try needs: a greylist lets in only whom it has seen before."""
-    return f"{tries}.{nobody}"
+def _format_poll_token(attempts: int, random_name: str) -> str:
+    """Return the poll token for the next attempt; a greylist only accepts recipients it has seen before."""
+    return f"{attempts}.{random_name}"
 
 
-def _read(ticket: str | None) -> tuple[int, str]:
-    """Give the tries so far and the mailbox that nobody can have, at first a new one."""
-    tries, _, nobody = (ticket or "").partition(".")
-    return (int(tries), nobody) if tries.isdecimal() and nobody else (0, secrets.token_hex(10))
+def _parse_poll_token(poll_token: str | None) -> tuple[int, str]:
+    """Return the number of attempts and the random mailbox name; a new name on the first attempt."""
+    attempts, _, random_name = (poll_token or "").partition(".")
+    return (
+        (int(attempts), random_name) if attempts.isdecimal() and random_name else (0, secrets.token_hex(10))
+    )

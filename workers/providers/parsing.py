@@ -1,7 +1,7 @@
-"""Reading vendors' JSON: values at a path, and each value in normal form or not at all.
+"""Parses vendors' JSON: reads values at a path and normalizes them.
 
-What a vendor documents as an object or a list and sends as something else is an unexpected answer. A value
-that cannot be read (a masked address, a number for a name) is left out.
+An object or list of the wrong type is an `UnexpectedAnswer`. A value that cannot be normalized (a masked
+address, a number instead of a name) is omitted.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ MAX_TEXT_LENGTH = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
 _MASKS = re.compile("[*\u2022\u2026]")
 _PHONE_MASKS = re.compile("[*\u2022\u2026]|[xX]{2}|[#_.]{2}")
-"""A phone's letters count as digits, so that a run of x would be read as nines."""
+"""Letters in phone numbers are read as digits, so that a run of x would become nines."""
 T = TypeVar("T")
 
 
 def source_of(provider: str, at: datetime | None = None) -> Source:
-    """Say that the provider said so, at the time its data is of, or now; never in the future."""
+    """Return the provider as the source, observed at the time of its data or now; never in the future."""
     now = clock.now()
     return Source(provider, SourceKind.PROVIDER, min(at or now, now))
 
 
 def object_at(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
-    """Give the object at the path; an empty one where there is none or null.
+    """Return the object at the path; an empty one if it is missing or null.
 
     Raises:
-        UnexpectedAnswer: something else is there.
+        UnexpectedAnswer: the value is not an object.
 
     """
     found: Any = body
@@ -65,10 +65,10 @@ def object_at(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
 
 
 def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Give the object of this name.
+    """Return the object of this name.
 
     Raises:
-        UnexpectedAnswer: there is none.
+        UnexpectedAnswer: it is missing, or not an object.
 
     """
     found = body.get(name)
@@ -78,33 +78,33 @@ def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
-    """Give the objects of the list of this name; none where there is none or null.
+    """Return the list of objects of this name; an empty list if it is missing or null.
 
     Raises:
-        UnexpectedAnswer: something else is there.
+        UnexpectedAnswer: the value is not a list of objects.
 
     """
     found = body.get(name)
     if found is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise UnexpectedAnswer(name)
     return found
 
 
 def texts(body: Mapping[str, Any], name: str) -> list[str]:
-    """Give the texts of the list of this name; whatever else is in it is left out."""
+    """Return the strings in the list of this name; other elements are omitted."""
     found = body.get(name)
-    return [one for one in map(_text, found) if one] if isinstance(found, list) else []
+    return [item for item in map(_text, found) if item] if isinstance(found, list) else []
 
 
 def text(body: Mapping[str, Any], name: str) -> str | None:
-    """Give the text of this name, trimmed; None where there is none, or something else."""
+    """Return the string of this name, trimmed; None if it is missing or not a string."""
     return _text(body.get(name))
 
 
 def figure(body: Mapping[str, Any], name: str) -> float | None:
-    """Give the number of this name, also out of digits in a text; None where there is none."""
+    """Return the number of this name, parsed if it is a string; None if it is missing or not a number."""
     found = body.get(name)
     if isinstance(found, bool) or not isinstance(found, int | float | str):
         return None
@@ -116,23 +116,27 @@ def figure(body: Mapping[str, Any], name: str) -> float | None:
 
 
 def time(body: Mapping[str, Any], name: str) -> datetime | None:
-    """Give the time of this name, out of a date or RFC 3339; None where there is none."""
+    """Return the timestamp of this name, from a date or RFC 3339; None if it is missing or invalid."""
     found = text(body, name)
     return normal(parse_timestamp, found)
 
 
-def normal(form: Callable[[str], T], said: str | None) -> T | None:
-    """Give the normal form of what is said; None of what has none."""
-    if not said:
+def normal(form: Callable[[str], T], value: str | None) -> T | None:
+    """Return the normalized value; None if it is missing or invalid."""
+    if not value:
         return None
     try:
-        return form(said)
-    except (InvalidValue, NotAProfileUrl, OverflowError):  # the last: times at either end of the calendar
+        return form(value)
+    except (
+        InvalidValue,
+        NotAProfileUrl,
+        OverflowError,
+    ):  # OverflowError: times at either end of the calendar
         return None
 
 
 def found_email(
-    said: str | None,
+    value: str | None,
     status: EmailStatus,
     source: Source,
     *,
@@ -141,13 +145,13 @@ def found_email(
     confidence: float | None = None,
     verified_at: datetime | None = None,
 ) -> FoundEmail | None:
-    """Put an address together; None if it is none, or masked.
+    """Build an e-mail address; return None if it is invalid or masked.
 
-    `kind` is work or personal, told from the domain if None; `confidence` from 0 to 1.
+    `kind` is work or personal, derived from the domain if None; `confidence` is from 0 to 1.
     """
-    if not said or _MASKS.search(said):
+    if not value or _MASKS.search(value):
         return None
-    email = normal(normal_email, said)
+    email = normal(normal_email, value)
     if email is None:
         return None
     return FoundEmail(
@@ -162,7 +166,7 @@ def found_email(
 
 
 def found_phone(  # noqa: PLR0913 -- the columns of a row
-    said: str | None,
+    value: str | None,
     source: Source,
     *,
     kind: str = "other",
@@ -173,10 +177,10 @@ def found_phone(  # noqa: PLR0913 -- the columns of a row
     do_not_call: bool | None = None,
     do_not_call_at: datetime | None = None,
 ) -> FoundPhone | None:
-    """Put a number together; None if it is none, or masked. `country` is where a national one is read."""
-    if not said or _PHONE_MASKS.search(said):
+    """Build a phone number; return None if it is invalid or masked. `country` applies to national formats."""
+    if not value or _PHONE_MASKS.search(value):
         return None
-    number = normal(lambda one: parse_phone(one, country), said)
+    number = normal(lambda text: parse_phone(text, country), value)
     if number is None:
         return None
     return FoundPhone(
@@ -202,7 +206,7 @@ def found_company(
     city: str | None = None,
     country: str | None = None,
 ) -> FoundCompany | None:
-    """Put a company together; None if nothing names it. `employees` is a number or a range such as 51-200."""
+    """Build a company; return None without a name, domain or profile. `employees`: a number or 51-200."""
     found = FoundCompany(
         source=source,
         name=name,
@@ -230,9 +234,9 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
     country: str | None = None,
     company: FoundCompany | None = None,
 ) -> FoundContact | None:
-    """Put a person together; None if nothing names them. `level` is a seniority, `area` a department.
+    """Build a person; return None without a name or profile. `level` is a seniority, `area` a department.
 
-    A name with a masked part is left out whole; of one part alone the other is not made up.
+    A name with a masked part is omitted. If only one part is given, the other is not derived from it.
     """
     if any(part and "*" in part for part in (full_name, first_name, last_name)):
         full_name = first_name = last_name = None
@@ -255,10 +259,10 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
 
 
 def without_echo(contact: FoundContact | None, ask: ProviderRequest) -> FoundContact | None:
-    """Return what a vendor says beyond the question, for one that sends the words of the question back.
+    """Return the contact without the values of the request, for a vendor that echoes them.
 
-    A word that comes back confirms nothing: it may be wrong, and stored it would be a caller's word under the
-    vendor's name. What was asked by stored facts may come back; it is stored already.
+    An echoed value confirms nothing: stored, it would be the caller's data under the vendor's name. A request
+    by contact id was made from stored values, which may be echoed.
     """
     asked = ask.subject
     if contact is None or asked.contact_id is not None:
@@ -281,27 +285,27 @@ def _company_without_echo(company: FoundCompany, ask: ProviderRequest) -> FoundC
 
 
 def unique_emails(found: Iterable[FoundEmail | None], types: Iterable[str]) -> tuple[FoundEmail, ...]:
-    """Keep the addresses that are some, and of one of the types asked for; each once, as first named."""
-    wanted = frozenset(types)
-    kept: dict[str, FoundEmail] = {}
-    for one in found:
-        if one is not None and (not wanted or one.type in wanted):
-            kept.setdefault(one.email, one)
-    return tuple(kept.values())
+    """Return the addresses of the requested types, in order, without None and duplicates."""
+    requested = frozenset(types)
+    unique: dict[str, FoundEmail] = {}
+    for email in found:
+        if email is not None and (not requested or email.type in requested):
+            unique.setdefault(email.email, email)
+    return tuple(unique.values())
 
 
 def unique_phones(found: Iterable[FoundPhone | None]) -> tuple[FoundPhone, ...]:
-    """Keep the numbers that are some, each once, as first named."""
-    kept: dict[str, FoundPhone] = {}
-    for one in found:
-        if one is not None:
-            kept.setdefault(one.e164, one)
-    return tuple(kept.values())
+    """Return the numbers without None and duplicates, in order; the first one wins."""
+    unique: dict[str, FoundPhone] = {}
+    for phone in found:
+        if phone is not None:
+            unique.setdefault(phone.e164, phone)
+    return tuple(unique.values())
 
 
 def _text(found: object) -> str | None:
-    """Give a text that can be kept; a database takes neither a NUL nor half a surrogate pair."""
-    if not isinstance(found, str) or "\0" in found or any("\ud800" <= one <= "\udfff" for one in found):
+    """Return the trimmed text; None if a database could not store it (NUL, lone surrogates)."""
+    if not isinstance(found, str) or "\0" in found or any("\ud800" <= char <= "\udfff" for char in found):
         return None
     return found.strip()[:MAX_TEXT_LENGTH] or None
 
@@ -309,4 +313,4 @@ def _text(found: object) -> str | None:
 def _headcount(employees: str | float | None) -> str | None:
     if employees is None or isinstance(employees, str):
         return employees
-    return str(int(employees)) if employees >= 1 else None  # 0 employees are not known ones
+    return str(int(employees)) if employees >= 1 else None  # 0 means unknown

@@ -1,4 +1,4 @@
-"""Guesses addresses from the pattern of the domain's verified ones; says so, and asks nobody outside."""
+"""Guesses addresses from the pattern of the domain's verified ones, without any external call."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.settings import ProviderSettings
 from workers.providers.base import FREE, ProviderField, ProviderRequest, ProviderResponse
 
 MIN_CONFIDENCE = 0.3
-"""A best guess less likely than this is not worth a credit, whatever status the caller would take."""
+"""Confidence below which the best guess is not returned."""
 MIN_OTHER_CONFIDENCE = 0.05
-"""A further guess less likely than this is not worth a verification."""
+"""Confidence below which a further guess is not worth a verification."""
 MAX_GUESSES = 3
 
 
@@ -31,23 +31,23 @@ class Pattern:
         self.terms = FREE
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell whether a name and a domain with a known pattern are there."""
+        """Return ineligible unless the request has a name and a domain with a known pattern."""
         subject = ask.subject
         enough = "work" in ask.types and subject.name and subject.company_domain
         return None if enough and patterns.learn(ask.patterns) else TraceOutcome.INELIGIBLE
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- it takes no time
-        """Offer the likeliest addresses, best first, unverified."""
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- makes no call
+        """Return the likeliest addresses, best first, unverified."""
         name, domain = str(ask.subject.name), str(ask.subject.company_domain)
         try:
             guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)[:MAX_GUESSES]
-        except InvalidValue:  # a name somebody stored, without a letter
+        except InvalidValue:  # a stored name without a letter
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
         if not guesses or guesses[0].confidence < MIN_CONFIDENCE:
             return ProviderResponse(outcome=TraceOutcome.MISS)
         source = Source(self.name, SourceKind.PATTERN, clock.now())
-        offered = (_unverified(one, source) for one in guesses if one.confidence >= MIN_OTHER_CONFIDENCE)
-        return ProviderResponse(outcome=TraceOutcome.HIT, emails=tuple(offered))
+        emails = (_unverified(guess, source) for guess in guesses if guess.confidence >= MIN_OTHER_CONFIDENCE)
+        return ProviderResponse(outcome=TraceOutcome.HIT, emails=tuple(emails))
 
 
 def _unverified(guess: patterns.Guess, source: Source) -> FoundEmail:

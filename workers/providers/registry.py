@@ -1,4 +1,4 @@
-"""Every provider there is, by name; the settings say which are asked for what, in which order."""
+"""The registry of all providers by name; the settings select and order them per field."""
 
 from __future__ import annotations
 
@@ -36,52 +36,57 @@ PROVIDERS: tuple[type[Provider], ...] = (
     Mx,
     Reacher,
 )
-"""One line each; the class's `name` is what the settings call it."""
+"""One line per provider; the settings refer to the class's `name`."""
 
 
 @lru_cache(maxsize=16)
 def load(settings: Settings) -> dict[str, Provider]:
-    """Put every provider together with what the settings say of it, by name; those of one's own file, too.
+    """Create every provider from its settings, by name, including those of `PROVIDERS_FILE`.
 
     Raises:
-        SettingsError: the settings name one that does not exist, or the file makes no sense.
+        SettingsError: the settings name an unknown provider or one without the field, or the file is invalid.
 
     """
-    own: tuple[type[Provider], ...] = ()
+    configured_providers: tuple[type[Provider], ...] = ()
     if settings.providers_file:
-        taken = [provider.name for provider in PROVIDERS]
-        own = provider.read(settings.providers_file, os.environ, taken)
-    known = {provider.name: provider(settings.access(provider.name)) for provider in (*PROVIDERS, *own)}
+        reserved = [provider.name for provider in PROVIDERS]
+        configured_providers = provider.read(settings.providers_file, os.environ, reserved)
+    known = {
+        provider.name: provider(settings.access(provider.name))
+        for provider in (*PROVIDERS, *configured_providers)
+    }
     for variable, field, name in _named(settings):
         if name not in known:
             message = (
-                f"{variable} names {name!r}, which is no provider. There are: {', '.join(sorted(known))}."
+                f"{variable} names {name!r}, which is not a provider. Available: {', '.join(sorted(known))}."
             )
             raise SettingsError(message)
         if field not in known[name].fields:
-            able = ", ".join(sorted(one.name for one in known.values() if field in one.fields))
-            message = f"{variable} names {name!r}, which cannot be asked for that. Those that can: {able}."
+            supporting = ", ".join(sorted(entry.name for entry in known.values() if field in entry.fields))
+            message = (
+                f"{variable} names {name!r}, which does not support this field. Those that do: {supporting}."
+            )
             raise SettingsError(message)
     return known
 
 
 def in_order(settings: Settings, field: ProviderField, region: str | None = None) -> tuple[Provider, ...]:
-    """Give the providers to ask for the field, first to last; `region` is an ISO country or None."""
+    """Return the configured providers of a field in call order; `region` is an ISO country or None."""
     known = load(settings)
     names = settings.providers(field.value, region)
     return tuple(known[name] for name in names)
 
 
 def _named(settings: Settings) -> Iterator[tuple[str, ProviderField, str]]:
-    """Give every provider that an order names, with the variable and the field of the order."""
+    """Yield each provider named in a configured order, with the variable and field of the order."""
     regions = {
         (name, name.rpartition("_")[2])
         for name, _value in settings.provider_variables
         if name.startswith("PROVIDERS_")
     }
     for field in ProviderField:
-        usual = f"PROVIDERS_{field.value.upper()}"
-        yield from ((usual, field, name) for name in settings.providers(field.value))
+        default_variable = f"PROVIDERS_{field.value.upper()}"
+        yield from ((default_variable, field, name) for name in settings.providers(field.value))
         for variable, region in regions:
-            if variable == f"{usual}_{region}":
+            if variable == f"{default_variable}_{region}":
                 yield from ((variable, field, name) for name in settings.providers(field.value, region))

@@ -1,8 +1,8 @@
-"""A provider that needs no key: published magic identifiers force every outcome a client must cope with.
+"""A provider without a key: documented magic identifiers force each outcome that a client must handle.
 
-The scenario is what comes after `sandbox-` in a profile URL (`…/in/sandbox-not-found`), the first name of a
-person at sandbox.example, or the local part of an address there. It answers only where PROVIDERS_* names it,
-and only if every profile, e-mail and phone of the question is one of the sandbox's.
+The scenario is the part after `sandbox-` in a profile URL (`…/in/sandbox-not-found`), the first name of a
+person at sandbox.example, or the local part of an address there. The provider is used only where PROVIDERS_*
+names it, and only if every profile, e-mail and phone of the request belongs to the sandbox.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ RETRY_AFTER_SECONDS = 1.0
 
 
 class Sandbox:
-    """The magic identifiers; `SCENARIOS` lists them for the README and its test."""
+    """The sandbox provider; `SCENARIOS` maps each magic identifier to its outcome."""
 
     name: ClassVar[str] = "sandbox"
     fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField) - {ProviderField.VERIFICATION}
@@ -46,14 +46,14 @@ class Sandbox:
         self.terms = FREE
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell whether it is one of the sandbox's people; one of them finds no key."""
+        """Return ineligible unless the subject is in the sandbox; its `unconfigured` scenario has no key."""
         scenario = scenario_of(ask.subject)
         if scenario not in SCENARIOS:
             return TraceOutcome.INELIGIBLE
         return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Do what the scenario says.
+        """Return the response of the scenario.
 
         Raises:
             ProviderTimeout: the scenario is `timeout`.
@@ -64,8 +64,8 @@ class Sandbox:
 
 
 def scenario_of(subject: Subject) -> str | None:
-    """Return the scenario that the subject asks for; None if it names anybody else, too."""
-    if not _is_all_ours(subject):
+    """Return the scenario of the subject; None if it has an identifier outside the sandbox."""
+    if not _is_in_sandbox(subject):
         return None
     if subject.linkedin_url:
         return subject.linkedin_url.removeprefix(PROFILE_PREFIX)
@@ -76,7 +76,7 @@ def scenario_of(subject: Subject) -> str | None:
     return None
 
 
-def _is_all_ours(subject: Subject) -> bool:
+def _is_in_sandbox(subject: Subject) -> bool:
     return (
         (not subject.linkedin_url or subject.linkedin_url.startswith(PROFILE_PREFIX))
         and (not subject.email or subject.email.endswith(f"@{DOMAIN}"))
@@ -103,7 +103,7 @@ def _company(source: Source) -> FoundCompany:
 
 
 def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResponse]:
-    def reply(ask: ProviderRequest, _seconds: float) -> ProviderResponse:
+    def respond(ask: ProviderRequest, _seconds: float) -> ProviderResponse:
         scenario = str(scenario_of(ask.subject))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
@@ -127,10 +127,10 @@ def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResp
                 return ProviderResponse(outcome=TraceOutcome.HIT, company=_company(source), cost=1)
         return found
 
-    return reply
+    return respond
 
 
-def _says(
+def _respond_with(
     outcome: TraceOutcome, retry_after: float | None = None
 ) -> Callable[[ProviderRequest, float], ProviderResponse]:
     return lambda _ask, _seconds: ProviderResponse(outcome=outcome, retry_after=retry_after)
@@ -138,7 +138,7 @@ def _says(
 
 def _slow(ask: ProviderRequest, seconds: float) -> ProviderResponse:
     time.sleep(min(SLOW_SECONDS, seconds))
-    return _found(ask, seconds)
+    return _respond_found(ask, seconds)
 
 
 def _failing(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
@@ -150,24 +150,24 @@ def _timeout(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
 
 
 def _flaky(ask: ProviderRequest, seconds: float) -> ProviderResponse:
-    return _failing(ask, seconds) if ask.attempt == 1 else _found(ask, seconds)
+    return _failing(ask, seconds) if ask.attempt == 1 else _respond_found(ask, seconds)
 
 
-_found = _hit(EmailStatus.VALID)
+_respond_found = _hit(EmailStatus.VALID)
 
 SCENARIOS: dict[str, Callable[[ProviderRequest, float], ProviderResponse]] = {
-    "found": _found,
+    "found": _respond_found,
     "accept-all": _hit(EmailStatus.ACCEPT_ALL),
     "risky": _hit(EmailStatus.RISKY),
     "invalid": _hit(EmailStatus.INVALID),
     "unknown": _hit(EmailStatus.UNKNOWN),
-    "not-found": _says(TraceOutcome.MISS),
+    "not-found": _respond_with(TraceOutcome.MISS),
     "slow": _slow,
     "flaky": _flaky,
     "failing": _failing,
     "timeout": _timeout,
-    "rate-limited": _says(TraceOutcome.RATE_LIMITED, RETRY_AFTER_SECONDS),
-    "no-credits": _says(TraceOutcome.NO_CREDITS),
-    "unconfigured": _says(TraceOutcome.UNCONFIGURED),
-    "suppressed": _says(TraceOutcome.SUPPRESSED),
+    "rate-limited": _respond_with(TraceOutcome.RATE_LIMITED, RETRY_AFTER_SECONDS),
+    "no-credits": _respond_with(TraceOutcome.NO_CREDITS),
+    "unconfigured": _respond_with(TraceOutcome.UNCONFIGURED),
+    "suppressed": _respond_with(TraceOutcome.SUPPRESSED),
 }

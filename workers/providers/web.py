@@ -1,4 +1,4 @@
-"""Providers that are web services: one way to send, one clock over the exchange, one reading of statuses."""
+"""Base class of providers that are web APIs: one HTTP client, one deadline per call, common status codes."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _BY_STATUS = {
     451: TraceOutcome.SUPPRESSED,
 }
 _CREDENTIAL_STATUSES = frozenset({401, 429})
-"""What also comes as plain text, or from a gateway before the vendor; the others need the vendor's JSON."""
+"""Statuses that may come as plain text or from a gateway; for all others the body must be JSON."""
 _NO_PROXY: Mapping[str, httpx2.BaseTransport | None] = {"http://": None}
-"""`HTTPS_PROXY` is obeyed, as a proxy of TLS sees a host's name; plain http would show it keys and people."""
+"""No proxy for plain http, which would see keys and personal data; `HTTPS_PROXY` sees only host names."""
 _CLIMBS = re.compile(r"(?:^|/)\.{1,2}(?:/|$)")
-"""A ticket that a vendor gave is put into a path; the client would take `..` for the folder above."""
+"""Path segments `.` and `..`, which the client resolves; poll tokens from vendors become part of a path."""
 _OK = range(200, 300)
 _NOT_FOUND = 404
 _TOO_MANY = 429
@@ -48,7 +48,7 @@ _TOO_MANY = 429
 
 @dataclass(frozen=True, slots=True)
 class VendorResponse:
-    """What the vendor sent: `body` is its JSON object, `items` its JSON list; None if it is none."""
+    """A vendor's HTTP response; `body` is its JSON object, `items` its JSON list, None if it is not one."""
 
     status: int
     headers: Mapping[str, str]
@@ -57,15 +57,15 @@ class VendorResponse:
 
     @property
     def is_ok(self) -> bool:
-        """Tell whether the status is one of success."""
+        """Return whether the status is 2xx."""
         return self.status in _OK
 
     @property
     def object(self) -> dict[str, Any]:
-        """Give the JSON object.
+        """Return the JSON object.
 
         Raises:
-            UnexpectedAnswer: it is none.
+            UnexpectedAnswer: the body is not a JSON object.
 
         """
         if self.body is None:
@@ -74,7 +74,7 @@ class VendorResponse:
 
     @property
     def retry_after(self) -> float | None:
-        """Give the seconds of `Retry-After`; None if there is none."""
+        """Return the `Retry-After` header in seconds; None without one."""
         seconds = retry_after(self.headers.get("retry-after", ""))
         return None if seconds is None else min(seconds, MAX_RETRY_AFTER_SECONDS)
 
@@ -82,8 +82,8 @@ class VendorResponse:
 class Vendor:
     """A provider behind a web API with a key: `<NAME>_API_KEY` and `<NAME>_BASE_URL`.
 
-    A subclass says its name, address, fields and usual terms, how the key travels (`credentials`), whether a
-    question has enough to go by (`takes`), and how it is asked (`ask`).
+    A subclass defines its name, base URL, fields and default terms, how the key is sent (`credentials`),
+    which requests have enough identifiers (`supports`), and how they are sent (`ask`).
     """
 
     name: ClassVar[str]
@@ -101,21 +101,21 @@ class Vendor:
         weakref.finalize(self, self._client.close)
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell why this cannot be asked: no key, or too little to go by."""
+        """Return why the request is not possible: no key, or too few identifiers."""
         if self.needs_key and not self._key:
             return TraceOutcome.UNCONFIGURED
         return None if self.supports(ask) else TraceOutcome.INELIGIBLE
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether the question has enough for this vendor to go by."""
+        """Return whether the request has enough identifiers for this vendor."""
         raise NotImplementedError
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Ask the vendor, and read its answer."""
+        """Call the vendor and parse its response."""
         raise NotImplementedError
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the headers that carry the key; never the URL, which ends up in logs."""
+        """Return the headers that carry the key; it is never sent in the URL, which ends up in logs."""
         raise NotImplementedError
 
     def send(
@@ -127,18 +127,18 @@ class Vendor:
         params: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> VendorResponse:
-        """Send one request and read the whole answer within so many seconds, however slowly it drips.
+        """Send one request and read the whole response within this many seconds.
 
         Raises:
-            ProviderTimeout: it took longer.
-            UnexpectedAnswer: nobody answers there, or too much comes.
+            ProviderTimeout: the response was not complete in time.
+            UnexpectedAnswer: the connection failed, or the response is too large.
 
         """
         if seconds <= 0:
             raise ProviderTimeout
         if _CLIMBS.search(path):
             raise UnexpectedAnswer("path")
-        until = time.monotonic() + seconds
+        deadline = time.monotonic() + seconds
 
         def exchange() -> VendorResponse:
             with self._client.stream(
@@ -149,7 +149,7 @@ class Vendor:
                 headers={"Accept": "application/json", **self.credentials(self._key)},
                 timeout=httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
             ) as response:
-                found = _parsed(_read(response, until))
+                found = _parsed(_read(response, deadline))
                 return VendorResponse(
                     response.status_code,
                     response.headers,
@@ -160,7 +160,7 @@ class Vendor:
         return _within(seconds, exchange)
 
     def default_response(self, answer: VendorResponse) -> ProviderResponse:
-        """Read what most statuses mean; a page instead of JSON is an error, but for 401 and 429."""
+        """Map a status to its common outcome; a body that is not JSON is an error, except for 401 and 429."""
         if answer.body is None and answer.status not in _CREDENTIAL_STATUSES:
             return ProviderResponse(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
         if answer.status == _NOT_FOUND:
@@ -168,14 +168,14 @@ class Vendor:
         outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
         return ProviderResponse(outcome=outcome, retry_after=answer.retry_after)
 
-    def retry_poll(self, ticket: str, answer: VendorResponse, seconds: float) -> Pending:
-        """Ask again with the ticket, after a poll that was refused or failed; its gate gets to know."""
-        too_often = answer.status == _TOO_MANY
-        outcome = TraceOutcome.RATE_LIMITED if too_often else TraceOutcome.ERROR
-        return Pending(ticket, answer.retry_after or seconds, outcome)
+    def retry_poll(self, poll_token: str, answer: VendorResponse, seconds: float) -> Pending:
+        """Return a `Pending` after a poll that was refused or failed; its outcome goes to the throttle."""
+        is_limited = answer.status == _TOO_MANY
+        outcome = TraceOutcome.RATE_LIMITED if is_limited else TraceOutcome.ERROR
+        return Pending(poll_token, answer.retry_after or seconds, outcome)
 
     def checked(self, answer: VendorResponse, left: Mapping[str, float]) -> CredentialCheck:
-        """Say what the answer of a free call tells about the key."""
+        """Return the credential check that follows from the response to a free call."""
         if answer.is_ok and answer.body is not None:
             return CredentialCheck(outcome=TraceOutcome.HIT, left=left)
         outcome = self.default_response(answer).outcome
@@ -193,9 +193,10 @@ class Vendor:
 
 
 def _within(seconds: float, exchange: Callable[[], VendorResponse]) -> VendorResponse:
-    """Do it on one clock: a client's own time-outs are of single reads.
+    """Limit the total time of an exchange.
 
-    Names that resolve slowly, and headers that come byte by byte, would take as long as they like.
+    The HTTP client's timeouts apply to single reads: slow name resolution, or headers that arrive byte by
+    byte, would not be limited.
     """
     try:
         return run_with_timeout(seconds, exchange)
@@ -205,11 +206,11 @@ def _within(seconds: float, exchange: Callable[[], VendorResponse]) -> VendorRes
         raise UnexpectedAnswer(type(error).__name__) from None  # its text may quote the URL or the key
 
 
-def _read(response: httpx2.Response, until: float) -> bytes:
+def _read(response: httpx2.Response, deadline: float) -> bytes:
     content = bytearray()
     for chunk in response.iter_bytes():
         content += chunk
-        if time.monotonic() > until:
+        if time.monotonic() > deadline:
             raise ProviderTimeout
         if len(content) > MAX_RESPONSE_BYTES:
             raise UnexpectedAnswer("too long")
@@ -217,7 +218,7 @@ def _read(response: httpx2.Response, until: float) -> bytes:
 
 
 def _parsed(content: bytes) -> Any:  # noqa: ANN401 -- JSON
-    """Read JSON; None of anything else."""
+    """Parse JSON; return None for anything else."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

@@ -1,0 +1,1 @@
+"""The worker process: queue consumption, supervision and shutdown."""

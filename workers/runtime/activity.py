@@ -1,4 +1,4 @@
-"""Activity: what this worker's consumer and its pool do, as far as Celery tells."""
+"""The activity of this worker's consumer and pool, read from Celery's state."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _JOB = re.compile(r"'(job_\w+)'")
 
 @dataclass(frozen=True, slots=True)
 class RunningTask:
-    """A task that runs, for so many seconds; `job_id` is None if it is about no job."""
+    """A running task and its duration so far; `job_id` is None for a task without a job."""
 
     job_id: str | None
     seconds: float
 
 
 class Activity:
-    """What a worker does; its name is Celery's node name and the process id.
+    """The activity of a worker; its name consists of Celery's node name and the process id.
 
-    `taken` counts the messages it took from its queues, `ended` the tasks that are over. The figures are read
-    from other threads than they are written by, and may be a moment old.
+    `taken` counts the messages received from the queues, `ended` the tasks that have ended. The counts are
+    read and written by different threads and may be slightly out of date.
     """
 
     def __init__(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
@@ -41,32 +41,32 @@ class Activity:
         self.began = time.monotonic()
         self.taken = 0
         self.taken_at: float | None = None
-        task_received.connect(self._take)
+        task_received.connect(self._count)
 
     @property
     def is_connected(self) -> bool:
-        """Tell whether the consumer says of itself that it consumes."""
+        """Return whether the consumer is connected and consuming."""
         consumer = self._worker.consumer
         return not self.is_closed and bool(consumer.connection) and bool(consumer.task_consumer)
 
     @property
     def is_closed(self) -> bool:
-        """Tell whether the consumer has stopped taking messages for good."""
+        """Return whether the consumer has stopped for good."""
         return bool(self._worker.consumer.blueprint.state in {bootsteps.CLOSE, bootsteps.TERMINATE})
 
     @property
     def is_idle(self) -> bool:
-        """Tell whether there are threads, or child processes, with nothing to do."""
+        """Return whether a thread, or child process, is idle."""
         return len(state.requests) < self.threads
 
     @property
     def ended(self) -> int:
-        """Count the tasks that are over."""
+        """Return the number of tasks that have ended."""
         begun: int = state.all_total_count[0]
         return begun - len(self.running())
 
     def running(self) -> list[RunningTask]:
-        """List what runs now."""
+        """Return the running tasks."""
         now = time.time()
         begun = ((request, request.time_start) for request in _requests())
         return [
@@ -76,19 +76,19 @@ class Activity:
         ]
 
     def waiting(self) -> list[Any]:
-        """List the requests that were taken from a queue and for which no thread was free yet."""
+        """Return the requests that were received but not started, because no thread was free."""
         return [request for request in _requests() if request.time_start is None]
 
-    def _take(self, **_signal: Any) -> None:
+    def _count(self, **_signal: Any) -> None:
         self.taken += 1
         self.taken_at = time.monotonic()
 
 
 def job_of(request: Any) -> str | None:  # noqa: ANN401 -- Celery's Request
-    """Read the id of the job that a message names from what Celery shows of its arguments."""
+    """Return the job id in a message, parsed from Celery's representation of its arguments."""
     found = _JOB.search(request.argsrepr or "")
     return found and found[1]
 
 
 def _requests() -> Iterable[Any]:
-    return list(state.requests.values())  # one step of the interpreter: other threads write meanwhile
+    return list(state.requests.values())  # atomic under the GIL: other threads write to it

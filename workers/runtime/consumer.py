@@ -1,6 +1,7 @@
-"""The consumer: Celery's, but back at the queue seconds after Redis is, however long it was away.
+"""Celery's consumer with a short delay between attempts to reconnect to Redis.
 
-Celery waits two seconds longer after each attempt, up to half a minute; every accepted job would wait too.
+Celery increases the delay by two seconds per attempt, up to half a minute, and accepted jobs would wait as
+long.
 """
 
 from __future__ import annotations
@@ -11,14 +12,14 @@ from typing import Any
 from celery.worker.consumer import Consumer as CeleryConsumer
 
 MAX_RECONNECT_SECONDS = 3.0
-"""Seconds between two attempts to reach Redis; supervision waits longer than that before it judges."""
+"""Longest delay between two attempts; shorter than the time after which supervision reports a stall."""
 
 
 class Consumer(CeleryConsumer):  # type: ignore[misc]  # Celery has no types
-    """Celery's consumer with a short pause between its attempts to connect."""
+    """Celery's consumer with a short reconnect delay."""
 
     def ensure_connected(self, conn: Any) -> Any:  # noqa: ANN401 -- kombu's Connection
-        """Connect, trying again soon as often as it takes."""
+        """Connect to Redis, retrying until it succeeds."""
         conn.ensure_connection = partial(
             conn.ensure_connection, interval_start=1, interval_step=1, interval_max=MAX_RECONNECT_SECONDS
         )

@@ -1,8 +1,8 @@
-"""Shutdown: a worker that is told to end does so within seconds, and nothing it held is lost.
+"""Shuts a worker down within seconds, without losing its jobs.
 
-It takes no more messages, lets what runs end, and puts back what can go on elsewhere (`stopping`). What still
-runs when the time is over is cut off; its lease runs out, and another worker takes it. Celery's own warm
-shutdown waits for the pool's threads for ever, and its soft and hard time limits do nothing to threads.
+The worker stops receiving messages, lets running tasks end, and requeues long jobs (`shutdown_flag`). Tasks
+that still run at the end of the grace period are killed; their leases expire, and other workers claim them.
+Celery's warm shutdown waits for pool threads without a limit, and its time limits do not apply to threads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 from celery.worker import state
 
-from app.core.queues import worker_heartbeats as presence
+from app.core.queues import worker_heartbeats
 from app.domain.errors import Unavailable
 from app.domain.kinds import Kind, Queue
 from app.infra.log import log
@@ -27,16 +27,16 @@ from workers.jobs import upkeep
 from workers.runtime.activity import Activity, job_of
 
 GRACE_SECONDS = 7.0
-"""For how long what runs may go on; with what comes after it is less than the ten seconds of a container."""
+"""Grace period of running tasks; the whole shutdown stays below the ten seconds that containers allow."""
 CLOSE_SECONDS = 2.0
-"""Within which a consumer stops taking messages, if it does anything at all."""
+"""Time within which a working consumer stops receiving messages."""
 REPUBLISH_SECONDS = 1.5
 POLL_SECONDS = 0.05
 
 
 @dataclass(slots=True)
 class Shutdown:
-    """The end of this worker's process; it comes once."""
+    """The shutdown of this worker process; runs once."""
 
     services: WorkerServices
     activity: Activity
@@ -45,62 +45,62 @@ class Shutdown:
     _once: threading.Lock = field(default_factory=threading.Lock)
 
     def begin(self, *, code: int = 0, grace: float = GRACE_SECONDS) -> None:
-        """End the process with this code, after `grace` seconds at the latest and a moment to tidy up."""
-        if not self._once.acquire(blocking=False):  # a signal may interrupt another's handler
+        """Exit with this code after at most `grace` seconds and a short clean-up."""
+        if not self._once.acquire(blocking=False):  # a signal handler may be interrupted by another signal
             return
         self._thread = threading.Thread(target=self._run, args=(code, grace), name="shutdown", daemon=True)
         shutdown_flag.begin()
-        state.should_stop = code  # as Celery's own signals do it
+        state.should_stop = code  # as Celery's own signal handlers do
         self._thread.start()
 
     def join(self) -> None:
-        """Wait for the end, which never returns: Celery would end the process before all is handed back."""
+        """Block until the process exits: Celery would exit before unstarted jobs are republished."""
         if self._thread is not None:
             self._thread.join()
 
     def _run(self, code: int, grace: float) -> None:
-        cut = 1
+        killed = 1
         try:
-            taken = {request.id: request for request in self.activity.waiting()}
-            cut = self._drain(grace, taken)
-            tidy = threading.Thread(
-                target=self._republish_unstarted, args=(taken.values(),), name="hand back", daemon=True
+            unstarted = {request.id: request for request in self.activity.waiting()}
+            killed = self._drain(grace, unstarted)
+            republisher = threading.Thread(
+                target=self._republish_unstarted, args=(unstarted.values(),), name="republish", daemon=True
             )
-            tidy.start()
-            tidy.join(REPUBLISH_SECONDS)
-            log.info("worker ends", cut_off=cut)
+            republisher.start()
+            republisher.join(REPUBLISH_SECONDS)
+            log.info("worker stopped", killed_tasks=killed)
             sys.stderr.flush()
-        finally:  # whatever happens, Celery must not wait for its threads for ever
-            self.exit(code or int(cut > 0))
+        finally:  # Celery would wait for its threads without a limit
+            self.exit(code or int(killed > 0))
 
-    def _drain(self, grace: float, taken: dict[str, Any]) -> int:
-        """Wait until nothing runs; give how many tasks still do when the time is over."""
+    def _drain(self, grace: float, unstarted: dict[str, Any]) -> int:
+        """Wait until no task runs; return the number of tasks still running after the grace period."""
         began = time.monotonic()
-        quiet = 0
-        while (passed := time.monotonic() - began) < grace:
-            taken |= {request.id: request for request in self.activity.waiting()}
-            closed = self.activity.is_closed or passed > CLOSE_SECONDS
-            quiet = quiet + 1 if closed and not self.activity.running() else 0
-            if quiet > 1:  # a task may be between the queue and its thread
+        idle_polls = 0
+        while (elapsed := time.monotonic() - began) < grace:
+            unstarted |= {request.id: request for request in self.activity.waiting()}
+            closed = self.activity.is_closed or elapsed > CLOSE_SECONDS
+            idle_polls = idle_polls + 1 if closed and not self.activity.running() else 0
+            if idle_polls > 1:  # a task may be between the queue and its thread
                 break
             time.sleep(POLL_SECONDS)
         return len(self.activity.running())
 
-    def _republish_unstarted(self, taken: Iterable[Any]) -> None:
-        """Send again what was taken and not begun, and what was put back; say good-bye."""
-        for request in taken:
+    def _republish_unstarted(self, unstarted: Iterable[Any]) -> None:
+        """Republish unstarted and requeued jobs, and delete the worker's heartbeat."""
+        for request in unstarted:
             if request.time_start is None:
-                _send_again(self.services, request)
+                _republish(self.services, request)
         try:
             upkeep.sweep_once(self.services)
             with self.services.database.transaction() as session:
-                presence.remove(session, self.activity.name)
+                worker_heartbeats.remove(session, self.activity.name)
         except Unavailable:
-            log.warning("the database cannot be reached, another worker will sweep")
+            log.warning("database unavailable, requeued jobs are left to other workers")
 
 
-def _send_again(services: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
-    """Put a message back into its queue; what comes by itself again, as sweeping does, is left."""
+def _republish(services: WorkerServices, request: Any) -> None:  # noqa: ANN401 -- Celery's Request
+    """Republish a message to its queue, unless it is periodic and comes again."""
     job_id = job_of(request)
     if job_id and request.name in set(Kind):
         source = Queue(request.delivery_info["routing_key"])

@@ -1,8 +1,8 @@
-"""Supervision: a worker that can no longer work ends itself, so that whoever runs it starts another.
+"""Supervision: a worker that makes no progress exits, so that its process manager starts a new one.
 
-Health is progress. A consumer may have lost the queue while its process answers every ping; its threads may
-all hang, or the database be out of reach. Nothing inside can mend that, a new process can. A worker does not
-end because Redis or the database is away, for then no other would be better off: it waits and connects again.
+A process that answers pings may still have lost its queue, or all its threads may hang; only a new process
+recovers from that. A worker does not exit because Redis or the database is down, since a new process could
+not work either: it reconnects.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from redis import Redis
 from redis.exceptions import RedisError
 
-from app.core.queues import backlog
-from app.core.queues import worker_heartbeats as presence
+from app.core.queues import backlog, worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
 from app.domain.errors import Unavailable
 from app.infra import database_clock, redis_client
@@ -28,21 +27,24 @@ from workers.runtime.activity import Activity, RunningTask
 SAMPLE_SECONDS = 1.0
 REPORT_SECONDS = 3.0
 STALLED_SAMPLES = 8
-"""So often in a row messages must wait beside idle threads; the consumer connects again in less."""
+"""Consecutive samples with waiting messages and idle threads after which the worker counts as stalled.
+
+Longer than the consumer takes to reconnect.
+"""
 DISCONNECTED_SAMPLES = 3
-"""So often in a row the queue must be out of reach before the worker says so."""
+"""Consecutive samples without the queue after which the worker reports it."""
 STUCK_LEASES = 3
-"""A job that runs for so many leases, and whose lease is not renewed, hangs."""
+"""Number of lease periods after which a job whose lease is not renewed counts as hanging."""
 STUCK_UPKEEP_SECONDS = 900.0
-"""A task of upkeep hangs that runs for longer; reverification may take five minutes and a round."""
+"""Duration after which a maintenance task counts as hanging; reverification may take over five minutes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSample:
-    """What was seen of the worker at one moment.
+    """The state of the worker at one moment.
 
-    `at` is in seconds of the monotonic clock, `waiting` the messages in its queues or None if Redis gives no
-    answer, `taken` how many it took so far.
+    `at` is in seconds of the monotonic clock, `waiting` the number of messages in its queues or None if Redis
+    does not respond, `taken` the number of messages received so far.
     """
 
     at: float
@@ -55,78 +57,82 @@ class HealthSample:
 
 @dataclass(slots=True)
 class HealthEvaluator:
-    """Look after look, tell how the worker stands and whether it must end."""
+    """Derives from consecutive samples the worker's state and whether it must exit."""
 
     last: HealthSample | None = None
-    starving: int = 0
-    lost: int = DISCONNECTED_SAMPLES
+    stalled_samples: int = 0
+    disconnected_samples: int = DISCONNECTED_SAMPLES
 
-    def verdict(self, look: HealthSample) -> str | None:
-        """Give the reason why the worker must end, if there is one."""
-        before, self.last = self.last, look
-        self.lost = 0 if look.waiting is not None and look.is_connected else self.lost + 1
-        self.starving = self.starving + 1 if _is_stalled(before, look) else 0
-        if self.starving >= STALLED_SAMPLES:
-            return "messages wait in its queues, it has idle threads, and takes none"
-        if look.is_stuck:
-            return "all its threads hang"
+    def verdict(self, sample: HealthSample) -> str | None:
+        """Return the reason why the worker must exit; None if there is none."""
+        before, self.last = self.last, sample
+        self.disconnected_samples = (
+            0 if sample.waiting is not None and sample.is_connected else self.disconnected_samples + 1
+        )
+        self.stalled_samples = self.stalled_samples + 1 if _is_stalled(before, sample) else 0
+        if self.stalled_samples >= STALLED_SAMPLES:
+            return "messages are waiting and threads are idle, but none is received"
+        if sample.is_stuck:
+            return "all threads hang"
         return None
 
     @property
     def state(self) -> WorkerState:
-        """Tell how the worker stands."""
+        """Return the state of the worker."""
         if shutdown_flag.has_begun():
             return WorkerState.STOPPING
-        if self.lost >= DISCONNECTED_SAMPLES or self.starving >= DISCONNECTED_SAMPLES:
+        if self.disconnected_samples >= DISCONNECTED_SAMPLES or self.stalled_samples >= DISCONNECTED_SAMPLES:
             return WorkerState.WITHOUT_QUEUE
         return WorkerState.WORKING
 
 
 def is_stuck(
-    running: list[RunningTask], threads: int, held: Callable[[list[str]], int], lease: float
+    running: list[RunningTask], threads: int, count_leased: Callable[[list[str]], int], lease: float
 ) -> bool:
-    """Tell whether every thread hangs; `held` counts those of some jobs whose lease is being renewed."""
+    """Return whether every thread hangs; `count_leased` counts the jobs of a list whose lease is valid."""
     overdue = [
-        one for one in running if one.seconds > (STUCK_LEASES * lease if one.job_id else STUCK_UPKEEP_SECONDS)
+        task
+        for task in running
+        if task.seconds > (STUCK_LEASES * lease if task.job_id else STUCK_UPKEEP_SECONDS)
     ]
     if len(overdue) < threads:
         return False
-    return held([one.job_id for one in overdue if one.job_id]) == 0
+    return count_leased([task.job_id for task in overdue if task.job_id]) == 0
 
 
-def _is_stalled(before: HealthSample | None, look: HealthSample) -> bool:
-    """Tell whether messages wait, now and before, that this worker could have taken meanwhile.
+def _is_stalled(before: HealthSample | None, sample: HealthSample) -> bool:
+    """Return whether messages waited in both samples while idle threads received none.
 
-    Two looks far apart say nothing: the whole machine was asleep, or the process stopped.
+    Samples far apart are not compared: the machine was suspended or the process stopped.
     """
-    if before is None or look.at - before.at > 3 * SAMPLE_SECONDS:
+    if before is None or sample.at - before.at > 3 * SAMPLE_SECONDS:
         return False
-    both = (before, look)
-    return look.taken == before.taken and all(one.waiting and one.is_idle for one in both)
+    both = (before, sample)
+    return sample.taken == before.taken and all(sample.waiting and sample.is_idle for sample in both)
 
 
 @dataclass(slots=True)
 class Watchdog:
-    """Watches one worker, tells the database how it stands, and calls `end` if it must end."""
+    """Samples one worker, stores its heartbeat, and calls `end` if it must exit."""
 
     services: WorkerServices
     activity: Activity
     end: Callable[[], None]
-    judge: HealthEvaluator = field(default_factory=HealthEvaluator)
+    evaluator: HealthEvaluator = field(default_factory=HealthEvaluator)
     _is_stuck: bool = False
-    _news: threading.Event = field(default_factory=threading.Event)
-    _ended: int = 0
-    _ended_at: float | None = None
+    _state_changed: threading.Event = field(default_factory=threading.Event)
+    _last_ended: int = 0
+    _last_ended_at: float | None = None
 
     def start(self) -> None:
-        """Begin to watch and to tell, each in a thread of its own: telling may hang, watching must not."""
-        for work in (self._watch, self._report_once):
+        """Start a thread for sampling and one for heartbeats, since a heartbeat may block on the database."""
+        for work in (self._sample_loop, self._report_loop):
             threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True).start()
 
     def sample(self, client: Redis) -> None:
-        """Look once, and end the worker if that shows that it must end."""
-        before = self.judge.state
-        reason = self.judge.verdict(
+        """Take one sample, and end the worker if it must exit."""
+        before = self.evaluator.state
+        reason = self.evaluator.verdict(
             HealthSample(
                 at=time.monotonic(),
                 waiting=_waiting(client, self.activity.queues),
@@ -136,14 +142,14 @@ class Watchdog:
                 is_stuck=self._is_stuck,
             )
         )
-        if self.judge.state is not before:
-            self._news.set()
+        if self.evaluator.state is not before:
+            self._state_changed.set()
         if reason and not shutdown_flag.has_begun():
-            log.error("worker ends itself, to be started again", reason=reason)
+            log.error("worker unhealthy, exiting", reason=reason)
             self.end()
 
     def report(self) -> None:
-        """Tell the database how the worker stands; see there whether its jobs' leases are renewed.
+        """Store the heartbeat, and check in the database whether the jobs' leases are renewed.
 
         Raises:
             Unavailable: the database cannot be reached.
@@ -153,7 +159,9 @@ class Watchdog:
         lease = self.services.settings.lease_seconds
         with self.services.database.transaction() as session:
             offset = database_clock.offset(session)
-            presence.record_heartbeat(session, self._presence(len(running), offset), now=database_clock.now())
+            worker_heartbeats.record_heartbeat(
+                session, self._heartbeat(len(running), offset), now=database_clock.now()
+            )
             self._is_stuck = is_stuck(
                 running,
                 self.activity.threads,
@@ -161,47 +169,47 @@ class Watchdog:
                 lease,
             )
 
-    def _watch(self) -> None:
+    def _sample_loop(self) -> None:
         client = redis_client.connect(self.services.settings.redis_url)
         while True:
             time.sleep(SAMPLE_SECONDS)
             try:
                 self.sample(client)
-            except Exception as error:  # noqa: BLE001 -- the watch goes on
-                log.error("could not look at this worker", exc_info=error)
+            except Exception as error:  # noqa: BLE001 -- sampling must continue
+                log.error("health sample failed", exc_info=error)
 
-    def _report_once(self) -> None:
+    def _report_loop(self) -> None:
         while True:
-            self._news.clear()
+            self._state_changed.clear()
             try:
                 self.report()
             except Unavailable:
-                log.warning("the database cannot be reached")
-            except Exception as error:  # noqa: BLE001 -- the watch goes on
-                log.error("could not say how this worker stands", exc_info=error)
-            self._news.wait(REPORT_SECONDS)
+                log.warning("database unavailable, heartbeat not stored")
+            except Exception as error:  # noqa: BLE001 -- heartbeats must continue
+                log.error("heartbeat failed", exc_info=error)
+            self._state_changed.wait(REPORT_SECONDS)
 
-    def _presence(self, busy: int, clock_offset: float) -> Heartbeat:
+    def _heartbeat(self, busy: int, clock_offset: float) -> Heartbeat:
         now = time.monotonic()
         ended = self.activity.ended
-        if ended != self._ended:
-            self._ended, self._ended_at = ended, now
+        if ended != self._last_ended:
+            self._last_ended, self._last_ended_at = ended, now
         return Heartbeat(
             name=self.activity.name,
             queues=self.activity.queues,
             threads=self.activity.threads,
             busy=busy,
-            state=self.judge.state,
+            state=self.evaluator.state,
             up_seconds=now - self.activity.began,
             taken_seconds_ago=_ago(now, self.activity.taken_at),
-            ended_seconds_ago=_ago(now, self._ended_at),
+            ended_seconds_ago=_ago(now, self._last_ended_at),
             clock_offset=clock_offset,
             refused=dict(self.services.refused),
         )
 
 
 def _waiting(client: Redis, queues: tuple[str, ...]) -> int | None:
-    """Count the messages in the queues; None if Redis gives no answer."""
+    """Return the number of messages in the queues; None if Redis does not respond."""
     try:
         with client.pipeline(transaction=False) as pipeline:
             for queue in queues:
@@ -212,5 +220,5 @@ def _waiting(client: Redis, queues: tuple[str, ...]) -> int | None:
         return None
 
 
-def _ago(now: float, moment: float | None) -> float | None:
-    return None if moment is None else now - moment
+def _ago(now: float, since: float | None) -> float | None:
+    return None if since is None else now - since

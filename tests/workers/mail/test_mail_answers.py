@@ -144,12 +144,12 @@ def test_what_the_address_shows_is_said_with_it(
 
 def test_what_a_domain_answered_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     known = CatchAllCache()
-    known.remember("acme.com", ACCEPTED)
+    known.store("acme.com", ACCEPTED)
 
-    soon = known.heard("acme.com")
+    soon = known.get("acme.com")
     monkeypatch.setattr(catch_all_cache, "TTL_SECONDS", 0)
 
-    assert (soon, known.heard("acme.com")) == (ACCEPTED, None)
+    assert (soon, known.get("acme.com")) == (ACCEPTED, None)
 
 
 def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,9 +157,9 @@ def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatc
     known = CatchAllCache()
 
     for domain in ("one.com", "two.com", "one.com", "three.com"):
-        known.remember(domain, NO_MAILBOX)
+        known.store(domain, NO_MAILBOX)
 
-    assert [known.heard(domain) for domain in ("one.com", "two.com", "three.com")] == [
+    assert [known.get(domain) for domain in ("one.com", "two.com", "three.com")] == [
         NO_MAILBOX,
         None,
         NO_MAILBOX,
@@ -169,9 +169,9 @@ def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatc
 def test_no_clear_answer_is_not_kept() -> None:
     known = CatchAllCache()
 
-    known.remember("acme.com", UNCLEAR)
+    known.store("acme.com", UNCLEAR)
 
-    assert known.heard("acme.com") is None
+    assert known.get("acme.com") is None
 
 
 def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +179,7 @@ def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPat
     hosts = HostLocks(0.0)
 
     for number in range(20):
-        with hosts.turn(f"mail{number}.acme.com", until=time.monotonic() + 60):
+        with hosts.lock_host(f"mail{number}.acme.com", deadline=time.monotonic() + 60):
             assert len(hosts._hosts) <= 3  # noqa: SLF001 -- what it holds on to
 
 
@@ -187,8 +187,8 @@ def test_a_host_in_use_stays_locked_however_many_others_come(monkeypatch: pytest
     monkeypatch.setattr(host_locks, "MAX_IDLE_HOSTS", 1)
     hosts = HostLocks(0.0)
 
-    with hosts.turn("mail1.acme.com", until=time.monotonic() + 60):
-        with hosts.turn("mail2.acme.com", until=time.monotonic() + 60):
+    with hosts.lock_host("mail1.acme.com", deadline=time.monotonic() + 60):
+        with hosts.lock_host("mail2.acme.com", deadline=time.monotonic() + 60):
             pass
-        with pytest.raises(HostBusy), hosts.turn("mail1.acme.com", until=time.monotonic()):
+        with pytest.raises(HostBusy), hosts.lock_host("mail1.acme.com", deadline=time.monotonic()):
             pass

@@ -41,7 +41,7 @@ from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 from workers.mail.settings import MailSettings
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse
-from workers.providers.mx import MAX_TRIES, RETRY_SECONDS, Mx
+from workers.providers.mx import MAX_ATTEMPTS, RETRY_SECONDS, Mx
 
 EVERYTHING = "250 OK"
 
@@ -264,7 +264,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
     provider = mx(settings(port, names_port))
     replies = [ask(provider)]
 
-    for _ in range(MAX_TRIES - 1):
+    for _ in range(MAX_ATTEMPTS - 1):
         replies.append(ask(provider, ticket=getattr(replies[-1], "poll_token", None)))
 
     assert [told(reply) for reply in replies] == ["later", "later", "unknown"]
@@ -273,7 +273,7 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> No
 def test_the_tries_fit_into_the_patience(names_port: int) -> None:
     provider = mx(settings(free_port(), names_port))
 
-    assert provider.terms.poll_timeout > (MAX_TRIES - 1) * RETRY_SECONDS
+    assert provider.terms.poll_timeout > (MAX_ATTEMPTS - 1) * RETRY_SECONDS
 
 
 def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, names_port: int) -> None:

@@ -69,7 +69,7 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 @pytest.fixture
 def not_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let nobody know after the test that a process was about to end."""
-    monkeypatch.setattr(shutdown_flag, "_begun", bytearray(1))
+    monkeypatch.setattr(shutdown_flag, "_flag", bytearray(1))
 
 
 @pytest.fixture
@@ -271,7 +271,7 @@ def test_the_end_comes_without_the_database_too(
         end.join()
 
     assert exits == [0]
-    assert "the database cannot be reached, another worker will sweep" in {one["event"] for one in events}
+    assert "database unavailable, requeued jobs are left to other workers" in {one["event"] for one in events}
 
 
 def test_an_end_that_nobody_began_is_not_waited_for(end: Shutdown, exits: list[int]) -> None:
@@ -312,7 +312,7 @@ def test_a_watchdog_without_redis_waits(dog: Watchdog, exits: list[int]) -> None
         for _look in range(supervision.STALLED_SAMPLES + 1):
             dog.sample(nowhere)
 
-    assert (exits, dog.judge.state) == ([], WorkerState.WITHOUT_QUEUE)
+    assert (exits, dog.evaluator.state) == ([], WorkerState.WITHOUT_QUEUE)
 
 
 def test_what_a_watchdog_saw_is_told_to_the_database(
@@ -368,13 +368,13 @@ def test_the_threads_of_a_watchdog_outlive_everything(
 
     monkeypatch.setattr(Watchdog, "report", tell)
     monkeypatch.setattr(supervision, "REPORT_SECONDS", 0.01)
-    monkeypatch.setattr(Watchdog, "_watch", lambda _dog: None)
+    monkeypatch.setattr(Watchdog, "_sample_loop", lambda _dog: None)
 
     with capture_logs() as events:
         dog.start()
         until(lambda: len(told) == 3)
 
     assert [one["event"] for one in events] == [
-        "the database cannot be reached",
-        "could not say how this worker stands",
+        "database unavailable, heartbeat not stored",
+        "heartbeat failed",
     ]

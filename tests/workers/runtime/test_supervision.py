@@ -25,7 +25,7 @@ def test_a_worker_that_takes_no_message_though_it_could_must_end() -> None:
     found = verdicts(HealthEvaluator(), [STARVING] * (STALLED_SAMPLES + 1))
 
     assert found[:-1] == [None] * STALLED_SAMPLES
-    assert found[-1] == "messages wait in its queues, it has idle threads, and takes none"
+    assert found[-1] == "messages are waiting and threads are idle, but none is received"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_process_that_was_stopped_for_a_while_is_not_judged_by_it() -> None:
 
 
 def test_a_worker_whose_threads_all_hang_must_end() -> None:
-    assert HealthEvaluator().verdict(replace(CALM, is_stuck=True)) == "all its threads hang"
+    assert HealthEvaluator().verdict(replace(CALM, is_stuck=True)) == "all threads hang"
 
 
 def test_a_worker_works_from_the_moment_it_consumes() -> None:

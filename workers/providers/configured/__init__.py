@@ -1,0 +1,1 @@
+"""Providers that are described in a TOML file instead of in Python."""
