@@ -53,7 +53,7 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
     """
     with database().reading() as session:
         status = webhook_admin.get(session, webhook_id)
-        attempts = webhook_attempts.of_webhook(session, webhook_id)
+        attempts = webhook_attempts.list_for_webhook(session, webhook_id)
         now = database_clock.value(session)
     if status is None:
         raise _unknown(webhook_id)

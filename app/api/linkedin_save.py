@@ -157,7 +157,11 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
         if known is not None:
             return json_response(_to_json(session, SaveResult(known)), 200, REPLAYED)
         saved = profile_snapshots.save(
-            session, workspace_id=caller().workspace_id, account_id=caller().account_id, capture=body, now=now
+            session,
+            workspace_id=caller().workspace_id,
+            account_id=caller().account_id,
+            snapshot=body,
+            now=now,
         )
         finish(session, saved.profile.id)
         return json_response(_to_json(session, saved), 201 if saved.created else 200)

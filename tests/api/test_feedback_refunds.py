@@ -73,7 +73,7 @@ def hand_over(session: Session, member: Member, job_id: str, contact_id: str) ->
         workspace_id=member.workspace_id,
         job_id=job_id,
         contact=session.get_one(Contact, contact_id),
-        wish=WISH,
+        field_request=WISH,
         price=1,
         now=clock.now(),
     )

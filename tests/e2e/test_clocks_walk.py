@@ -71,7 +71,7 @@ class Clocks:
                     workspace_id, str(number), kind=Kind.COMPANY_BY_HASH, price=0, request=request
                 )
                 deadline = timedelta(minutes=10)
-                job = submission.submit(session, question, fresh=FRESH, deadline=deadline, now=now).job
+                job = submission.submit(session, question, freshness=FRESH, deadline=deadline, now=now).job
                 ids.append(job.id)
             session.execute(update(Job).where(Job.id.in_(ids)).values(run_after=now + due_in))
         return ids

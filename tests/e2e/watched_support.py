@@ -95,7 +95,7 @@ class Crew:
         now = database_clock.now()
         with self.database.transaction() as session:
             question = a_question(self.workspace_id, **(values | changes))
-            job = submission.submit(session, question, fresh=FRESH, deadline=_HOUR, now=now).job
+            job = submission.submit(session, question, freshness=FRESH, deadline=_HOUR, now=now).job
         if send:
             JobPublisher(self.environment["REDIS_URL"]).publish(kind, [job.id])
         return job.id

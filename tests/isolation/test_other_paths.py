@@ -45,7 +45,7 @@ def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
             session,
             workspace_id=mallory.bench.workspace_id,
             account_id="acc_1",
-            capture=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, fields=read),
+            snapshot=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, fields=read),
             now=NOW,
         )
 
@@ -80,7 +80,7 @@ def test_an_equal_question_of_another_workspace_is_another_job(mallory: Desk) ->
             submission.submit(
                 session,
                 a_question(desk.bench.workspace_id),
-                fresh=FRESH,
+                freshness=FRESH,
                 deadline=timedelta(hours=1),
                 now=NOW,
             )

@@ -128,7 +128,7 @@ def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: in
         workspace_id=workspace_id,
         job_id=claimed.job_id,
         contact=contact,
-        wish=WISH,
+        field_request=WISH,
         price=price,
         now=NOW,
     )
@@ -150,7 +150,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
         workspace_id=workspace_id,
         job_id=claimed.job_id,
         contact=contact,
-        wish=WISH,
+        field_request=WISH,
         price=2,
         now=NOW,
     )
@@ -163,7 +163,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
 def _save(session: Session, workspace_id: str) -> None:
     capture = ProfileSnapshot(linkedin_url="https://www.linkedin.com/in/ada", captured_at=NOW)
     saved = profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_1", capture=capture, now=NOW
+        session, workspace_id=workspace_id, account_id="acc_1", snapshot=capture, now=NOW
     )
     idempotency.begin(session, workspace_id, "s", b"h", now=NOW)
     idempotency.finish(session, workspace_id, "s", saved.profile.id)

@@ -62,7 +62,7 @@ def a_question(workspace_id: str, about: str = "ada", **changes: Any) -> JobRequ
 
 
 def submit(session: Session, question: JobRequest, *, now: datetime = NOW) -> SubmitResult:
-    return submission.submit(session, question, fresh=FRESH, deadline=DEADLINE, now=now)
+    return submission.submit(session, question, freshness=FRESH, deadline=DEADLINE, now=now)
 
 
 def a_job(session: Session, workspace_id: str, about: str = "ada", **changes: Any) -> str:

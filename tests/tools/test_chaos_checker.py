@@ -48,7 +48,7 @@ class CheckerFixture:
             price=1,
         )
         job = submission.submit(
-            self.session, question, fresh=Freshness(HOUR, HOUR), deadline=HOUR, now=now
+            self.session, question, freshness=Freshness(HOUR, HOUR), deadline=HOUR, now=now
         ).job
         idempotency.finish(self.session, self.workspace, name, job.id)
         self.accepted[self.workspace, name] = job.id

@@ -174,7 +174,7 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
     """
     served = _last_served.get(source, "")
     claim = _claim(
-        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, served=served)
+        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=served)
     )
     if claim is None:
         return
@@ -274,7 +274,7 @@ def _hand_over(claim: Claim, target: HandOver, services: WorkerServices) -> None
 
 def _requeue_in(claim: Claim, target: HandOver, services: WorkerServices) -> None:
     with services.database.transaction() as session:
-        leases.hand_over(session, claim, target.queue, trace=target.trace, now=database_clock.now())
+        leases.move_to_queue(session, claim, target.queue, trace=target.trace, now=database_clock.now())
 
 
 def _fail(

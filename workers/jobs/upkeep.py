@@ -51,10 +51,10 @@ def purge() -> None:
     for step in (
         partial(idempotency.purge_expired, now=now),
         partial(sessions.forget, now=now),
-        partial(webhook_attempts.forget, now=now),
+        partial(webhook_attempts.purge_expired, now=now),
         partial(presence.forget, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
-        partial(provider_calls.purge_expired, before=now - CALL_RETENTION, values_before=values),
+        partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):
         with services.database.transaction(no_deadline=True) as session:
             step(session)

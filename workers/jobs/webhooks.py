@@ -71,8 +71,8 @@ def _attempt(delivery: Delivery, client: WebhookClient) -> AttemptResult:
     headers = {
         "Content-Type": "application/json",
         "Webhook-Id": delivery.id,
-        "Webhook-Timestamp": str(int(delivery.at.timestamp())),
-        "Webhook-Signature": Webhook(delivery.secret).sign(delivery.id, delivery.at, body),
+        "Webhook-Timestamp": str(int(delivery.signed_at.timestamp())),
+        "Webhook-Signature": Webhook(delivery.secret).sign(delivery.id, delivery.signed_at, body),
     }
     started = time.monotonic()
     try:

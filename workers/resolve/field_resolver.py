@@ -211,7 +211,7 @@ def store(
             workspace_id=workspace_id,
             job_id=claim.job_id,
             contact=contact,
-            wish=resolution.request,
+            field_request=resolution.request,
             price=price,
             now=now,
             budget=claim.budget,

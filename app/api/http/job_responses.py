@@ -52,7 +52,7 @@ def submit_and_wait(
     return job_response(
         replace(snapshot, client_reference=client_reference),
         preference,
-        repeated=submitted.is_over and not replayed,
+        repeated=submitted.is_finished and not replayed,
         headers=REPLAYED if replayed else None,
     )
 
@@ -129,7 +129,7 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[Su
         submitted = submission.submit(
             session,
             request,
-            fresh=_freshness(request.kind, app.settings),
+            freshness=_freshness(request.kind, app.settings),
             deadline=timedelta(seconds=app.settings.job_deadline_seconds),
             now=now,
         )

@@ -1,0 +1,1 @@
+"""Accounts, their workspaces, sessions, API keys and sign-in limits."""

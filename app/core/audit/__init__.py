@@ -1,0 +1,1 @@
+"""Checks that the data is consistent: nightly audits and the invariants they verify."""

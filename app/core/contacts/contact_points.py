@@ -70,7 +70,7 @@ def upsert_many(
     insert_all(session, shape.table, list(new.values()))
     if added := [row["id"] for row in new.values() if row["contact_id"] not in fresh]:
         for part in batched(added):
-            reveals.extend(session, shape.field, part)
+            reveals.add_to_owners(session, shape.field, part)
     update_all(session, shape.table, list(changed.values()), shape.written)
     return changes
 

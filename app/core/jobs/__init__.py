@@ -1,0 +1,1 @@
+"""Jobs from submission to settlement, their provider calls, and the webhooks sent at the end."""

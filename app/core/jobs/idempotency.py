@@ -1,4 +1,4 @@
-"""Idempotency keys: what a workspace's key stood for the first time, so that a replay gets the same thing."""
+"""Idempotency keys: maps each key of a workspace to the job or record that its first request created."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RETENTION = timedelta(days=7)
 
 
 class IdempotencyKey(Base):
-    """A key of a workspace, the 32-byte digest of its request, and the id of the job or record it made."""
+    """A workspace's key, the 32-byte digest of its request, and the id of the job or record it created."""
 
     __tablename__ = "idempotency_keys"
 
@@ -33,40 +33,40 @@ class IdempotencyKey(Base):
 
 
 def digest(path: str, body: dict[str, Any]) -> bytes:
-    """Give the 32 bytes that two requests share only if they ask the same of the same endpoint.
+    """Return a 32-byte digest that two requests share only if path and body are equal.
 
-    They are keyed: a request names people, and who has the rows could otherwise try whom.
+    Keyed with SECRET_KEY: an attacker holding the table could otherwise brute-force whom a request named.
     """
     message = f"request\0{path}\n{json.dumps(body, sort_keys=True)}".encode()
     return hmac.digest(load().secret_key.encode(), message, hashlib.sha256)
 
 
 def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *, now: Moment) -> str | None:
-    """Take the key for this request; give the reference it already stands for, if it is a replay.
+    """Insert the key for this request, or return the stored reference if the request is a replay.
 
-    A second request with the same key waits here until the first one's transaction is over. If that one
-    was refused, it left nothing behind and this one goes on as the first.
+    A concurrent request with the same key blocks here until the first transaction ends. If that transaction
+    rolled back, the second request continues as the first.
 
     Raises:
-        IdempotencyKeyReused: the key came before with another request.
+        IdempotencyKeyReused: the key was used before with a different request.
 
     """
-    taken = session.execute(
+    inserted = session.execute(
         insert(session, IdempotencyKey)
         .values(workspace_id=workspace_id, key=key, request_hash=request_hash, reference=None, created_at=now)
         .on_conflict_do_nothing()
         .returning(IdempotencyKey.key)
     ).first()
-    if taken is not None:
+    if inserted is not None:
         return None
-    known = session.get_one(IdempotencyKey, (workspace_id, key))
-    if known.request_hash != request_hash:
+    existing = session.get_one(IdempotencyKey, (workspace_id, key))
+    if existing.request_hash != request_hash:
         raise IdempotencyKeyReused
-    return known.reference
+    return existing.reference
 
 
 def finish(session: Session, workspace_id: str, key: str, reference: str) -> None:
-    """Write down what the key stands for, in the transaction that made it."""
+    """Store the id that the key refers to, in the transaction that creates the job or record."""
     session.execute(
         update(IdempotencyKey)
         .where(IdempotencyKey.workspace_id == workspace_id, IdempotencyKey.key == key)
@@ -75,5 +75,5 @@ def finish(session: Session, workspace_id: str, key: str, reference: str) -> Non
 
 
 def purge_expired(session: Session, *, now: Moment) -> None:
-    """Drop keys that are older than they need be kept."""
+    """Delete keys older than RETENTION."""
     session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - RETENTION))

@@ -1,4 +1,4 @@
-"""Describe past jobs for a history: who asked, whom it was about, and what it cost."""
+"""Job history: past jobs with the account that asked, the person concerned, and the cost."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from app.domain.records.subjects import Subject
 
 
 def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[dict[str, Any]]:
-    """Return the jobs as they are listed; the number of queries does not depend on how many there are.
+    """Return the list representation of the jobs; the number of queries does not depend on their number.
 
-    `subject` is null for a suppressed person, for a job whose answer is no longer kept, and for an
-    enrichment of several people.
+    `subject` is null for a suppressed person, for a job whose result has been deleted, and for an enrichment
+    of several people.
     """
     if not page:
         return []
-    askers = _askers(session, page)
+    accounts = _accounts(session, page)
     subjects = _visible(session, workspace_id, _subjects(session, page))
     return [
         jobs.to_public(job)
         | {
-            "asked_by": askers.get(job.account_id or ""),
+            "asked_by": accounts.get(job.account_id or ""),
             "subject": subjects.get(job.id),
             "charged": job.charged,
         }
@@ -38,25 +38,25 @@ def describe(session: Session, workspace_id: str, page: Sequence[Job]) -> list[d
     ]
 
 
-def _askers(session: Session, page: Sequence[Job]) -> dict[str, dict[str, str]]:
-    """Return the id and name of each account that asked, by id."""
+def _accounts(session: Session, page: Sequence[Job]) -> dict[str, dict[str, str]]:
+    """Return the id and name of the accounts that submitted the jobs, by account id."""
     ids = {job.account_id for job in page if job.account_id}
     rows = session.execute(select(Account.id, Account.name).where(Account.id.in_(ids)))
     return {row.id: {"id": row.id, "name": row.name} for row in rows}
 
 
 def _subjects(session: Session, page: Sequence[Job]) -> dict[str, Subject]:
-    """Return the one person each job was about, with the id of the contact that was found, by job id."""
+    """Return the subject of each single-person job, with the id of the contact found, by job id."""
     single = [job for job in page if job.outcome != Outcome.SUPPRESSED and job.progress_total == 1]
     enrichments = [job.id for job in single if job.kind == Kind.ENRICHMENT_REQUEST]
     items = session.scalars(select(JobItem).where(JobItem.job_id.in_(enrichments)))
-    asked: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {
+    sources: dict[str, tuple[Mapping[str, Any], Mapping[str, Any] | None]] = {
         job.id: (job.request, job.result) for job in single
     }
-    asked |= {item.job_id: (item.request, item.result) for item in items if not _is_suppressed(item)}
+    sources |= {item.job_id: (item.request, item.result) for item in items if not _is_suppressed(item)}
     return {
         job_id: Subject(**request["subject"] | _found_contact(result or {}))
-        for job_id, (request, result) in asked.items()
+        for job_id, (request, result) in sources.items()
         if "subject" in request
     }
 
@@ -73,12 +73,14 @@ def _found_contact(result: Mapping[str, Any]) -> dict[str, str]:
 def _visible(
     session: Session, workspace_id: str, subjects: Mapping[str, Subject]
 ) -> dict[str, dict[str, str]]:
-    """Return the subjects of whom nothing, stored or said, is on the suppression list."""
+    """Return the subjects with no suppressed identifier, neither stored nor given in the request."""
     ids = {subject.contact_id for subject in subjects.values() if subject.contact_id}
-    contacts = {one.id: one for one in session.scalars(select(Contact).where(Contact.id.in_(ids)))}
-    held = contact_data.load(session, workspace_id, contacts.values(), subjects.values())
+    contacts = {
+        contact.id: contact for contact in session.scalars(select(Contact).where(Contact.id.in_(ids)))
+    }
+    stored = contact_data.load(session, workspace_id, contacts.values(), subjects.values())
     return {
         job_id: subject.as_dict()
         for job_id, subject in subjects.items()
-        if not held.is_suppressed(contacts.get(subject.contact_id or ""), subject)
+        if not stored.is_suppressed(contacts.get(subject.contact_id or ""), subject)
     }

@@ -1,7 +1,6 @@
-"""Jobs: a question asked once, paid at most once, answered once; the row is the truth.
+"""The tables of jobs and their items, and the queries that read them.
 
-Here are the tables and what reads them. How a job comes to be is in `questions`, what a worker does to it
-in `leases`, what happens to jobs that nobody works on in `sweeping`.
+Jobs are created in `submission`, changed by workers in `leases`, and rescued or ended in `sweeper`.
 """
 
 from __future__ import annotations
@@ -37,17 +36,17 @@ from app.infra.database_clock import Moment
 from app.infra.db import Base, UtcDateTime
 
 WITHDRAWN = "withdrawn"
-"""In the request of an item: what it had found was refunded, so that its answer is not given again."""
+"""Key in an item's request: its result was refunded, so the finished job must not be reused."""
 _LIVE = text("status IN ('queued', 'running')")
 
 
 class Job(Base):
-    """One question of one workspace.
+    """A unit of work for one workspace.
 
-    `question` is the 32-byte digest of kind, subject and options: one open job may ask it at a time.
-    `held` are the credits set aside for it, `charged` those spent so far. `attempts` counts claims that
-    ended in a provider's error, `crashes` those that ended with a lost worker. A running job belongs to
-    the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
+    `question` is the 32-byte digest of kind, subject and options: a workspace has at most one open job with
+    it. `held` is the number of credits reserved for the job, `charged` the number spent so far. `attempts`
+    counts claims of the queued job, `crashes` claims that took over from a lost worker. A running job belongs
+    to the holder of `lease_token` until `lease_until`. `queue` is the queue whose workers run it next.
     """
 
     __tablename__ = "jobs"
@@ -98,7 +97,7 @@ class Job(Base):
 
 
 class JobItem(Base):
-    """One item of an enrichment request; finished when it has an outcome or an error."""
+    """One item of an enrichment request. It is finished when it has an outcome or an error."""
 
     __tablename__ = "job_items"
 
@@ -113,7 +112,7 @@ class JobItem(Base):
     charged: Mapped[int]
 
 
-# Statements are put together once: that is most of what a short query costs.
+# Built once: constructing the statement is most of the cost of a short query.
 _BY_ID = select(Job).where(
     Job.id == bindparam("job_id"),
     Job.workspace_id == bindparam("workspace_id"),
@@ -125,10 +124,10 @@ _OPEN_ID = select(Job.id).where(Job.id == bindparam("job_id"), Job.finished_at.i
 def get(
     session: Session, workspace_id: str, job_id: str, *, kinds: Collection[Kind] = frozenset(Kind)
 ) -> Job:
-    """Return the workspace's job with this id, if it is of one of these kinds.
+    """Return the workspace's job with this id and one of these kinds.
 
     Raises:
-        JobNotFound: there is none; a job of another workspace or kind gives the same error.
+        JobNotFound: there is no such job, or it has another workspace or kind.
 
     """
     values = {"job_id": job_id, "workspace_id": workspace_id, "kinds": sorted(kinds)}
@@ -139,7 +138,7 @@ def get(
 
 
 def is_open(session: Session, job_id: str) -> bool:
-    """Tell whether the job is there and not over, for a fraction of what reading it costs."""
+    """Return whether the job exists and is not finished. Much cheaper than loading the job."""
     return session.scalar(_OPEN_ID, {"job_id": job_id}) is not None
 
 
@@ -152,26 +151,26 @@ def latest(
     limit: int,
     kinds: Collection[Kind] = frozenset(Kind),
 ) -> list[Job]:
-    """Return the workspace's jobs of these kinds, newest first, from before the job with the given id."""
+    """Return the workspace's jobs of these kinds that are older than job `before`, newest first."""
     of_kinds = (Job.workspace_id == workspace_id, Job.kind.in_(sorted(kinds)))
     query = select(Job).where(*of_kinds).order_by(Job.created_at.desc(), Job.id.desc()).limit(limit)
     if status is not None:
         query = query.where(Job.status == status)
     if before is not None:
-        place = tuple_(_created_at(workspace_id, before), literal(before))
-        query = query.where(tuple_(Job.created_at, Job.id) < place)
+        position = tuple_(_created_at(workspace_id, before), literal(before))
+        query = query.where(tuple_(Job.created_at, Job.id) < position)
     return list(session.scalars(query))
 
 
 def _created_at(workspace_id: str, job_id: str) -> ColumnElement[datetime]:
-    """Return when the job was made; if it is gone, the time in its id, by the clock of some process."""
+    """Return the job's creation time; if it was deleted, the time in its id, from the clock of a process."""
     stored = select(Job.created_at).where(Job.id == job_id, Job.workspace_id == workspace_id)
     return func.coalesce(stored.scalar_subquery(), literal(time_of(job_id), UtcDateTime()))
 
 
 def to_public(job: Job) -> dict[str, Any]:
-    """Write the job as everybody may see it who may see it at all: no subject, no result (contract 2.3)."""
-    described: dict[str, Any] = {
+    """Return the public representation of the job, without subject and result (contract 2.3)."""
+    representation: dict[str, Any] = {
         "id": job.id,
         "kind": job.kind,
         "status": job.status,
@@ -181,26 +180,26 @@ def to_public(job: Job) -> dict[str, Any]:
         "progress": {"done": job.progress_done, "total": job.progress_total},
     }
     if "client_reference" in job.request:
-        described["client_reference"] = job.request["client_reference"]
+        representation["client_reference"] = job.request["client_reference"]
     if job.error is not None:
-        described["error"] = job.error
-    return described
+        representation["error"] = job.error
+    return representation
 
 
 def items(session: Session, job_id: str) -> list[JobItem]:
-    """Read the items of an enrichment, in the order they were asked."""
+    """Return the items of an enrichment in the order of the request."""
     return list(session.scalars(select(JobItem).where(JobItem.job_id == job_id).order_by(JobItem.index)))
 
 
 def remove(session: Session, job_id: str) -> None:
-    """Delete a job that must not be remembered; only for kinds that cost nothing."""
+    """Delete a job that must not be stored. Only for kinds that cost nothing."""
     session.execute(delete(Job).where(Job.id == job_id))
 
 
 def purge_hash_lookups(session: Session, *, before: Moment) -> None:
-    """Delete hash lookups that ended before then: whose site was looked at is nobody's business later.
+    """Delete hash lookups finished before then: they reveal which websites a user visited.
 
-    The keys that stand for them go with them: a replay asks again, which costs nothing.
+    Their idempotency keys are deleted too: a replay runs the lookup again, which costs nothing.
     """
     kinds = (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH)
     old = select(Job.id).where(Job.kind.in_(kinds), Job.finished_at < before)

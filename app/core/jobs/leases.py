@@ -1,7 +1,7 @@
-"""Leases: how exactly one worker holds a job, and how it hands in what it found.
+"""Leases: exactly one worker holds a running job and stores its result.
 
-Every verb here is one compare-and-set on the job's row. A worker that lost its lease, because it was
-stopped or too slow, finds no row to change and must throw its work away.
+Every function that changes a job is a compare-and-set on its row. A worker that lost its lease, because it
+was paused or too slow, matches no row and must discard its work.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ from app.infra.database_clock import Moment
 
 
 class LeaseLost(Exception):  # noqa: N818 -- it names what happened
-    """The job is no longer this worker's; whatever was about to be written must not be."""
+    """The worker no longer holds the job; nothing may be written."""
 
 
 class Refusal(StrEnum):
-    """Why a job cannot be claimed: what is wrong with the message about it.
+    """The reason why a job cannot be claimed.
 
-    `OVER`, `HELD` and `UNKNOWN` are usual: a message came twice, or the job was deleted. `NOT_DUE` is not.
+    `OVER`, `HELD` and `UNKNOWN` are expected: a message was delivered twice, or the job was deleted.
+    `NOT_DUE` is not.
     """
 
     NOT_DUE = "not_due"
@@ -52,12 +53,12 @@ _CALLED_OUTCOMES = frozenset(
         TraceOutcome.NO_CREDITS,
     }
 )
-"""How a call ends that was made; the others may be refusals, too."""
+"""Outcomes of calls that were sent. The other outcomes may also mean that no call was sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A job as its worker holds it. `held` and `charged` are credits, the latter from earlier tries."""
+    """A claimed job. `held` and `charged` are credits; `charged` is from earlier attempts."""
 
     job_id: str
     workspace_id: str
@@ -71,13 +72,13 @@ class Claim:
 
     @property
     def budget(self) -> int:
-        """Give the credits this job may still be charged."""
+        """Return the number of credits that the job may still be charged."""
         return self.held - self.charged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResult:
-    """What came of a job: its outcome and result, what it costs, and who was asked."""
+    """The outcome and result of a job, its charge in credits, and the trace of provider calls."""
 
     outcome: Outcome
     result: dict[str, Any] | None = None
@@ -87,40 +88,44 @@ class JobResult:
 
 
 def claimable(*, max_crashes: int | BindParameter[int], now: Moment) -> ColumnElement[bool]:
-    """Return the condition under which a job may be claimed: it is due, or its lease ran out."""
+    """Return the condition under which a job may be claimed: it is due, or its lease expired."""
     due = and_(Job.status == Status.QUEUED, Job.run_after <= now)
     abandoned = and_(Job.status == Status.RUNNING, Job.lease_until < now, Job.crashes < max_crashes - 1)
     return and_(Job.deadline_at > now, or_(due, abandoned))
 
 
 def claim(session: Session, job_id: str, *, lease: timedelta, max_crashes: int, now: Moment) -> Claim | None:
-    """Take the job if it may run now; None if it is somebody else's, not due, or over."""
+    """Claim the job, or return None if it is held, not due, or finished."""
     statement = claim_statement(
-        Job.id == job_id, token=secrets.token_hex(16), until=now + lease, max_crashes=max_crashes, now=now
+        Job.id == job_id,
+        token=secrets.token_hex(16),
+        lease_until=now + lease,
+        max_crashes=max_crashes,
+        now=now,
     )
-    return claimed(session.execute(statement).one_or_none())
+    return to_claim(session.execute(statement).one_or_none())
 
 
 def claim_statement(
-    which: ColumnElement[bool],
+    condition: ColumnElement[bool],
     *,
     token: str | BindParameter[str],
-    until: Moment,
+    lease_until: Moment,
     max_crashes: int | BindParameter[int],
     now: Moment,
 ) -> ReturningUpdate[Any]:
-    """Write the statement that claims a job if it may run; the values may be parameters.
+    """Return the statement that claims a matching job; the values may be bound parameters.
 
-    Taking over a job whose lease ran out counts as a crash of its last worker, anything else as an attempt.
+    Claiming a job whose lease expired counts as a crash of its last worker, any other claim as an attempt.
     """
     crashed = Job.status == Status.RUNNING
     return (
         update(Job)
-        .where(which, claimable(max_crashes=max_crashes, now=now))
+        .where(condition, claimable(max_crashes=max_crashes, now=now))
         .values(
             status=Status.RUNNING.value,
             lease_token=token,
-            lease_until=until,
+            lease_until=lease_until,
             attempts=Job.attempts + case((crashed, 0), else_=1),
             crashes=Job.crashes + case((crashed, 1), else_=0),
         )
@@ -139,8 +144,8 @@ def claim_statement(
     )
 
 
-def claimed(row: Row[Any] | None) -> Claim | None:
-    """Return the claim that the statement's row describes, None if it claimed nothing."""
+def to_claim(row: Row[Any] | None) -> Claim | None:
+    """Convert a row of the claim statement to a claim; None if the statement claimed nothing."""
     if row is None:
         return None
     return Claim(
@@ -157,7 +162,7 @@ def claimed(row: Row[Any] | None) -> Claim | None:
 
 
 def refusal(session: Session, job_id: str, *, now: Moment) -> Refusal:
-    """Return why a claim of the job has failed just now."""
+    """Return why the job cannot be claimed."""
     over = Job.finished_at.is_not(None)
     reason = case(
         (over, Refusal.OVER.value),
@@ -169,24 +174,24 @@ def refusal(session: Session, job_id: str, *, now: Moment) -> Refusal:
     return Refusal(session.scalar(select(reason).where(Job.id == job_id)) or Refusal.UNKNOWN)
 
 
-def settle(session: Session, claim: Claim, answer: JobResult, *, now: Moment) -> None:
-    """End the job with an answer, and spend or give back what it held.
+def settle(session: Session, claim: Claim, job_result: JobResult, *, now: Moment) -> None:
+    """Finish the job with a result and settle or release its hold.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    so_far = _lock_claimed(session, claim)
-    charged = so_far.charged + answer.charge
-    _change(
+    current = _lock_claimed(session, claim)
+    charged = current.charged + job_result.charge
+    _update(
         session,
         claim,
         status=Status.SUCCEEDED.value,
-        outcome=answer.outcome.value,
-        result=answer.result,
-        trace=merge_trace(so_far.trace, answer.trace),
+        outcome=job_result.outcome.value,
+        result=job_result.result,
+        trace=merge_trace(current.trace, job_result.trace),
         charged=charged,
-        already_owned=answer.already_owned,
+        already_owned=job_result.already_owned,
         progress_done=Job.progress_total,
         finished_at=now,
         lease_token=None,
@@ -203,24 +208,26 @@ def fail(
     trace: Sequence[dict[str, Any]] = (),
     now: Moment,
 ) -> None:
-    """End the job without an answer; what it held comes back, but for items that were delivered.
+    """Finish the job with an error and release its hold, except the charge for items already completed.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    so_far = _lock_claimed(session, claim)
-    _change(
+    current = _lock_claimed(session, claim)
+    _update(
         session,
         claim,
         status=Status.FAILED.value,
         error=error,
-        trace=merge_trace(so_far.trace, trace),
+        trace=merge_trace(current.trace, trace),
         finished_at=now,
         lease_token=None,
         lease_until=None,
     )
-    credits.close(session, claim.workspace_id, claim.job_id, held=claim.held, charged=so_far.charged, now=now)
+    credits.close(
+        session, claim.workspace_id, claim.job_id, held=claim.held, charged=current.charged, now=now
+    )
 
 
 def requeue(
@@ -231,13 +238,13 @@ def requeue(
     run_after: Moment,
     counts_as_attempt: bool = True,
 ) -> None:
-    """Let the job run again later; `spends` is whether this was one of its tries.
+    """Queue the job to run again at `run_after`.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    _change(
+    _update(
         session,
         claim,
         status=Status.QUEUED.value,
@@ -251,17 +258,19 @@ def requeue(
     )
 
 
-def hand_over(
+def move_to_queue(
     session: Session, claim: Claim, queue: Queue, *, trace: Sequence[dict[str, Any]] = (), now: Moment
 ) -> None:
-    """Queue the job to run at once, without spending a try; send its message after the commit.
+    """Move the job to this queue, due now and without counting an attempt.
+
+    The caller publishes the job's message after the commit.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    more = {"trace": merge_trace(_lock_claimed(session, claim).trace, trace)} if trace else {}
-    _change(
+    trace_change = {"trace": merge_trace(_lock_claimed(session, claim).trace, trace)} if trace else {}
+    _update(
         session,
         claim,
         status=Status.QUEUED.value,
@@ -272,22 +281,22 @@ def hand_over(
         attempts=Job.attempts - 1,
         lease_token=None,
         lease_until=None,
-        **more,
+        **trace_change,
     )
 
 
 def renew(session: Session, claim: Claim, *, lease_until: Moment) -> None:
-    """Hold the job longer.
+    """Extend the lease.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    _change(session, claim, lease_until=lease_until)
+    _update(session, claim, lease_until=lease_until)
 
 
 def is_held(session: Session, claim: Claim) -> bool:
-    """Tell whether the job is still this worker's."""
+    """Return whether the worker still holds the job."""
     return session.scalar(select(Job.id).where(_held_by(claim))) is not None
 
 
@@ -300,13 +309,13 @@ def complete_item(
     trace: Sequence[dict[str, Any]] = (),
     lease_until: Moment,
 ) -> None:
-    """Hand in one finished item of an enrichment: its row, progress, charge so far, trace, a longer lease.
+    """Store one finished item of an enrichment, with its charge and trace, and extend the lease.
 
     Raises:
-        LeaseLost: the job is no longer this worker's.
+        LeaseLost: the worker no longer holds the job.
 
     """
-    _change(
+    _update(
         session,
         claim,
         progress_done=Job.progress_done + 1,
@@ -317,7 +326,7 @@ def complete_item(
     session.merge(item)
 
 
-def _change(session: Session, claim: Claim, **values: Any) -> None:
+def _update(session: Session, claim: Claim, **values: Any) -> None:
     changed = session.execute(
         update(Job)
         .where(_held_by(claim))
@@ -330,18 +339,18 @@ def _change(session: Session, claim: Claim, **values: Any) -> None:
 
 
 def merge_trace(before: Sequence[dict[str, Any]], new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add to the trace what is not in it: a job that runs again hears its earlier answers again.
+    """Return the trace with the new lines added, without duplicates: a retried job reuses stored replies.
 
-    A call is told from others by when it was made; what was refused before anything was sent stands once.
+    A call that was sent is identified by its time. A refusal before sending is listed once per outcome.
     """
-    lines = {_call_of(line): line for line in (*before, *new)}
+    lines = {_call_identity(line): line for line in (*before, *new)}
     return list(lines.values())
 
 
-def _call_of(line: dict[str, Any]) -> tuple[Any, ...]:
+def _call_identity(line: dict[str, Any]) -> tuple[Any, ...]:
     was_sent = line.get("latency_ms") or line.get("cost") or line.get("outcome") in _CALLED_OUTCOMES
-    told = line.get("at") if was_sent else line.get("outcome")
-    return line.get("item"), line.get("provider"), line.get("field"), told
+    distinct = line.get("at") if was_sent else line.get("outcome")
+    return line.get("item"), line.get("provider"), line.get("field"), distinct
 
 
 def _held_by(claim: Claim) -> ColumnElement[bool]:

@@ -1,9 +1,8 @@
-"""Provider calls: who was asked what for which job, what came of it and what it cost the operator.
+"""Log of provider calls: request, outcome and cost of each call made for a job.
 
-A call is written down before it is made, and its answer before anything else happens: a worker that is
-killed leaves a call that is `started`, and a job that runs again finds the answers it has paid for. No call
-keeps who it was about longer than its job runs; what stays is a keyed digest, for misses that need not be
-paid again.
+A call is inserted before it is sent, and its reply is stored before it is used: a killed worker leaves a call
+with outcome `started`, and a retried job reuses the replies it has paid for. Personal data is deleted when
+the job ends; a keyed digest of the subject remains, so that known misses are not paid for again.
 """
 
 from __future__ import annotations
@@ -29,23 +28,25 @@ from app.infra.database_clock import Moment, column
 from app.infra.db import Base
 from app.settings import load
 
-MAX_CALL = timedelta(seconds=30)
+MAX_CALL_DURATION = timedelta(seconds=30)
 STARTED = "started"
 PENDING = "pending"
-ANSWERS = frozenset({TraceOutcome.HIT.value, TraceOutcome.MISS.value, TraceOutcome.SUPPRESSED.value})
-"""What need not be asked again while the job runs."""
+CONCLUSIVE_OUTCOMES = frozenset(
+    {TraceOutcome.HIT.value, TraceOutcome.MISS.value, TraceOutcome.SUPPRESSED.value}
+)
+"""Outcomes after which a running job does not call the provider again."""
 
-
-_PROFILES = frozenset({"person", "company"})
+_PROFILE_FIELDS = frozenset({"person", "company"})
 
 
 class ProviderCall(Base):
-    """One question to one provider about one field of one subject.
+    """One call of one provider for one field of one subject.
 
-    `outcome` is one of the trace's, or `started` or `pending`; `status` that of the best address; `cost` in
-    the provider's credits, while it is open the most it may cost. `ticket` is what an asynchronous provider
-    gave, `reply` the values, until the job is over. `subject` is the digest of who and which types were asked
-    for, `item` the place in an enrichment, `attempt` which try of the job it was.
+    `outcome` is a trace outcome, `started` or `pending`; `status` is the status of the best address. `cost`
+    is in the provider's credits; while the call is open, it is the maximum cost. `ticket` is the poll token
+    of an asynchronous provider, `reply` the values; both are deleted when the job ends. `subject` is the
+    digest of the subject and the requested types, `item` the index in an enrichment, `attempt` the attempt
+    of the job.
     """
 
     __tablename__ = "provider_calls"
@@ -77,9 +78,9 @@ class ProviderCall(Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallKey:
-    """What is asked of whom, for which job and item of it.
+    """Identity of a call: job, item, field, provider and subject digest.
 
-    `stored_for` is the only workspace that finds the answer in the database later, None if all do.
+    `stored_for` is the only workspace that can find the stored reply later; None if all can.
     """
 
     job_id: str
@@ -93,32 +94,32 @@ class CallKey:
 
 
 def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> bytes:
-    """Return the 32 bytes that stand for the question in other jobs: keyed, so that nobody can guess back.
+    """Return the 32-byte digest that identifies the request across jobs, keyed so that it cannot be guessed.
 
-    Every word that a provider is sent is part of it. Otherwise the miss of a question with a wrong word in it
-    would stand for one without, and a workspace could silence a provider for the others.
+    It covers every value sent to the provider. Otherwise a miss caused by one wrong value would also apply to
+    requests without it, and one workspace could disable a provider for the others.
     """
-    said = {name: text.casefold() for name, text in subject.as_dict().items() if name != "contact_id"}
-    about = [field, sorted(types), sorted(said.items())]
-    return hmac.digest(load().secret_key.encode(), b"call\0" + json.dumps(about).encode(), hashlib.sha256)
+    values = {name: text.casefold() for name, text in subject.as_dict().items() if name != "contact_id"}
+    content = [field, sorted(types), sorted(values.items())]
+    return hmac.digest(load().secret_key.encode(), b"call\0" + json.dumps(content).encode(), hashlib.sha256)
 
 
-def find_reusable(session: Session, question: CallKey) -> ProviderCall | None:
-    """Give the call of this job that has an answer, or waits for one; None if there is none.
+def find_reusable(session: Session, key: CallKey) -> ProviderCall | None:
+    """Return the job's latest answered or pending call with this key, or None.
 
-    A failure stands for the rest of the job's try: who waits for one provider does not ask another one, that
-    failed, again and again meanwhile.
+    A failed call is reused within the same attempt of the job: while one provider is pending, another that
+    failed is not called repeatedly.
     """
-    failed = and_(ProviderCall.attempt == question.attempt, ProviderCall.outcome.not_in([STARTED]))
+    failed = and_(ProviderCall.attempt == key.attempt, ProviderCall.outcome.not_in([STARTED]))
     query = (
         select(ProviderCall)
         .where(
-            ProviderCall.job_id == question.job_id,
-            ProviderCall.item.is_(None) if question.item is None else ProviderCall.item == question.item,
-            ProviderCall.field == question.field,
-            ProviderCall.provider == question.provider,
-            ProviderCall.subject == question.subject,
-            or_(ProviderCall.outcome.in_([*ANSWERS, PENDING]), failed),
+            ProviderCall.job_id == key.job_id,
+            ProviderCall.item.is_(None) if key.item is None else ProviderCall.item == key.item,
+            ProviderCall.field == key.field,
+            ProviderCall.provider == key.provider,
+            ProviderCall.subject == key.subject,
+            or_(ProviderCall.outcome.in_([*CONCLUSIVE_OUTCOMES, PENDING]), failed),
             or_(ProviderCall.reply.is_not(None), ProviderCall.outcome == PENDING),
         )
         .order_by(ProviderCall.asked_at.desc(), ProviderCall.id.desc())
@@ -127,21 +128,21 @@ def find_reusable(session: Session, question: CallKey) -> ProviderCall | None:
     return session.scalar(query)
 
 
-def has_conclusive_answer(session: Session, question: CallKey, *, since: Moment) -> bool:
-    """Tell whether the provider has said all it knows: asking again would bring, and cost, the same.
+def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment) -> bool:
+    """Return whether calling the provider again would return, and cost, the same.
 
-    That is so if its latest answer since then was a miss; or an address that is not valid, or any profile,
-    and the job succeeded, so that it is stored, and this workspace finds it. A valid address or a number that
-    is asked for again is wanted fresher.
+    True if its latest reply since then was a miss. Also true if the reply was a profile, or an address that
+    is not valid, and it is stored where this workspace finds it (the job succeeded). A valid address or a
+    phone number is only requested again because a fresher one is needed.
     """
     query = (
         select(ProviderCall.outcome, ProviderCall.status, Job.status.label("job"), Job.workspace_id)
         .outerjoin(Job, Job.id == ProviderCall.job_id)
         .where(
-            ProviderCall.subject == question.subject,
-            ProviderCall.provider == question.provider,
+            ProviderCall.subject == key.subject,
+            ProviderCall.provider == key.provider,
             ProviderCall.asked_at >= since,
-            ProviderCall.outcome.in_(ANSWERS),
+            ProviderCall.outcome.in_(CONCLUSIVE_OUTCOMES),
         )
         .order_by(ProviderCall.asked_at.desc())
         .limit(1)
@@ -151,29 +152,29 @@ def has_conclusive_answer(session: Session, question: CallKey, *, since: Moment)
         return False
     if latest.outcome == TraceOutcome.MISS:
         return True
-    if latest.job != Status.SUCCEEDED or question.stored_for not in {None, latest.workspace_id}:
-        return False  # it is not stored, or where only another workspace finds it
-    return question.field in _PROFILES or latest.status not in {None, EmailStatus.VALID.value}
+    if latest.job != Status.SUCCEEDED or key.stored_for not in {None, latest.workspace_id}:
+        return False  # not stored, or stored for another workspace only
+    return key.field in _PROFILE_FIELDS or latest.status not in {None, EmailStatus.VALID.value}
 
 
-def is_in_flight(session: Session, question: CallKey, *, since: Moment, now: Moment) -> bool:
-    """Return whether another job, or item, waits for the answer to the same question; `since` is how long.
+def is_in_flight(session: Session, key: CallKey, *, since: Moment, now: Moment) -> bool:
+    """Return whether another job or item waits for a reply to the same request, pending `since` or later.
 
-    The job of another workspace counts if the answer will be stored where everybody finds it. A call that
-    began and did not end within half a minute was left behind by a worker that is no more.
+    Jobs of other workspaces count if the reply will be stored for all workspaces. A call that started more
+    than MAX_CALL_DURATION ago without ending belongs to a lost worker.
     """
-    waits = and_(ProviderCall.outcome == PENDING, ProviderCall.asked_at >= since)
-    runs = and_(ProviderCall.outcome == STARTED, ProviderCall.asked_at >= now - MAX_CALL)
-    mine = and_(ProviderCall.job_id == question.job_id, ProviderCall.item.is_not_distinct_from(question.item))
-    ours = true() if question.stored_for is None else Job.workspace_id == question.stored_for
+    pending = and_(ProviderCall.outcome == PENDING, ProviderCall.asked_at >= since)
+    running = and_(ProviderCall.outcome == STARTED, ProviderCall.asked_at >= now - MAX_CALL_DURATION)
+    same_item = and_(ProviderCall.job_id == key.job_id, ProviderCall.item.is_not_distinct_from(key.item))
+    shares_reply = true() if key.stored_for is None else Job.workspace_id == key.stored_for
     query = (
         select(ProviderCall.id)
-        .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN), ours))
+        .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN), shares_reply))
         .where(
-            ProviderCall.subject == question.subject,
-            ProviderCall.provider == question.provider,
-            or_(waits, runs),
-            not_(mine),
+            ProviderCall.subject == key.subject,
+            ProviderCall.provider == key.provider,
+            or_(pending, running),
+            not_(same_item),
         )
         .limit(1)
     )
@@ -181,38 +182,38 @@ def is_in_flight(session: Session, question: CallKey, *, since: Moment, now: Mom
 
 
 def credits_since(session: Session, provider: str, since: datetime) -> float:
-    """Add up the provider's credits spent since then, counting what is on its way at its highest price."""
+    """Return the provider's credits spent since then; open calls count with their maximum cost."""
     query = select(func.coalesce(func.sum(ProviderCall.cost), 0.0)).where(
         ProviderCall.provider == provider, ProviderCall.asked_at >= since
     )
     return float(session.execute(query).scalar_one())
 
 
-def credits_for(session: Session, job_id: str, item: int | None, asked: Collection[str]) -> dict[str, float]:
-    """Add up, by provider, the credits that these fields of a job, or of one item of it, have cost."""
+def credits_for(session: Session, job_id: str, item: int | None, fields: Collection[str]) -> dict[str, float]:
+    """Return the cost of these fields of a job or item, in each provider's credits."""
     query = (
         select(ProviderCall.provider, func.sum(ProviderCall.cost))
         .where(
             ProviderCall.job_id == job_id,
             ProviderCall.item.is_(None) if item is None else ProviderCall.item == item,
-            ProviderCall.field.in_(asked),
+            ProviderCall.field.in_(fields),
         )
         .group_by(ProviderCall.provider)
     )
     return {row[0]: float(row[1]) for row in session.execute(query)}
 
 
-def start(session: Session, question: CallKey, *, cost: float, now: Moment) -> str:
-    """Write down that the question is about to be asked; give the call's id."""
+def start(session: Session, key: CallKey, *, cost: float, now: Moment) -> str:
+    """Insert a call that is about to be sent and return its id."""
     call = ProviderCall(
         id=new_id("cal"),
-        job_id=question.job_id,
-        item=question.item,
-        field=question.field,
-        provider=question.provider,
-        subject=question.subject,
-        country=question.country,
-        attempt=question.attempt,
+        job_id=key.job_id,
+        item=key.item,
+        field=key.field,
+        provider=key.provider,
+        subject=key.subject,
+        country=key.country,
+        attempt=key.attempt,
         outcome=STARTED,
         cost=cost,
         asked_at=now,
@@ -223,8 +224,8 @@ def start(session: Session, question: CallKey, *, cost: float, now: Moment) -> s
 
 
 def mark_pending(session: Session, call_id: str, *, ticket: str) -> None:
-    """Write down that the provider needs time."""
-    _change(session, call_id, outcome=PENDING, ticket=ticket)
+    """Mark the call as pending: the provider will reply later."""
+    _update(session, call_id, outcome=PENDING, ticket=ticket)
 
 
 def record_reply(
@@ -238,17 +239,17 @@ def record_reply(
     reply: dict[str, Any] | None,
     now: Moment,
 ) -> None:
-    """Write down what the provider said."""
+    """Store the provider's reply."""
     values: dict[str, Any] = {"status": status, "cost": cost, "latency_ms": latency_ms, "reply": reply}
-    _change(session, call_id, outcome=outcome.value, answered_at=now, **values)
+    _update(session, call_id, outcome=outcome.value, answered_at=now, **values)
 
 
 def record_verdict(session: Session, call_id: str, *, outcome: TraceOutcome, status: str | None) -> None:
-    """Write down what became of an answer once its addresses were verified."""
-    _change(session, call_id, outcome=outcome.value, status=status)
+    """Store the outcome and status of a reply after its addresses were verified."""
+    _update(session, call_id, outcome=outcome.value, status=status)
 
 
-_OF_A_JOB = (
+_CALLS_OF_JOB = (
     select(ProviderCall)
     .where(ProviderCall.job_id == bindparam("job_id"))
     .order_by(ProviderCall.asked_at, ProviderCall.id)
@@ -257,23 +258,23 @@ _OF_A_JOB = (
 
 
 def progress(session: Session, job_id: str, *, now: Moment) -> tuple[list[dict[str, Any]], list[str]]:
-    """Give an open job's lines for the receipt as far as they are known, and who is being asked right now.
+    """Return the trace lines of an open job's ended calls, and the providers with a call in flight.
 
-    A call that began and did not end within half a minute was left behind by a worker that is no more.
+    A call that started more than MAX_CALL_DURATION ago without ending belongs to a lost worker.
     """
-    is_recent = ProviderCall.asked_at >= now - MAX_CALL
-    calls = session.execute(_OF_A_JOB.add_columns(is_recent), {"job_id": job_id}).all()
+    is_recent = ProviderCall.asked_at >= now - MAX_CALL_DURATION
+    calls = session.execute(_CALLS_OF_JOB.add_columns(is_recent), {"job_id": job_id}).all()
     asking = [
         call.provider
         for call, recent in calls
         if call.outcome == PENDING or (call.outcome == STARTED and recent)
     ]
-    lines = [_line(call) for call, _recent in calls if call.outcome not in {STARTED, PENDING}]
+    lines = [_trace_line(call) for call, _recent in calls if call.outcome not in {STARTED, PENDING}]
     return lines, list(dict.fromkeys(asking))
 
 
 def time_out_open(session: Session, job_id: str, *, now: Moment) -> list[dict[str, Any]]:
-    """End the calls that wait for an answer, as their job is over; give their lines for the receipt."""
+    """Mark the open calls of a finished job as timed out and return their trace lines."""
     query = select(ProviderCall).where(
         ProviderCall.job_id == job_id, ProviderCall.outcome.in_([STARTED, PENDING])
     )
@@ -282,13 +283,13 @@ def time_out_open(session: Session, job_id: str, *, now: Moment) -> list[dict[st
     for call, ended in session.execute(query.add_columns(column(now))).all():
         call.outcome, call.answered_at = TraceOutcome.TIMEOUT.value, ended
         call.latency_ms = round((ended - call.asked_at).total_seconds() * 1000)
-        lines.append(_line(call))
+        lines.append(_trace_line(call))
     session.flush()
     return lines
 
 
 def purge_replies(session: Session, job_id: str) -> None:
-    """Drop the values that a job's calls gave, once the job is over."""
+    """Delete the replies and poll tokens of a finished job."""
     session.execute(
         update(ProviderCall)
         .where(ProviderCall.job_id == job_id)
@@ -297,16 +298,17 @@ def purge_replies(session: Session, job_id: str) -> None:
     )
 
 
-def purge_expired(session: Session, *, before: Moment, values_before: Moment) -> None:
-    """Delete calls that are too old to say anything about a provider, and values that were left behind.
+def purge_expired(session: Session, *, before: Moment, replies_before: Moment) -> None:
+    """Delete calls asked before `before`, and replies of calls asked before `replies_before`.
 
-    Whatever ends a job drops them; this is the net below. No job is open since `values_before`.
+    Replies are normally purged when the job ends; this is the fallback. No open job is older than
+    `replies_before`.
     """
     session.execute(delete(ProviderCall).where(ProviderCall.asked_at < before))
     session.execute(
         update(ProviderCall)
         .where(
-            ProviderCall.asked_at < values_before,
+            ProviderCall.asked_at < replies_before,
             or_(ProviderCall.reply.is_not(None), ProviderCall.ticket.is_not(None)),
         )
         .values(reply=None, ticket=None)
@@ -314,7 +316,7 @@ def purge_expired(session: Session, *, before: Moment, values_before: Moment) ->
     )
 
 
-def _line(call: ProviderCall) -> dict[str, Any]:
+def _trace_line(call: ProviderCall) -> dict[str, Any]:
     item = {} if call.item is None else {"item": call.item}
     status = {} if call.status is None else {"status": call.status}
     return {
@@ -329,7 +331,7 @@ def _line(call: ProviderCall) -> dict[str, Any]:
     }
 
 
-def _change(session: Session, call_id: str, **values: Any) -> None:
+def _update(session: Session, call_id: str, **values: Any) -> None:
     session.execute(
         update(ProviderCall)
         .where(ProviderCall.id == call_id)

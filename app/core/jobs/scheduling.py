@@ -1,8 +1,8 @@
-"""Scheduling: which job of a queue a free thread takes, so that no workspace keeps the others waiting.
+"""Fair scheduling: selects the job that a free thread claims, so that no workspace starves the others.
 
-A message says that there is work in a queue. Which job it stands for is decided at the claim: one of the
-workspace that holds the fewest threads of the queue, and the workspaces that hold equally many take turns.
-As many jobs are claimed as messages arrive, so every job is, whichever message is lost or late.
+A message only signals that a queue has work; the job is chosen at the claim. It belongs to the workspace that
+occupies the fewest threads of the queue; workspaces with equally many take turns. Each message leads to one
+claim, so every job is claimed even if a message is lost or late.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from app.core.jobs.leases import Claim
 from app.domain.kinds import Queue, Status
 from app.infra.database_clock import DatabaseNow, Moment
 
-# The literals are those of ix_jobs_queue, so that it is used.
+# The same literals as in ix_jobs_queue, so that the planner uses the index.
 _LIVE = text("jobs.status IN ('queued', 'running')")
 _LIVE_HOLDER = text("holders.status IN ('queued', 'running')")
 _QUEUE = bindparam("of_queue", type_=String())
@@ -46,56 +46,56 @@ def claim_next(
     queue: Queue,
     *,
     job_id: str,
-    served: str,
+    last_served: str,
     lease: timedelta,
     max_crashes: int,
     now: Moment,
 ) -> Claim | None:
-    """Claim the job of the queue whose turn it is; None if none of its jobs may run now.
+    """Claim the next job of the queue; return None if none may run now.
 
-    `job_id` is the job that the message names, preferred among those of its workspace. `served` is the
-    workspace that this worker served last: the next one in the order of their ids comes before it.
+    `job_id` is the job named by the message; it is preferred among the jobs of its workspace. `last_served`
+    is the workspace that this worker served last: workspaces with a greater id are preferred.
     """
     values = {
         "of_queue": queue.value,
         "preferred": job_id,
-        "served": served,
+        "served": last_served,
         "token": secrets.token_hex(16),
         "max_crashes": max_crashes,
     }
-    statement = _claim_next(lease, _requested_job(now))
-    return leases.claimed(session.execute(statement, values).one_or_none())
+    statement = _claim_next(lease, _fixed_time(now))
+    return leases.to_claim(session.execute(statement, values).one_or_none())
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
-    """Return whether a job waits whose workspace should have the thread that runs the claimed one.
+    """Return whether the claimed job must give up its thread to a waiting job of another workspace.
 
-    It holds no thread of the queue, or so few that it still holds no more than the claim's workspace after
-    the change: two workspaces must not hand the same thread back and forth.
+    True if that workspace occupies no thread of the queue, or so few that after the change it has no more
+    than the claim's workspace: a thread must not alternate between two workspaces.
     """
     values = {"of_queue": claim.queue.value, "holder": claim.workspace_id}
-    return session.scalar(_waiting(_requested_job(now)), values) is not None
+    return session.scalar(_waiting(_fixed_time(now)), values) is not None
 
 
-# Statements are put together once: that is most of what a short query costs. Tests give a time of their own.
+# Built once: constructing the statement is most of the cost of a short query. Only tests pass a fixed time.
 
 
 @lru_cache(maxsize=8)
-def _claim_next(lease: timedelta, given: datetime | None) -> ReturningUpdate[Any]:
-    now = given or DatabaseNow()
+def _claim_next(lease: timedelta, fixed_time: datetime | None) -> ReturningUpdate[Any]:
+    now = fixed_time or DatabaseNow()
     return leases.claim_statement(
         Job.id == _next_job(now),
         token=bindparam("token"),
-        until=now + lease,
+        lease_until=now + lease,
         max_crashes=_MAX_CRASHES,
         now=now,
     )
 
 
 def _next_job(now: Moment) -> ScalarSelect[str]:
-    """Select the job whose turn it is; rows that another claim has locked are passed over.
+    """Select the id of the next job, skipping rows locked by other claims.
 
-    NO KEY UPDATE: rows that refer to the job may be inserted meanwhile.
+    FOR NO KEY UPDATE: inserting rows with a foreign key to the job stays possible.
     """
     running = _running(now)
     return (
@@ -117,8 +117,8 @@ def _next_job(now: Moment) -> ScalarSelect[str]:
 
 
 @lru_cache(maxsize=8)
-def _waiting(given: datetime | None) -> Select[str]:
-    now = given or DatabaseNow()
+def _waiting(fixed_time: datetime | None) -> Select[str]:
+    now = fixed_time or DatabaseNow()
     running = _running(now)
     own = select(running.c.threads).where(running.c.workspace_id == bindparam("holder")).scalar_subquery()
     threads = func.coalesce(running.c.threads, 0)
@@ -139,7 +139,7 @@ def _waiting(given: datetime | None) -> Select[str]:
 
 
 def _running(now: Moment) -> Subquery:
-    """Count the threads that each workspace holds of the queue; a lease that ran out counts for none."""
+    """Select the number of threads that each workspace occupies in the queue; expired leases do not count."""
     holder = aliased(Job, name="holders")
     return (
         select(holder.workspace_id, func.count().label("threads"))
@@ -154,5 +154,5 @@ def _running(now: Moment) -> Subquery:
     )
 
 
-def _requested_job(now: Moment) -> datetime | None:
+def _fixed_time(now: Moment) -> datetime | None:
     return now if isinstance(now, datetime) else None

@@ -1,4 +1,4 @@
-"""Questions: asking what may have been asked before; an equal question joins the job that asks it already."""
+"""Submits job requests; an equal request joins the job that is open, or reuses a fresh result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from app.infra.database_clock import Moment, column
 from app.infra.db import insert
 from app.settings import load
 
-_SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("question"))
+_SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
 _OPEN_JOB = select(Job).where(*_SAME_REQUEST, Job.status.in_(OPEN))
 _LAST_JOB = (
     select(Job).where(*_SAME_REQUEST, Job.status == Status.SUCCEEDED).order_by(Job.created_at.desc()).limit(1)
@@ -37,12 +37,12 @@ _RETRYABLE_CODES = frozenset({InsufficientCredits.code, ProviderFailed.code})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """What a workspace wants to know.
+    """A request for a job.
 
-    `request` is what the worker needs; `identity` what makes two questions the same, without the caller's
-    reference and webhook. `price` is held at once; that of a reveal is computed in the submitting
-    transaction. With `allow_partial_hold` less will do, and the job says where its credits ran out. `items`
-    are the requests of an enrichment.
+    `request` is the input for the worker. `dedup_key` identifies equal requests; it does not contain the
+    client reference and the webhook. `price` is held on submission; that of a reveal is computed in the
+    submitting transaction. With `allow_partial_hold`, fewer credits are enough, and the job reports the items
+    for which credits ran out. `items` are the requests of an enrichment.
     """
 
     kind: Kind
@@ -56,89 +56,91 @@ class JobRequest:
     webhook_url: str | None = None
 
     @property
-    def digest(self) -> bytes:
-        """Give the 32 bytes that equal questions share; keyed, since questions name people."""
+    def dedup_digest(self) -> bytes:
+        """Return the 32-byte digest of kind and dedup key; keyed, since requests name people."""
         canonical = f"question\0{json.dumps([self.kind, self.dedup_key], sort_keys=True)}"
         return hmac.digest(load().secret_key.encode(), canonical.encode(), hashlib.sha256)
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """How long a finished answer stands for the same question: for what was found, and for a miss."""
+    """How long a finished job is reused for an equal request, for a find and for a miss."""
 
     found: timedelta
     not_found: timedelta
 
     def of(self, outcome: str | None) -> timedelta:
-        """Give how long an answer with this outcome stands."""
+        """Return how long a job with this outcome is reused."""
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
 
 @dataclass(frozen=True, slots=True)
 class SubmitResult:
-    """The job that answers a question: a new one to be sent, one that is open, or one that is over."""
+    """The job of a request: a new one, to be published, or an existing open or finished one."""
 
     job: Job
     is_new: bool = False
 
     @property
-    def is_over(self) -> bool:
-        """Tell whether the answer is there already."""
+    def is_finished(self) -> bool:
+        """Return whether the job is finished."""
         return self.job.finished_at is not None
 
 
 def submit(
-    session: Session, question: JobRequest, *, fresh: Freshness, deadline: timedelta, now: Moment
+    session: Session, job_request: JobRequest, *, freshness: Freshness, deadline: timedelta, now: Moment
 ) -> SubmitResult:
-    """Find the job that already answers the question, or add one and hold its price.
+    """Return the existing job of an equal request, or insert a job and hold its price.
 
-    The unique index on open questions decides between callers who ask at the same time: the loser waits
-    for the winner's transaction and then finds its job.
+    A unique index decides between concurrent equal requests: the second waits for the first transaction and
+    then finds its job.
 
     Raises:
-        InsufficientCredits: the workspace cannot pay; nothing is kept of the question.
+        InsufficientCredits: the workspace cannot pay; nothing is stored.
 
     """
-    price = _price(session, question, now)
+    price = _price(session, job_request, now)
     job: Job | None = None
     while job is None:
-        known = _open(session, question) or _finished(session, question, fresh=fresh, now=now)
-        if known is not None:
-            webhooks.subscribe(session, known, question.webhook_url, now=now)
-            return SubmitResult(known)
-        job = _add(session, question, deadline=deadline, now=now)
-    for index, request in enumerate(question.items):
+        existing = _open(session, job_request) or _finished(
+            session, job_request, freshness=freshness, now=now
+        )
+        if existing is not None:
+            webhooks.subscribe(session, existing, job_request.webhook_url, now=now)
+            return SubmitResult(existing)
+        job = _add(session, job_request, deadline=deadline, now=now)
+    for index, request in enumerate(job_request.items):
         session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
-    if question.allow_partial_hold:
+    if job_request.allow_partial_hold:
         job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
     else:
         credits.hold(session, job.workspace_id, job.id, price, now=now)
         job.held = price
     session.flush()
-    webhooks.subscribe(session, job, question.webhook_url, now=now)
+    webhooks.subscribe(session, job, job_request.webhook_url, now=now)
     return SubmitResult(job, is_new=True)
 
 
-def _price(session: Session, question: JobRequest, now: Moment) -> int:
-    if isinstance(question.price, int):
-        return question.price
-    return reveal_prices.current_price(session, question.workspace_id, question.price, now=now)
+def _price(session: Session, job_request: JobRequest, now: Moment) -> int:
+    if isinstance(job_request.price, int):
+        return job_request.price
+    return reveal_prices.current_price(session, job_request.workspace_id, job_request.price, now=now)
 
 
-def _open(session: Session, question: JobRequest) -> Job | None:
-    return session.scalar(_OPEN_JOB, _same_request(question))
+def _open(session: Session, job_request: JobRequest) -> Job | None:
+    return session.scalar(_OPEN_JOB, _same_request(job_request))
 
 
-def _finished(session: Session, question: JobRequest, *, fresh: Freshness, now: Moment) -> Job | None:
-    """Find the last answer, unless it is too old, or what it says may have changed since.
+def _finished(session: Session, job_request: JobRequest, *, freshness: Freshness, now: Moment) -> Job | None:
+    """Return the last finished job, unless it is too old or its result may be outdated.
 
-    That is so if data has come in, people were suppressed, or one of its addresses bounced.
+    A result may be outdated after an import, a new suppression, or a bounce of one of its addresses.
     """
-    row = session.execute(_LAST_JOB.add_columns(column(now)), _same_request(question)).one_or_none()
+    row = session.execute(_LAST_JOB.add_columns(column(now)), _same_request(job_request)).one_or_none()
     if row is None:
         return None
     job, current = row
-    if job.finished_at is None or job.finished_at + fresh.of(job.outcome) <= current:
+    if job.finished_at is None or job.finished_at + freshness.of(job.outcome) <= current:
         return None
     changes = (import_runs.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):
@@ -147,14 +149,14 @@ def _finished(session: Session, question: JobRequest, *, fresh: Freshness, now: 
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
 
 
-def _same_request(question: JobRequest) -> dict[str, Any]:
-    return {"workspace_id": question.workspace_id, "question": question.digest}
+def _same_request(job_request: JobRequest) -> dict[str, Any]:
+    return {"workspace_id": job_request.workspace_id, "dedup_digest": job_request.dedup_digest}
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
-    """Return whether asking again could do better.
+    """Return whether a new job could return more.
 
-    That is so if, for some item, credits ran out, a provider failed, or what was found was refunded.
+    True if, for any item, credits ran out, a provider failed, or the result was refunded.
     """
     return any(
         WITHDRAWN in item.request or (item.error is not None and item.error["code"] in _RETRYABLE_CODES)
@@ -164,29 +166,29 @@ def _is_cut_short(items: Sequence[JobItem]) -> bool:
 
 def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
     results = [result for result in (job.result, *(item.result for item in items)) if result]
-    given = {email["email"] for result in results for email in result.get("emails", ())}
-    return emails.any_bounced(session, given, since=job.created_at) or bounce_reports.any_bounced(
-        session, job.workspace_id, given, since=job.created_at
+    returned = {email["email"] for result in results for email in result.get("emails", ())}
+    return emails.any_bounced(session, returned, since=job.created_at) or bounce_reports.any_bounced(
+        session, job.workspace_id, returned, since=job.created_at
     )
 
 
-def _add(session: Session, question: JobRequest, *, deadline: timedelta, now: Moment) -> Job | None:
-    """Insert the job; None if an equal question became open meanwhile."""
+def _add(session: Session, job_request: JobRequest, *, deadline: timedelta, now: Moment) -> Job | None:
+    """Insert the job; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
         "id": new_id("job"),
-        "workspace_id": question.workspace_id,
-        "account_id": question.account_id,
-        "kind": question.kind.value,
-        "queue": QUEUES[question.kind].value,
-        "question": question.digest,
-        "request": question.request,
+        "workspace_id": job_request.workspace_id,
+        "account_id": job_request.account_id,
+        "kind": job_request.kind.value,
+        "queue": QUEUES[job_request.kind].value,
+        "question": job_request.dedup_digest,
+        "request": job_request.request,
         "status": Status.QUEUED.value,
         "trace": [],
         "held": 0,
         "charged": 0,
         "already_owned": False,
         "progress_done": 0,
-        "progress_total": len(question.items) or 1,
+        "progress_total": len(job_request.items) or 1,
         "attempts": 0,
         "crashes": 0,
         "run_after": now,

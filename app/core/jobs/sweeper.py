@@ -1,4 +1,4 @@
-"""Sweeping: jobs nobody works on are sent again, and those past saving are ended and paid back."""
+"""Rescues orphaned jobs: republishes lost messages, and ends expired or crashed jobs and releases holds."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from app.infra.database_clock import Moment, column
 
 BATCH = 500
 MAX_DOUBLINGS = 3
-_LOCK = 0x636C_7377  # any number, as long as nothing else takes an advisory lock with it
+_LOCK = 0x636C_7377  # arbitrary, unique among the advisory locks of this application
 
 
 @dataclass(frozen=True, slots=True)
 class StaleJob:
-    """A job whose message must be sent again."""
+    """A job whose message must be published again."""
 
     job_id: str
     kind: Kind
@@ -33,14 +33,14 @@ class StaleJob:
 
 
 def try_lock(session: Session) -> bool:
-    """Tell whether this transaction is the one that sweeps now; the others may go home."""
+    """Return whether this transaction has acquired the sweeper lock, held until it ends."""
     if session.get_bind().dialect.name == "sqlite":
-        return True  # the transaction is alone already
+        return True  # SQLite has only one writer
     return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))
 
 
 def needs_sweeping(session: Session, *, stale: timedelta, now: Moment) -> bool:
-    """Tell whether there is anything to do, without taking a write lock."""
+    """Return whether any job needs sweeping; a read without locks."""
     condition = or_(_overdue(now), _unclaimed(stale, now), _unsent(stale, now))
     return session.scalar(select(Job.id).where(condition).limit(1)) is not None
 
@@ -53,7 +53,7 @@ def finish_orphaned(
     crashed: dict[str, Any],
     now: Moment,
 ) -> list[str]:
-    """End jobs past their deadline, or whose workers died too often; give back what they held."""
+    """End jobs past their deadline or with too many crashes, release their holds, and return their ids."""
     dead = and_(_abandoned(now), Job.crashes >= max_crashes - 1)
     query = (
         select(Job, (Job.deadline_at <= column(now)).label("late"))
@@ -75,7 +75,7 @@ def finish_orphaned(
 def republish(
     session: Session, *, stale: timedelta, now: Moment, queues: Collection[Queue] = tuple(Queue)
 ) -> list[StaleJob]:
-    """Pick the jobs of these queues whose message was lost or never sent, and mark them as sent now."""
+    """Return the jobs of these queues whose message was lost or never sent, marked as published now."""
     query = (
         select(Job.id)
         .where(Job.queue.in_(queues), or_(_unsent(stale, now), _unclaimed(stale, now)))
@@ -94,7 +94,7 @@ def republish(
 
 
 def mark_unpublished(session: Session, job_ids: Sequence[str]) -> None:
-    """Take back that these were sent: the queue could not be reached."""
+    """Mark the jobs as not published, because the broker was unreachable."""
     session.execute(
         update(Job)
         .where(Job.id.in_(job_ids), Job.status.in_(OPEN))
@@ -104,7 +104,7 @@ def mark_unpublished(session: Session, job_ids: Sequence[str]) -> None:
 
 
 def cancel(session: Session, job_id: str, *, now: Moment) -> bool:
-    """End a job that waits to run, and give back what it held; False if it runs already or is over.
+    """Cancel a queued job and release its hold; return False if it is running or finished.
 
     Raises:
         JobNotFound: there is no such job.
@@ -132,7 +132,7 @@ def _end(session: Session, job: Job, status: Status, *, now: Moment) -> None:
 
 
 def _overdue(now: Moment) -> ColumnElement[bool]:
-    """Past the deadline; a running job may still finish within its lease."""
+    """Return the condition for jobs past their deadline; a running job may finish within its lease."""
     idle = or_(Job.status == Status.QUEUED, and_(Job.status == Status.RUNNING, Job.lease_until < now))
     return and_(Job.status.in_(OPEN), Job.deadline_at <= now, idle)
 
@@ -142,16 +142,16 @@ def _abandoned(now: Moment) -> ColumnElement[bool]:
 
 
 def _unclaimed(stale: timedelta, now: Moment) -> ColumnElement[bool]:
-    """Abandoned, and not sent to another worker just now."""
+    """Return the condition for abandoned jobs that were not republished recently."""
     recently = or_(Job.published_at.is_(None), Job.published_at < now - stale)
     return and_(_abandoned(now), recently)
 
 
 def _unsent(stale: timedelta, now: Moment) -> ColumnElement[bool]:
-    """Due, and not sent for a time that doubles with every sending.
+    """Return the condition for due jobs whose last publish is too old; the interval doubles each time.
 
-    A new job was sent when it was made, which nobody wrote down: `publishes` is 0. One that waits for
-    another try, or whose sending failed, has `published_at` null and is sent as soon as it is due.
+    A new job is published when it is created, without being marked: `publishes` is 0. A job that waits for a
+    retry, or whose publish failed, has `published_at` null and is published as soon as it is due.
     """
     steps = [
         and_(

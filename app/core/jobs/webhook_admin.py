@@ -1,4 +1,4 @@
-"""Deliveries: how the webhooks stand, as an operator sees them, and sending them again."""
+"""The operator's view of webhooks, and their replay."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.infra.database_clock import Moment
 
 
 class DeliveryState(StrEnum):
-    """How telling an address has come out so far."""
+    """The delivery state of a webhook."""
 
     DELIVERED = "delivered"
     WAITING = "waiting"
@@ -27,7 +27,7 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WebhookStatus:
-    """A webhook, whose it is, and when its job was over, null while it is not."""
+    """A webhook, its workspace, and when its job finished (None while it is open)."""
 
     webhook: Webhook
     workspace_id: str
@@ -35,64 +35,63 @@ class WebhookStatus:
 
     @property
     def state(self) -> DeliveryState:
-        """Tell how far it has come."""
+        """Return the delivery state."""
         if self.webhook.delivered_at is not None:
             return DeliveryState.DELIVERED
         return DeliveryState.GIVEN_UP if self.webhook.next_at is None else DeliveryState.WAITING
 
     @property
     def next_at(self) -> datetime | None:
-        """Tell when it is tried next; nobody is told before the job is over."""
+        """Return the time of the next attempt; None while the job is open."""
         return self.webhook.next_at if self.finished_at and self.state is DeliveryState.WAITING else None
 
 
 def latest(session: Session, *, workspace_id: str | None, failed: bool, limit: int) -> list[WebhookStatus]:
-    """List webhooks, newest first: of one workspace or of all, all or only those that failed."""
-    query = _sights().order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
+    """Return webhooks, newest first: of one workspace or all, optionally only failed ones."""
+    query = _status_query().order_by(Webhook.created_at.desc(), Webhook.id.desc()).limit(limit)
     if workspace_id is not None:
         query = query.where(Job.workspace_id == workspace_id)
     if failed:
         query = query.where(_failed())
-    return [WebhookStatus(webhook, owner, over) for webhook, owner, over in session.execute(query)]
+    return [WebhookStatus(*row) for row in session.execute(query)]
 
 
 def get(session: Session, webhook_id: str) -> WebhookStatus | None:
-    """Read one webhook; None if there is none with this id."""
-    row = session.execute(_sights().where(Webhook.id == webhook_id)).one_or_none()
-    if row is None:
-        return None
-    webhook, owner, over = row
-    return WebhookStatus(webhook, owner, over)
+    """Return the webhook with this id, or None."""
+    row = session.execute(_status_query().where(Webhook.id == webhook_id)).one_or_none()
+    return None if row is None else WebhookStatus(*row)
 
 
 def replay(session: Session, webhook_ids: Sequence[str], *, now: Moment) -> list[str]:
-    """Deliver these again, now and with a fresh run of tries; give the ids of those that exist."""
+    """Schedule these webhooks for delivery now, with a new retry schedule; return the ids that exist."""
     return _replay(session, Webhook.id.in_(webhook_ids), now=now)
 
 
 def replay_failed(session: Session, *, workspace_id: str | None, since: datetime, now: Moment) -> list[str]:
-    """Deliver again what failed of the jobs that were over since then; give the ids."""
-    over = select(Job.id).where(Job.finished_at >= since)
+    """Replay the failed webhooks of jobs finished since then, and return their ids."""
+    finished = select(Job.id).where(Job.finished_at >= since)
     if workspace_id is not None:
-        over = over.where(Job.workspace_id == workspace_id)
-    return _replay(session, Webhook.job_id.in_(over) & _failed(), now=now)
+        finished = finished.where(Job.workspace_id == workspace_id)
+    return _replay(session, Webhook.job_id.in_(finished) & _failed(), now=now)
 
 
-def _sights() -> Select[Webhook, str, datetime | None]:
+def _status_query() -> Select[Webhook, str, datetime | None]:
     return select(Webhook, Job.workspace_id, Job.finished_at).join(Job)
 
 
 def _failed() -> ColumnElement[bool]:
-    """Given up, or tried in vain and waiting for the next try."""
-    in_vain = exists().where(WebhookAttempt.webhook_id == Webhook.id, WebhookAttempt.error.is_not(None))
-    return Webhook.delivered_at.is_(None) & (Webhook.next_at.is_(None) | in_vain)
+    """Return the condition for webhooks that are given up, or waiting after a failed attempt."""
+    has_failed_attempt = exists().where(
+        WebhookAttempt.webhook_id == Webhook.id, WebhookAttempt.error.is_not(None)
+    )
+    return Webhook.delivered_at.is_(None) & (Webhook.next_at.is_(None) | has_failed_attempt)
 
 
-def _replay(session: Session, chosen: ColumnElement[bool], *, now: Moment) -> list[str]:
-    """Start over. The webhook's id stays, so that a receiver who has it already can tell."""
+def _replay(session: Session, condition: ColumnElement[bool], *, now: Moment) -> list[str]:
+    """Reset the delivery state. The id stays, so that the receiver can detect a duplicate."""
     replayed = session.scalars(
         update(Webhook)
-        .where(chosen)
+        .where(condition)
         .values(attempts=0, next_at=now, published_at=None, delivered_at=None)
         .returning(Webhook.id)
         .execution_options(synchronize_session=False)

@@ -1,7 +1,7 @@
-"""Attempts to deliver a webhook: the log that tells an operator who was told what, and when.
+"""Log of attempts to deliver a webhook, for operators.
 
-An attempt is written before the post and completed after it. One that was never completed is lost: its
-worker died with the request open, and whether the receiver took it nobody knows.
+An attempt is inserted before the POST and completed after it. An attempt that was never completed is lost:
+its worker died during the request, and whether the receiver accepted it is unknown.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from app.infra.db import Base
 
 RETENTION = timedelta(days=30)
 LEASE = timedelta(seconds=20)
-"""Longer than an attempt can take; after it, an attempt without an end is lost and the next may begin."""
+"""Longer than an attempt can take. Then an uncompleted attempt is lost and the next may start."""
 
 
 class AttemptState(StrEnum):
-    """What is known of an attempt."""
+    """The state of an attempt."""
 
     RUNNING = "running"
     LOST = "lost"
@@ -31,10 +31,10 @@ class AttemptState(StrEnum):
 
 
 class WebhookAttempt(Base):
-    """One post of a webhook; `latency_ms` is null until it is over.
+    """One POST of a webhook; `latency_ms` is null until it is completed.
 
-    `status` is that of the receiver's answer, null if there was none; `error` says in a word why the attempt
-    failed, null if it did not.
+    `status` is the HTTP status of the response, null without a response; `error` is a code for the reason of
+    a failure, null on success.
     """
 
     __tablename__ = "webhook_attempts"
@@ -48,7 +48,7 @@ class WebhookAttempt(Base):
 
 
 def start(session: Session, webhook_id: str, *, now: Moment) -> str:
-    """Write down that an attempt begins; give its id."""
+    """Insert a running attempt and return its id."""
     attempt = WebhookAttempt(id=new_id("wha"), webhook_id=webhook_id, attempted_at=now)
     session.add(attempt)
     session.flush()
@@ -58,7 +58,7 @@ def start(session: Session, webhook_id: str, *, now: Moment) -> str:
 def complete(
     session: Session, attempt_id: str, *, status: int | None, error: str | None, latency_ms: int
 ) -> None:
-    """Write down how the attempt ended."""
+    """Store the result of the attempt."""
     session.execute(
         update(WebhookAttempt)
         .where(WebhookAttempt.id == attempt_id)
@@ -66,19 +66,19 @@ def complete(
     )
 
 
-def of_webhook(session: Session, webhook_id: str) -> list[WebhookAttempt]:
-    """List a webhook's attempts, oldest first, as far as they are kept."""
+def list_for_webhook(session: Session, webhook_id: str) -> list[WebhookAttempt]:
+    """Return a webhook's stored attempts, oldest first."""
     query = select(WebhookAttempt).where(WebhookAttempt.webhook_id == webhook_id)
     return list(session.scalars(query.order_by(WebhookAttempt.attempted_at, WebhookAttempt.id)))
 
 
 def state(attempt: WebhookAttempt, *, now: datetime) -> AttemptState:
-    """Tell what is known of the attempt."""
+    """Return the state of the attempt."""
     if attempt.latency_ms is None:
         return AttemptState.RUNNING if now < attempt.attempted_at + LEASE else AttemptState.LOST
     return AttemptState.DELIVERED if attempt.error is None else AttemptState.FAILED
 
 
-def forget(session: Session, *, now: Moment) -> None:
-    """Drop attempts that are older than they need be kept."""
+def purge_expired(session: Session, *, now: Moment) -> None:
+    """Delete attempts older than RETENTION."""
     session.execute(delete(WebhookAttempt).where(WebhookAttempt.attempted_at < now - RETENTION))

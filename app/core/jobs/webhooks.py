@@ -1,7 +1,7 @@
-"""Webhooks: who wants to be told when a job is over, and how far telling them has come.
+"""Webhooks: URLs notified when a job finishes, and the state of their delivery.
 
-A row waits until its job is over, whatever ends it; so nothing that ends a job needs to know of webhooks.
-Then it is taken (a message is sent), begun (a worker posts it) and finished, or begun again.
+A row becomes due when its job finishes, so code that ends jobs does not depend on webhooks. Then it is
+claimed (a message is published), begun (a worker posts it), and finished or retried.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from app.infra.database_clock import Moment, column
 from app.infra.db import Base, insert
 from app.settings import load
 
-# Standard Webhooks specification, "Deliverability and reliability": its example schedule, three days long,
-# with "some level of random jitter". A fifth either way spreads a crowd and keeps the schedule what it is.
+# The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
+# days, with "some level of random jitter"; 20 % either way avoids bursts and keeps the schedule recognisable.
 RETRY_SCHEDULE = tuple(
     timedelta(seconds=seconds) for seconds in (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 )
 JITTER = 0.2
-MAX_RETRY_AFTER_SECONDS = 86_400.0  # seconds
+MAX_RETRY_AFTER_SECONDS = 86_400.0
 REPUBLISH_AFTER = timedelta(minutes=1)
-"""After this long, a message that no worker has taken up is taken for lost."""
+"""Age after which a message that no worker has processed is considered lost."""
 BATCH = 50
 
 OK = range(200, 300)
@@ -45,10 +45,10 @@ _WAITING = text("delivered_at IS NULL")
 
 
 class Webhook(Base):
-    """One address to be told of one job's end; `next_at` is when to try (again), null when given up.
+    """A URL to notify when a job finishes; `next_at` is the time of the next attempt, null when given up.
 
-    While a worker posts it, `next_at` is when another may. `published_at` is when the workers were last sent
-    a message about it, null when it is time for the next. `attempts` counts those of the present run.
+    While a worker posts it, `next_at` is the end of that worker's lease. `published_at` is when its message
+    was last published, null if the next one is due. `attempts` counts attempts since creation or replay.
     """
 
     __tablename__ = "webhooks"
@@ -69,9 +69,9 @@ class Webhook(Base):
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What to post, where, and the secret and time (`at`) it is signed with.
+    """The payload and URL of an attempt, and the secret and time (`signed_at`) of its signature.
 
-    `until` is when another worker may post it, null if this is the last attempt.
+    `lease_until` is when another worker may post it; None if this is the last attempt.
     """
 
     id: str
@@ -79,13 +79,13 @@ class Delivery:
     url: str
     payload: dict[str, Any]
     secret: str
-    at: datetime
-    until: datetime | None
+    signed_at: datetime
+    lease_until: datetime | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptResult:
-    """How an attempt ended: the answer's status, or why there is none; `retry_after` is in seconds."""
+    """Result of an attempt: the response status, or the error without one; `retry_after` is in seconds."""
 
     status: int | None = None
     error: str | None = None
@@ -94,7 +94,7 @@ class AttemptResult:
 
 
 def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> None:
-    """Tell this address when the job is over; nothing if there is no address, or it is promised already."""
+    """Subscribe the URL, if any, to the end of the job. Does nothing if it is subscribed already."""
     if url is not None:
         values = {"id": new_id("whk"), "job_id": job.id, "url": url}
         session.execute(
@@ -105,32 +105,32 @@ def subscribe(session: Session, job: Job, url: str | None, *, now: Moment) -> No
 
 
 def any_due(session: Session, *, now: Moment) -> bool:
-    """Tell whether somebody waits to be told."""
+    """Return whether any webhook is due."""
     return session.scalar(select(Webhook.id).join(Job).where(_due(now)).limit(1)) is not None
 
 
 def claim_due(session: Session, *, now: Moment) -> list[str]:
-    """Mark what is due as sent to the workers, and give the ids."""
+    """Mark the due webhooks as published and return their ids."""
     query = select(Webhook).join(Job).where(_due(now)).order_by(Webhook.next_at).limit(BATCH)
-    taken = []
+    claimed = []
     for webhook in session.scalars(query.with_for_update(skip_locked=True, of=Webhook)):
         webhook.published_at = now
-        taken.append(webhook.id)
+        claimed.append(webhook.id)
     session.flush()
-    return taken
+    return claimed
 
 
 def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
-    """Begin an attempt, and give what is to be posted.
+    """Start an attempt and return what to post.
 
-    None if it is not due: taken by somebody, given up, or no more. So a message that comes twice, or late,
-    does no harm. The last attempt has none after it, even if its worker is lost.
+    Return None if the webhook is not due: leased by another worker, delivered, given up or deleted. Duplicate
+    and late messages are therefore harmless. The last attempt is not repeated, even if its worker is lost.
     """
-    more = case((Webhook.attempts < len(RETRY_SCHEDULE), now + LEASE), else_=None)
+    next_at = case((Webhook.attempts < len(RETRY_SCHEDULE), now + LEASE), else_=None)
     row = session.execute(
         update(Webhook)
         .where(Webhook.id == webhook_id, Webhook.delivered_at.is_(None), Webhook.next_at <= now)
-        .values(attempts=Webhook.attempts + 1, next_at=more, published_at=None)
+        .values(attempts=Webhook.attempts + 1, next_at=next_at, published_at=None)
         .returning(Webhook.job_id, Webhook.url, Webhook.next_at, column(now).label("at"))
         .execution_options(synchronize_session=False)
     ).one_or_none()
@@ -146,15 +146,15 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
     return Delivery(webhook_id, attempt_id, row.url, payload, secret(job.workspace_id), row.at, row.next_at)
 
 
-def finish(session: Session, delivery: Delivery, ending: AttemptResult, *, now: Moment) -> None:
-    """Write down how the attempt ended, and when the next is due, if any.
+def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: Moment) -> None:
+    """Store the result of the attempt and schedule the next, if any.
 
-    Whoever took longer than the lease allows may still say that it was delivered, but no more when to try.
+    After its lease expires a worker may still record success, but no longer schedules the retry.
     """
-    delivered = ending.status in OK
-    error = ending.error or (None if delivered else "http_status")
+    delivered = result.status in OK
+    error = result.error or (None if delivered else "http_status")
     webhook_attempts.complete(
-        session, delivery.attempt_id, status=ending.status, error=error, latency_ms=ending.latency_ms
+        session, delivery.attempt_id, status=result.status, error=error, latency_ms=result.latency_ms
     )
     query = select(Webhook).where(Webhook.id == delivery.id).with_for_update()
     webhook = session.scalar(query.execution_options(populate_existing=True))
@@ -163,14 +163,14 @@ def finish(session: Session, delivery: Delivery, ending: AttemptResult, *, now: 
     if delivered:
         webhook.delivered_at = now
         webhook.next_at = None
-    elif webhook.next_at == delivery.until:
-        pause = _retry_delay(webhook.attempts, ending)
-        webhook.next_at = None if pause is None else now + pause
+    elif webhook.next_at == delivery.lease_until:
+        delay = _retry_delay(webhook.attempts, result)
+        webhook.next_at = None if delay is None else now + delay
     session.flush()
 
 
 def secret(workspace_id: str) -> str:
-    """Give the workspace's secret, as Standard Webhooks writes it; it follows from SECRET_KEY."""
+    """Return the workspace's secret in the format of Standard Webhooks, derived from SECRET_KEY."""
     key = hmac.digest(load().secret_key.encode(), f"webhook\0{workspace_id}".encode(), hashlib.sha256)
     return f"whsec_{base64.b64encode(key).decode()}"
 
@@ -180,14 +180,14 @@ def _due(now: Moment) -> ColumnElement[bool]:
     return Webhook.delivered_at.is_(None) & (Webhook.next_at <= now) & unsent & Job.finished_at.is_not(None)
 
 
-def _retry_delay(attempts: int, ending: AttemptResult) -> timedelta | None:
-    """Tell how long to wait after so many attempts; None to give up: they are spent, or it is gone for good.
+def _retry_delay(attempts: int, result: AttemptResult) -> timedelta | None:
+    """Return the delay before the next attempt, or None to give up (no attempts remain, or 410 Gone).
 
-    A receiver that says when to come back (RFC 9110, section 10.2.3) is not asked earlier, within a day.
+    The receiver's Retry-After (RFC 9110, section 10.2.3) is respected up to one day.
     """
-    if ending.status == GONE or attempts > len(RETRY_SCHEDULE):
+    if result.status == GONE or attempts > len(RETRY_SCHEDULE):
         return None
-    pause = RETRY_SCHEDULE[attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- jitter
-    if ending.status not in THROTTLED or ending.retry_after is None:
-        return pause
-    return max(pause, timedelta(seconds=min(ending.retry_after, MAX_RETRY_AFTER_SECONDS)))
+    delay = RETRY_SCHEDULE[attempts - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 -- jitter
+    if result.status not in THROTTLED or result.retry_after is None:
+        return delay
+    return max(delay, timedelta(seconds=min(result.retry_after, MAX_RETRY_AFTER_SECONDS)))

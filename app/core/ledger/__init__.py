@@ -1,0 +1,1 @@
+"""Credits, and what each workspace has paid for."""

@@ -1,4 +1,4 @@
-"""Credits: an append-only ledger; every balance is the sum of its rows."""
+"""Credits: an append-only ledger. A workspace's balance is the sum of its entries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _CLOSE = text("kind IN ('settle', 'release')")
 
 
 class LedgerEntry(Base):
-    """One movement of credits, never changed: what it adds to each of the workspace's three figures.
+    """An immutable movement of credits: the amounts added to a workspace's available, held and spent credits.
 
-    A job has at most one hold and at most one close (settle or release): the indexes say so. A refund comes
-    after, at most one for each reveal that the job made: the reveal's own row says so.
+    A job has at most one hold and at most one close (settle or release), enforced by unique indexes. Each
+    reveal of the job can be refunded once, enforced by the row of the reveal.
     """
 
     __tablename__ = "ledger"
@@ -42,16 +42,16 @@ class LedgerEntry(Base):
 
 
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
-    """Give the workspace credits; the amount is positive."""
+    """Add a positive amount of credits to the workspace and return its balance."""
     _move(session, workspace_id, "grant", available=amount, reason=reason, now=now)
     return balance(session, workspace_id)
 
 
 def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: Moment) -> None:
-    """Set credits aside for a job; a hold of nothing leaves no trace.
+    """Reserve credits for a job. An amount of 0 writes no entry.
 
     Raises:
-        InsufficientCredits: the workspace has fewer.
+        InsufficientCredits: the workspace has fewer available.
 
     """
     if amount and not _move(
@@ -61,10 +61,10 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
 
 
 def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *, now: Moment) -> int:
-    """Set aside as much of the amount as the workspace has; give how much that is.
+    """Reserve as much of the amount as the workspace has available; return the amount reserved.
 
-    Whoever adds a row that names the workspace shares its key, as does who added the job of this hold: the
-    lock lets them, or two who come at once would wait for each other.
+    FOR NO KEY UPDATE: inserts with a foreign key to the workspace take a key-share lock, so FOR UPDATE would
+    deadlock two concurrent requests.
     """
     available = session.scalar(
         select(Workspace.available).where(Workspace.id == workspace_id).with_for_update(key_share=True)
@@ -75,7 +75,7 @@ def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *,
 
 
 def close(session: Session, workspace_id: str, job_id: str, *, held: int, charged: int, now: Moment) -> None:
-    """Spend what the job is charged of what it held, and give the rest back: once, when the job ends."""
+    """Close the hold of a finished job: spend `charged` credits of it and release the rest."""
     if held:
         _move(
             session,
@@ -92,7 +92,7 @@ def close(session: Session, workspace_id: str, job_id: str, *, held: int, charge
 def refund(
     session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: Moment
 ) -> None:
-    """Give back what a job's reveal cost; the caller sees to it that this happens once."""
+    """Return the cost of a job's reveal to the workspace. The caller ensures that this happens once."""
     _move(
         session,
         workspace_id,
@@ -117,7 +117,7 @@ def _move(  # noqa: PLR0913 -- the columns of a row
     reason: str | None = None,
     now: Moment,
 ) -> bool:
-    """Change the figures and write the row that explains it, or neither; False if too little is available."""
+    """Update the balance and insert the entry; return False, with no change, if too little is available."""
     changed = session.execute(
         update(Workspace)
         .where(Workspace.id == workspace_id, Workspace.available + available >= 0)

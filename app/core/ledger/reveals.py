@@ -1,7 +1,7 @@
-"""What each workspace owns: fields of contacts, and every value it was given, each until it is refunded.
+"""What each workspace owns: fields of contacts and the values revealed to it, until they are refunded.
 
-Two contacts may have one address, since two profiles are two people. A value that the workspace owns costs
-nothing under any of them.
+Two contacts may have the same address, because two profiles are treated as two people. A value that the
+workspace owns is free under every contact.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from app.infra.db import Base, UtcDateTime, insert
 class Reveal(Base):
     """A contact's e-mails or phones (`field`: email or phone) that a workspace may see in full.
 
-    `credits` is what it cost; `refunded_at` when they were given back: since then it is not owned, and
-    revealing it again is charged again.
+    `credits` is the price paid. After `refunded_at` the field is no longer owned, and revealing it again is
+    charged again.
     """
 
     __tablename__ = "reveals"
@@ -59,11 +59,11 @@ class Reveal(Base):
 
 
 class RevealedValue(Base):
-    """An e-mail or phone that a workspace may see in full, whichever contact it is asked for under.
+    """An e-mail or phone that a workspace may see in full, under every contact that has it.
 
-    `contact_id` is the contact under which it was given first, and `job_id` the job that was charged then;
-    None if the value came to a contact that was owned already. Of two jobs that reveal one value at once, the
-    primary key lets one insert it, and only that one charges.
+    `contact_id` is the contact under which it was revealed first. `job_id` is the job that was charged; null
+    if the value was added to a field owned already. If two jobs reveal the same value concurrently, the
+    primary key lets one of them insert it, and only that one charges.
     """
 
     __tablename__ = "revealed_values"
@@ -81,8 +81,8 @@ class RevealedValue(Base):
 class Owned:
     """What a workspace owns of some contacts.
 
-    `fields` are pairs of contact id and field. `values` are pairs of field and value that it owns under any
-    contact, as far as these contacts have them.
+    `fields` are pairs of contact id and field. `values` are pairs of field and value: the contacts' values
+    that the workspace owns under any contact.
     """
 
     fields: frozenset[tuple[str, str]] = frozenset()
@@ -91,7 +91,7 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class RefundableCharge:
-    """What a reveal cost, and the job that was charged."""
+    """The price of a reveal and the job that was charged."""
 
     job_id: str
     credits: int
@@ -99,7 +99,7 @@ class RefundableCharge:
 
 _IDS: BindParameter[Any] = bindparam("contact_ids", expanding=True)
 _WORKSPACE: BindParameter[Any] = bindparam("workspace_id")
-# Values know their workspaces' reveals, not the other way round: this is what is needed of their tables.
+# Partial table definitions: the modules of e-mails and phones import this one, not the other way round.
 _VALUES = {
     field: table(
         name,
@@ -143,8 +143,8 @@ def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> 
     """Return what the workspace owns of these contacts, in one query."""
     if not contact_ids:
         return Owned()
-    asked = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
-    rows = session.execute(_OWNED, asked).all()
+    parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
+    rows = session.execute(_OWNED, parameters).all()
     return Owned(
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),
@@ -161,9 +161,9 @@ def claim(
     job_id: str,
     now: datetime,
 ) -> frozenset[str]:
-    """Insert the values as the workspace's and return those that it did not own; only they may be charged.
+    """Insert the values as owned by the workspace; return the new ones, the only ones that may be charged.
 
-    Of two transactions that claim one value, the second waits for the first.
+    If two transactions claim the same value, the second waits for the first.
     """
     shared = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
     shared |= {"job_id": job_id}
@@ -172,15 +172,15 @@ def claim(
     return frozenset(session.scalars(added.returning(RevealedValue.value)))
 
 
-def extend(session: Session, field: str, value_ids: Collection[str]) -> None:
-    """Insert the values, which have just been added, for whoever owns the field of their contacts."""
-    _own(session, field, _VALUES[field].c.id.in_(value_ids))
+def add_to_owners(session: Session, field: str, value_ids: Collection[str]) -> None:
+    """Insert newly stored values for each workspace that owns the field of their contacts."""
+    _insert_owned(session, field, _VALUES[field].c.id.in_(value_ids))
 
 
-def keep_shared(session: Session, contact_ids: Collection[str]) -> None:
-    """Move what was given under these contacts to others that have the same values, before these are deleted.
+def reassign_shared(session: Session, contact_ids: Collection[str]) -> None:
+    """Reassign revealed values of contacts about to be deleted to other contacts with the same values.
 
-    What a workspace paid for stays its own under whoever else has it.
+    A value that a workspace paid for remains owned under the other contacts.
     """
     for field, values in _VALUES.items():
         shared = and_(_value(field) == RevealedValue.value, values.c.contact_id.not_in(contact_ids))
@@ -197,14 +197,14 @@ def keep_shared(session: Session, contact_ids: Collection[str]) -> None:
         )
 
 
-def given_under(session: Session, workspace_id: str, field: str, value: str) -> str | None:
-    """Return the id of the contact under which the workspace was given the value first."""
+def first_contact_id(session: Session, workspace_id: str, field: str, value: str) -> str | None:
+    """Return the id of the contact under which the value was first revealed to the workspace."""
     row = session.get(RevealedValue, (workspace_id, field, value))
     return None if row is None else row.contact_id
 
 
-def _own(session: Session, field: str, added: ColumnElement[bool]) -> None:
-    """Insert these values for whoever owns the field of their contacts."""
+def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> None:
+    """Insert the matching values for each workspace that owns the field of their contacts."""
     values = _VALUES[field]
     owners = (
         select(
@@ -231,12 +231,12 @@ def record(
     price: int,
     now: datetime,
 ) -> bool:
-    """Write down that the workspace owns the field; False if it did before: then nothing may be charged.
+    """Insert the workspace's ownership of the field; return False, nothing to charge, if it owned it already.
 
-    On PostgreSQL this waits for a refund of the same reveal that is under way.
+    On PostgreSQL this waits for a concurrent refund of the same reveal.
     """
     paid = {"job_id": job_id, "credits": price, "created_at": now, "refunded_at": None}
-    written = session.execute(
+    inserted = session.execute(
         insert(session, Reveal)
         .values(workspace_id=workspace_id, contact_id=contact_id, field=field, **paid)
         .on_conflict_do_update(
@@ -246,11 +246,11 @@ def record(
         )
         .returning(Reveal.contact_id)
     )
-    return written.first() is not None
+    return inserted.first() is not None
 
 
 def lock(session: Session, contact_id: str, field: str, workspace_ids: Collection[str]) -> frozenset[str]:
-    """Lock these workspaces' reveals of the field; return the workspaces that paid for theirs."""
+    """Lock these workspaces' reveals of the field; return the ids of the workspaces that paid."""
     query = (
         select(Reveal.workspace_id, Reveal.credits)
         .where(
@@ -267,9 +267,10 @@ def lock(session: Session, contact_id: str, field: str, workspace_ids: Collectio
 def mark_refunded(
     session: Session, *, workspace_id: str, contact_id: str, field: str, since: datetime, now: datetime
 ) -> RefundableCharge:
-    """Mark the reveal, which cost something and was not refunded so far, as refunded; return what it cost.
+    """Mark a paid reveal as refunded and return its charge.
 
-    The caller has locked it (`lock`) and has seen that it is no older than `since`.
+    The caller has locked the reveal with `lock`, and checked that it is not refunded and not older than
+    `since`.
     """
     row = session.execute(
         update(Reveal)
@@ -285,17 +286,17 @@ def mark_refunded(
         .returning(Reveal.job_id, Reveal.credits)
         .execution_options(synchronize_session=False)
     ).one()
-    _disown(session, workspace_id, contact_id, field)
+    _delete_owned(session, workspace_id, contact_id, field)
     return RefundableCharge(row.job_id, row.credits)
 
 
-def _disown(session: Session, workspace_id: str, contact_id: str, field: str) -> None:
-    """Delete what the workspace was given under the contact, unless it owns another one that has it, too."""
-    given = delete(RevealedValue).where(
+def _delete_owned(session: Session, workspace_id: str, contact_id: str, field: str) -> None:
+    """Delete the values revealed under the contact, except those of other contacts owned by the workspace."""
+    statement = delete(RevealedValue).where(
         RevealedValue.workspace_id == workspace_id,
         RevealedValue.contact_id == contact_id,
         RevealedValue.field == field,
     )
-    gone = session.scalars(given.returning(RevealedValue.value)).all()
-    if gone:
-        _own(session, field, and_(_value(field).in_(gone), Reveal.workspace_id == workspace_id))
+    deleted = session.scalars(statement.returning(RevealedValue.value)).all()
+    if deleted:
+        _insert_owned(session, field, and_(_value(field).in_(deleted), Reveal.workspace_id == workspace_id))

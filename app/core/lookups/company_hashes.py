@@ -1,4 +1,4 @@
-"""Company hashes: companies named by the hash of their website or profile, or by its first digits."""
+"""Looks up companies by the SHA-256 of their website or LinkedIn page, or by a prefix of the hash."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.domain.email_patterns import patterns
 from app.domain.normal.hashes import HASH_DIGITS, hex_hash, parse_hash, prefix_bounds
 
 MIN_MATCHES = 32
-STEP_OF_MATCHES = 16
+MATCHES_STEP = 16
 MIN_BYTES = 8192
-STEP_OF_BYTES = 4096
+BYTES_STEP = 4096
 
 
 class HashKind(StrEnum):
-    """What was hashed."""
+    """The hashed value."""
 
     WEBSITE = "website"
     LINKEDIN = "linkedin"
@@ -35,15 +35,17 @@ _COLUMNS = {HashKind.WEBSITE: Company.domain_hash, HashKind.LINKEDIN: Company.li
 
 
 def first_known(session: Session, kind: HashKind, hashes: Sequence[str]) -> tuple[str, Company] | None:
-    """Give the first of these hashes, in hexadecimal, that a company has, and the company."""
+    """Return the first hexadecimal hash that belongs to a company, and the company; None if none does."""
     column = _COLUMNS[kind]
-    rows = session.execute(select(column, Company).where(column.in_([parse_hash(one) for one in hashes])))
+    rows = session.execute(
+        select(column, Company).where(column.in_([parse_hash(digits) for digits in hashes]))
+    )
     known = {hex_hash(digest): company for digest, company in rows if digest is not None}
-    return next(((one, known[one]) for one in hashes if one in known), None)
+    return next(((digits, known[digits]) for digits in hashes if digits in known), None)
 
 
 def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Answer `{kind, hashes}` with the first company known, `{kind, prefix}` with all in its range."""
+    """Return the first known company for `{kind, hashes}`, or all matches for `{kind, prefix}`."""
     kind = HashKind(request["kind"])
     if "prefix" in request:
         return by_prefix(session, kind, request["prefix"])
@@ -64,7 +66,7 @@ def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dic
 
 
 def email_pattern(session: Session, company: Company) -> dict[str, Any] | None:
-    """Give the form that the company's addresses follow, if enough of them are known."""
+    """Return the pattern of the company's addresses, or None if too few are known."""
     if company.domain is None:
         return None
     learned = patterns.learn(emails.pattern_counts(session, company.domain))
@@ -78,11 +80,11 @@ def email_pattern(session: Session, company: Company) -> dict[str, Any] | None:
 
 
 def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
-    """Give every company whose hash begins so, among made-up suffixes, in an answer of a round size.
+    """Return every company whose hash has the prefix, among random suffixes, in a response of rounded size.
 
-    Neither the number of matches nor the number of bytes tells how many companies there are: matches are a
-    multiple of 16 and at least 32, the answer's JSON a multiple of 4096 bytes and at least 8192. The padding
-    is random, so that compression does not undo it.
+    Neither the number of matches nor the number of bytes reveals the number of companies: matches are a
+    multiple of 16 and at least 32, the JSON is a multiple of 4096 bytes and at least 8192. The padding is
+    random, so that compression does not remove it.
     """
     column = _COLUMNS[kind]
     low, high = prefix_bounds(prefix)
@@ -100,14 +102,14 @@ def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
         for digest, company_id, name, domain in rows
         if digest is not None
     }
-    fitting = max(MIN_MATCHES, -(-len(matches) // STEP_OF_MATCHES) * STEP_OF_MATCHES)
-    while len(matches) < fitting:
+    target = max(MIN_MATCHES, -(-len(matches) // MATCHES_STEP) * MATCHES_STEP)
+    while len(matches) < target:
         matches.setdefault(secrets.token_hex(HASH_DIGITS // 2)[len(prefix) :], None)
     listed = [{"suffix": suffix, "company": company} for suffix, company in sorted(matches.items())]
     return _padded({"prefix": prefix, "matches": listed, "padding": ""})
 
 
-def _padded(answer: dict[str, Any]) -> dict[str, Any]:
-    size = len(json.dumps(answer))
-    whole = max(MIN_BYTES, -(-size // STEP_OF_BYTES) * STEP_OF_BYTES)
-    return answer | {"padding": secrets.token_hex((whole - size + 1) // 2)[: whole - size]}
+def _padded(response: dict[str, Any]) -> dict[str, Any]:
+    size = len(json.dumps(response))
+    target = max(MIN_BYTES, -(-size // BYTES_STEP) * BYTES_STEP)
+    return response | {"padding": secrets.token_hex((target - size + 1) // 2)[: target - size]}

@@ -1,4 +1,4 @@
-"""Rosters: who of a company's people may be listed, how many they are, and in which order."""
+"""The people of a company: filtered pages in a fixed order, and counts by department."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.domain import ids
 from app.domain.errors import InvalidValue
 from app.domain.findings import EmailStatus
 
-MAX_CHECKED = 500  # people of one company whose suppression is looked up for the counts
+MAX_CHECKED = 500  # people of one company checked for suppression before counting
 MAX_CURSOR_LENGTH = 1000
 SENIORITIES = (
     "founder",
@@ -49,7 +49,7 @@ HAS = tuple(_HAS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """Which of a company's people are wanted; `has` names fields of which something must be known."""
+    """A filter for a company's people; `has` lists fields (email, phone) that must have a usable value."""
 
     company_id: str
     department: str | None = None
@@ -57,57 +57,57 @@ class Filter:
     has: Collection[str] = ()
 
     def conditions(self, *, any_department: bool = False) -> ColumnElement[bool]:
-        """Give the filter in SQL."""
-        wanted: list[ColumnElement[bool]] = [Contact.company_id == self.company_id]
+        """Return the SQL condition."""
+        conditions: list[ColumnElement[bool]] = [Contact.company_id == self.company_id]
         if self.department is not None and not any_department:
-            wanted.append(Contact.department == self.department)
+            conditions.append(Contact.department == self.department)
         if self.seniority is not None:
-            wanted.append(Contact.seniority == self.seniority)
-        return and_(*wanted, *(_HAS[field] for field in sorted(self.has)))
+            conditions.append(Contact.seniority == self.seniority)
+        return and_(*conditions, *(_HAS[field] for field in sorted(self.has)))
 
 
 @dataclass(frozen=True, slots=True)
 class PageCursor:
-    """Where a page ends: the order's values of its last row."""
+    """The end of a page: the sort values of its last row."""
 
     rank: int
     name: str
     contact_id: str
 
     def cursor(self) -> str:
-        """Write the place as an opaque text."""
+        """Return the opaque form for callers."""
         raw = json.dumps([self.rank, self.name, self.contact_id]).encode()
         return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 
     @classmethod
     def parse(cls, cursor: str) -> PageCursor:
-        """Read a cursor back.
+        """Parse the opaque form.
 
         Raises:
-            InvalidValue: no page gave this cursor.
+            InvalidValue: the text is not a cursor.
 
         """
         try:
             padded = cursor[:MAX_CURSOR_LENGTH].encode("ascii") + b"=" * (-len(cursor) % 4)
             rank, name, contact_id = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-            sound = (
+            is_valid = (
                 type(rank) is int
                 and 0 <= rank <= len(SENIORITIES)
                 and name.encode().find(0) < 0
                 and ids.is_id(contact_id, "con")
             )
         except (ValueError, TypeError, AttributeError, RecursionError):
-            sound = False
-        if not sound:
-            raise InvalidValue("This is not a cursor that an answer gave as next_cursor.")
+            is_valid = False
+        if not is_valid:
+            raise InvalidValue("This is not a next_cursor value from a response.")
         return cls(rank, name, contact_id)
 
 
 def page(
-    session: Session, wanted: Filter, *, limit: int, after: PageCursor | None
+    session: Session, criteria: Filter, *, limit: int, after: PageCursor | None
 ) -> tuple[Sequence[Contact], PageCursor | None]:
-    """Give so many people, the most senior first, then by family name, and the place to go on from."""
-    query = select(Contact, _RANK, _NAME).where(wanted.conditions()).order_by(*_ORDER).limit(limit + 1)
+    """Return up to `limit` people, by seniority, then last name, and the cursor of the next page, if any."""
+    query = select(Contact, _RANK, _NAME).where(criteria.conditions()).order_by(*_ORDER).limit(limit + 1)
     if after is not None:
         query = query.where(tuple_(*_ORDER) > tuple_(after.rank, after.name, after.contact_id))
     rows = session.execute(query).all()
@@ -118,26 +118,26 @@ def page(
     return people, PageCursor(rank, name, last.id)
 
 
-def by_department(session: Session, workspace_id: str, wanted: Filter) -> dict[str | None, int]:
-    """Count the people in each department, the largest first; the filter's own department does not count.
+def by_department(session: Session, workspace_id: str, criteria: Filter) -> dict[str | None, int]:
+    """Return the number of people in each department, the largest first; the filter's department is ignored.
 
-    Suppressed people are left out where at most 500 people fit the filter; finding them among more would
-    cost more than the figure is worth, so there they are counted in.
+    Suppressed people are excluded if at most MAX_CHECKED people match the filter. For more people they are
+    included, because checking them would cost more than the exact count is worth.
     """
-    fitting = wanted.conditions(any_department=True)
+    condition = criteria.conditions(any_department=True)
     size = func.count().label("size")
-    rows = session.execute(select(Contact.department, size).where(fitting).group_by(Contact.department))
+    rows = session.execute(select(Contact.department, size).where(condition).group_by(Contact.department))
     counts: Counter[str | None] = Counter()
     for department, count in rows:
         counts[department] = count
     if counts.total() <= MAX_CHECKED:
-        counts -= _suppressed(session, workspace_id, fitting)
+        counts -= _suppressed(session, workspace_id, condition)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0] or "")))
 
 
-def _suppressed(session: Session, workspace_id: str, fitting: ColumnElement[bool]) -> Counter[str | None]:
+def _suppressed(session: Session, workspace_id: str, condition: ColumnElement[bool]) -> Counter[str | None]:
     if session.scalar(select(Suppression.digest).limit(1)) is None:
         return Counter()
-    people = session.scalars(select(Contact).where(fitting)).all()
+    people = session.scalars(select(Contact).where(condition)).all()
     held = contact_data.load(session, workspace_id, people)
     return Counter(contact.department for contact in people if held.is_suppressed(contact))

@@ -1,4 +1,4 @@
-"""What is known of a person, and handing it over: the only way an e-mail or phone leaves the database."""
+"""Discloses stored e-mails and phones to a workspace: the only code that reveals and charges."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from app.domain.records.verdict_ttl import is_fresh
 
 
 class ContactField(StrEnum):
-    """What a workspace can own of a contact."""
+    """A field of a contact that a workspace can own."""
 
     EMAIL = "email"
     PHONE = "phone"
 
 
 class MinStatus(StrEnum):
-    """The least a caller wants: a mailbox that exists, one whose host takes everything, or anything."""
+    """The minimum status: an existing mailbox, one on an accept-all host, or any that is not invalid."""
 
     VALID = "valid"
     ACCEPT_ALL = "accept_all"
@@ -55,7 +55,7 @@ ACCEPTED_STATUSES: dict[MinStatus, frozenset[str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRequest:
-    """What of a person is wanted: a field, its types, how good, and how old at most (None: as usual)."""
+    """A request for a field of a person: types, minimum status, and maximum age (None: the default)."""
 
     field: ContactField
     types: tuple[str, ...]
@@ -64,7 +64,7 @@ class FieldRequest:
 
     @classmethod
     def of(cls, field: ContactField, request: dict[str, Any]) -> FieldRequest:
-        """Read the wish back from a job's request."""
+        """Parse a job's request."""
         days = request.get("max_age_days")
         return cls(
             field=field,
@@ -74,21 +74,21 @@ class FieldRequest:
         )
 
     def accepts(self, kind: str, status: str) -> bool:
-        """Tell whether a value of this type and status is good enough."""
+        """Return whether a value of this type and status satisfies the request."""
         return kind in self.types and status in ACCEPTED_STATUSES[self.min_status]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownPerson:
-    """What is stored of a person; `said` are the caller's words, `subject` is what providers are asked by.
+    """What is stored of a person; `provided` is the caller's subject, `subject` the one sent to providers.
 
-    The subject is what is stored of the contact, under its id, and nothing that the caller said beside it.
-    It has no id where its answers may not be about the contact: if no name is stored it has the caller's, and
-    if no contact is stored it is the caller's words.
+    `subject` contains only stored facts of the contact, and its id. The id is missing if a reply might be
+    about another person: if no name is stored, the subject has the caller's name, and if no contact is
+    stored, it is the caller's subject.
 
-    `good` says that something fresh is there that fulfils the wish, `stored` that something of any age is.
-    `country` is the ISO country where the person likely is, None if nothing tells. `unverified` are stored
-    addresses of a type that is wanted, whose host nobody has asked.
+    `good` is whether a fresh value satisfies the request, `stored` whether a value of any age does.
+    `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
+    requested type that have not been verified.
     """
 
     provided: Subject
@@ -107,41 +107,47 @@ def assess(
     session: Session,
     workspace_id: str,
     subject: Subject,
-    wish: FieldRequest,
+    field_request: FieldRequest,
     *,
     usual_age: timedelta,
     now: datetime,
 ) -> KnownPerson:
-    """Find the person and see whether what is stored fulfils the wish.
+    """Match the subject to a contact and return whether its stored values satisfy the request.
 
     Raises:
-        ContactNotFound: the subject gives a contact id that does not exist.
+        ContactNotFound: the subject has a contact id that does not exist.
 
     """
-    match, held = find(session, workspace_id, subject)
-    contact = _of_remembered(match, held, wish) if match.remembered else match.contact
-    values = _values(held, contact.id, wish) if contact else []
-    owned = contact is not None and _owns(held, contact.id, wish, values)
-    asked = subject if contact is None or match.remembered else _stored_facts(subject, contact, match, held)
+    match, data = find(session, workspace_id, subject)
+    contact = _best_remembered(match, data, field_request) if match.remembered else match.contact
+    values = _values(data, contact.id, field_request) if contact else []
+    owned = contact is not None and _owns(data, contact.id, field_request, values)
+    provider_subject = (
+        subject if contact is None or match.remembered else _stored_facts(subject, contact, match, data)
+    )
     return KnownPerson(
         provided=subject,
-        subject=asked,
+        subject=provider_subject,
         contact=contact,
-        suppressed=any(held.is_suppressed(one, subject) for one in match.remembered or (contact,)),
+        suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
         owned=owned,
-        good=_is_any_fresh(values, wish, usual_age, now=now) if wish.max_age or not owned else bool(values),
+        good=_is_any_fresh(values, field_request, usual_age, now=now)
+        if field_request.max_age or not owned
+        else bool(values),
         stored=bool(values),
-        patterns=tuple(emails.pattern_counts(session, asked.company_domain)) if asked.company_domain else (),
-        country=_country(match) or country_of(asked.company_domain),
-        unverified=_unverified(held, contact.id, wish) if contact else (),
+        patterns=tuple(emails.pattern_counts(session, provider_subject.company_domain))
+        if provider_subject.company_domain
+        else (),
+        country=_country(match) or country_of(provider_subject.company_domain),
+        unverified=_unverified(data, contact.id, field_request) if contact else (),
     )
 
 
 def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, ContactData]:
-    """Find whom the subject means, and what is stored of them.
+    """Return the match of the subject and the data of the matched contacts.
 
     Raises:
-        ContactNotFound: the subject gives a contact id that does not exist.
+        ContactNotFound: the subject has a contact id that does not exist.
 
     """
     match = contact_matching.find(session, subject, workspace_id=workspace_id)
@@ -152,22 +158,22 @@ def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, 
 
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:
-    """Return everything that names the person: what the caller said and what is stored."""
-    said = contact_data.given_identifiers(known.provided)
+    """Return all identifiers of the person, given by the caller and stored."""
+    given = contact_data.given_identifiers(known.provided)
     if known.contact is None:
-        return said
-    held = contact_data.load(session, workspace_id, [known.contact])
-    return [*said, *contact_data.stored_identifiers(known.contact, held.emails, held.phones)]
+        return given
+    data = contact_data.load(session, workspace_id, [known.contact])
+    return [*given, *contact_data.stored_identifiers(known.contact, data.emails, data.phones)]
 
 
 def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
-    """Tell whether the contact is on the suppression list by now."""
+    """Return whether the contact is currently suppressed."""
     return contact_data.load(session, workspace_id, [contact]).is_suppressed(contact)
 
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """Values that are given away, in contract 2.7's shape, best first, and what they cost."""
+    """The disclosed values in the shape of contract 2.7, best first, and their charge."""
 
     contact_id: str
     values: list[dict[str, Any]]
@@ -181,37 +187,39 @@ def disclose(
     workspace_id: str,
     job_id: str,
     contact: Contact,
-    wish: FieldRequest,
+    field_request: FieldRequest,
     price: int,
     now: datetime,
     budget: int | None = None,
 ) -> Disclosure | None:
-    """Return the values that fulfil the wish, and insert what the workspace owns from now on.
+    """Return the values that satisfy the request and record the workspace's ownership of them.
 
-    None if nothing stored fulfils it, or the contact has been suppressed meanwhile. The price is charged if
-    one of the values is new to the workspace, under this contact and any other; with a smaller `budget` only
-    what it owns is given. What is older than usual still does, where nobody knows better; what is older than
-    was asked for is given only to who owns it.
+    Return None if no stored value satisfies it or the contact has been suppressed. The price is charged if
+    the workspace does not own one of the values yet, under any contact; if `budget` is below the price, only
+    owned values are returned. Values older than the default age are returned; values older than the requested
+    `max_age` are returned only to a workspace that owns them.
     """
-    held = contact_data.load(session, workspace_id, [contact])
-    if held.is_suppressed(contact):
+    data = contact_data.load(session, workspace_id, [contact])
+    if data.is_suppressed(contact):
         return None
-    values = _values(held, contact.id, wish)
-    is_owned = _owns(held, contact.id, wish, values)
+    values = _values(data, contact.id, field_request)
+    is_owned = _owns(data, contact.id, field_request, values)
     if not is_owned and budget is not None and price > budget:
-        values = [row for row in values if held.owns(row)]
+        values = [row for row in values if data.owns(row)]
         is_owned = True
-    if not _is_any_since(values, now - wish.max_age if wish.max_age and not is_owned else None):
+    if not _is_any_since(
+        values, now - field_request.max_age if field_request.max_age and not is_owned else None
+    ):
         return None
-    job = _Job(workspace_id, job_id, price, now)
-    charge = 0 if is_owned else _buy(session, job, contact.id, wish.field, values, held)
-    shown = [_object(wish.field, row, primary=index == 0) for index, row in enumerate(values)]
+    job = _Purchase(workspace_id, job_id, price, now)
+    charge = 0 if is_owned else _charge(session, job, contact.id, field_request.field, values, data)
+    shown = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
     return Disclosure(contact.id, shown, charge=charge or 0, already_owned=charge is None or is_owned)
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
-    """Who pays for what is handed over, how much, and when."""
+class _Purchase:
+    """The job that is charged, the price, and the time."""
 
     workspace_id: str
     job_id: str
@@ -219,36 +227,40 @@ class _Job:
     now: datetime
 
 
-def _buy(  # noqa: PLR0917 -- what `hand_over` was given and has read
+def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
     session: Session,
-    job: _Job,
+    job: _Purchase,
     contact_id: str,
     field: ContactField,
     values: Sequence[EmailRow | PhoneRow],
-    held: ContactData,
+    data: ContactData,
 ) -> int | None:
-    """Return the price, or None if another job of the workspace has just bought the same values.
+    """Return the price, or None if a concurrent job of the workspace has paid for the same values.
 
-    Only who inserts a value that the workspace did not own pays, and owns the contact's field.
+    Only the job that inserts a value not owned before pays, and acquires the contact's field.
     """
-    about: dict[str, Any] = {"workspace_id": job.workspace_id, "contact_id": contact_id, "field": field.value}
-    about |= {"job_id": job.job_id, "now": job.now}
-    if not reveals.claim(session, values=[contact_data.value_of(row) for row in values], **about):
+    ownership: dict[str, Any] = {
+        "workspace_id": job.workspace_id,
+        "contact_id": contact_id,
+        "field": field.value,
+    }
+    ownership |= {"job_id": job.job_id, "now": job.now}
+    if not reveals.claim(session, values=[contact_data.value_of(row) for row in values], **ownership):
         return None
-    if not reveals.record(session, price=job.price, **about):
+    if not reveals.record(session, price=job.price, **ownership):
         return None
-    stored: Sequence[EmailRow | PhoneRow] = _stored(held, contact_id, field)
+    stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):
-        reveals.claim(session, values=[contact_data.value_of(row) for row in stored], **about)
+        reveals.claim(session, values=[contact_data.value_of(row) for row in stored], **ownership)
     return job.price
 
 
 def _owns(
-    held: ContactData, contact_id: str, wish: FieldRequest, values: Sequence[EmailRow | PhoneRow]
+    data: ContactData, contact_id: str, field_request: FieldRequest, values: Sequence[EmailRow | PhoneRow]
 ) -> bool:
-    """Return whether there is nothing to pay: the field is owned, or every value that fulfils the wish."""
-    is_field_owned = (contact_id, wish.field.value) in held.owned.fields
-    return is_field_owned or (bool(values) and all(map(held.owns, values)))
+    """Return whether the workspace owns the field, or every value that satisfies the request."""
+    is_field_owned = (contact_id, field_request.field.value) in data.owned.fields
+    return is_field_owned or (bool(values) and all(map(data.owns, values)))
 
 
 def _object(field: ContactField, row: Any, *, primary: bool) -> dict[str, Any]:  # noqa: ANN401 -- a row of either table
@@ -259,26 +271,26 @@ def _object(field: ContactField, row: Any, *, primary: bool) -> dict[str, Any]: 
     )
 
 
-def _values(held: ContactData, contact_id: str, wish: FieldRequest) -> list[EmailRow | PhoneRow]:
-    rows = _stored(held, contact_id, wish.field)
+def _values(data: ContactData, contact_id: str, field_request: FieldRequest) -> list[EmailRow | PhoneRow]:
+    rows = _stored(data, contact_id, field_request.field)
     return sorted(
-        (row for row in rows if wish.accepts(row.type, row.status)), key=representations.quality_key
+        (row for row in rows if field_request.accepts(row.type, row.status)), key=representations.quality_key
     )
 
 
-def _stored(held: ContactData, contact_id: str, field: ContactField) -> Sequence[EmailRow | PhoneRow]:
+def _stored(data: ContactData, contact_id: str, field: ContactField) -> Sequence[EmailRow | PhoneRow]:
     stored: Mapping[str, Sequence[EmailRow | PhoneRow]] = (
-        held.emails if field is ContactField.EMAIL else held.phones
+        data.emails if field is ContactField.EMAIL else data.phones
     )
     return stored.get(contact_id, ())
 
 
 def _is_any_fresh(
-    values: Sequence[EmailRow | PhoneRow], wish: FieldRequest, usual_age: timedelta, *, now: datetime
+    values: Sequence[EmailRow | PhoneRow], field_request: FieldRequest, usual_age: timedelta, *, now: datetime
 ) -> bool:
-    """Tell whether a value is as young as was asked for, or else as its kind of verdict holds."""
-    if wish.max_age or wish.field is ContactField.PHONE:
-        return _is_any_since(values, now - (wish.max_age or usual_age))
+    """Return whether any value is younger than max_age or, without one, than its verdict's lifetime."""
+    if field_request.max_age or field_request.field is ContactField.PHONE:
+        return _is_any_since(values, now - (field_request.max_age or usual_age))
     return any(
         is_fresh(EmailStatus(row.status), row.verified_at or row.last_seen_at, usual_age, now=now)
         for row in values
@@ -289,58 +301,58 @@ def _is_any_since(values: Sequence[EmailRow | PhoneRow], oldest: datetime | None
     return any(oldest is None or (row.verified_at or row.last_seen_at) >= oldest for row in values)
 
 
-def _unverified(held: ContactData, contact_id: str, wish: FieldRequest) -> tuple[FoundEmail, ...]:
-    """Return the addresses that a verification may make good, as they were first told.
+def _unverified(data: ContactData, contact_id: str, field_request: FieldRequest) -> tuple[FoundEmail, ...]:
+    """Return the addresses that a verification could make usable, as their first source reported them.
 
-    One that the workspace itself reported is left to the next round of verifications: what it said of the
-    address must not be stored as what a provider said.
+    An address with a bounce reported by this workspace is left to the scheduled verification: the workspace's
+    report must not be stored as a provider's status.
     """
-    if wish.field is not ContactField.EMAIL:
+    if field_request.field is not ContactField.EMAIL:
         return ()
     return tuple(
         emails.as_found(row)
-        for row in held.emails.get(contact_id, ())
+        for row in data.emails.get(contact_id, ())
         if not isinstance(row, BouncedEmail)
-        and row.type in wish.types
+        and row.type in field_request.types
         and row.verified_at is None
         and row.status in _UNVERIFIED
     )
 
 
 def _country(match: Match) -> str | None:
-    """Give where the person is, or else their company."""
-    stored = (match.contact, match.company)
-    return next((one.country for one in stored if one is not None and one.country), None)
+    """Return the country of the person, or else of their company."""
+    records = (match.contact, match.company)
+    return next((record.country for record in records if record is not None and record.country), None)
 
 
-def _of_remembered(match: Match, held: ContactData, wish: FieldRequest) -> Contact | None:
-    """Return the contact under which the workspace has what it wants, or else one that has it; else None.
+def _best_remembered(match: Match, data: ContactData, field_request: FieldRequest) -> Contact | None:
+    """Return the remembered contact that satisfies the request, preferably one owned; None if none does.
 
-    What a workspace was given for its words may be several contacts, each for another field.
+    The same request may have led to several contacts, each for another field.
     """
 
     def rank(contact: Contact) -> int:
-        values = _values(held, contact.id, wish)
+        values = _values(data, contact.id, field_request)
         if not values:
-            return 1 if _unverified(held, contact.id, wish) else 0
-        return 3 if _owns(held, contact.id, wish, values) else 2
+            return 1 if _unverified(data, contact.id, field_request) else 0
+        return 3 if _owns(data, contact.id, field_request, values) else 2
 
     best = max(match.remembered, key=rank)
     return best if rank(best) else None
 
 
-def _stored_facts(subject: Subject, contact: Contact, match: Match, held: ContactData) -> Subject:
-    """Return what a provider may be asked by: what is stored of the contact, and nothing the caller said.
+def _stored_facts(subject: Subject, contact: Contact, match: Match, data: ContactData) -> Subject:
+    """Return the subject to send to providers: stored facts of the contact, nothing from the caller.
 
-    The contact's e-mail or phone is among it if the caller named the contact by it, or if there is neither a
-    profile nor a name at a company. So what the provider says is about this contact, whoever asks. Where no
-    name is stored, the caller's is sent, without the contact's id: the provider may go by that name alone.
+    The contact's e-mail or phone is included if the caller identified the contact by it, or if neither a
+    profile nor a name with a company is stored. The reply is then about this contact for every workspace.
+    If no name is stored, the caller's name is sent without the contact id: the provider may use it alone.
     """
     company = match.company
     exact = {key: getattr(subject, key) for key in ("email", "phone") if key in match.matched_on}
     if not (exact or contact.linkedin_url or (contact.full_name and company)):
-        emails = sorted(held.emails.get(contact.id, ()), key=representations.quality_key)
-        phones = sorted(held.phones.get(contact.id, ()), key=representations.quality_key)
+        emails = sorted(data.emails.get(contact.id, ()), key=representations.quality_key)
+        phones = sorted(data.phones.get(contact.id, ()), key=representations.quality_key)
         exact = {"email": emails[0].email} if emails else {"phone": phones[0].e164} if phones else {}
     return Subject(
         contact_id=contact.id if contact.full_name or not subject.name else None,

@@ -1,4 +1,4 @@
-"""Enrichments: what a list of people or companies may cost, before anybody is asked."""
+"""Estimates the cost of an enrichment from stored data, before any provider is called."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_FIELD_REQUESTS = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Credits an enrichment costs at least and at most; how many items cost nothing, and why."""
+    """Minimum and maximum cost in credits, and the number of items that cost nothing, by reason."""
 
     credits_min: int = 0
     credits_max: int = 0
@@ -46,55 +46,61 @@ def estimate(
     settings: Settings,
     now: datetime,
 ) -> Estimate:
-    """Add up what the items may cost; `requests` are those of the job's items.
+    """Return the estimated cost of the items; `requests` are the requests of the job's items.
 
-    Who is named twice is paid once.
+    A person who occurs twice is charged once.
     """
     least = most = owned = suppressed = ineligible = 0
     counted: set[str] = set()
-    wishes = [wish for field, wish in DEFAULT_FIELD_REQUESTS.items() if field.value in fields]
+    field_requests = [
+        field_request for field, field_request in DEFAULT_FIELD_REQUESTS.items() if field.value in fields
+    ]
     for request in requests:
-        known = _known(session, workspace_id, request, wishes, settings, now)
+        known = _known(session, workspace_id, request, field_requests, settings, now)
         if known is None:
             ineligible += 1
-        elif any(one.suppressed for one in known):
+        elif any(entry.suppressed for entry in known):
             suppressed += 1
-        elif known and all(one.owned for one in known):
+        elif known and all(entry.owned for entry in known):
             owned += 1
-        elif (who := _who(known, request)) not in counted:
-            counted.add(who)
+        elif (person := _person_key(known, request)) not in counted:
+            counted.add(person)
             costs = [
-                (settings.prices[JOB_KIND_BY_FIELD[wish.field]], one.good)
-                for wish, one in zip(wishes, known, strict=False)  # a company has no paid fields
-                if not one.owned
+                (settings.prices[JOB_KIND_BY_FIELD[field_request.field]], person.good)
+                for field_request, person in zip(
+                    field_requests, known, strict=False
+                )  # a company has no paid fields
+                if not person.owned
             ]
             least += sum(price for price, good in costs if good)
             most += sum(price for price, _good in costs)
     return Estimate(least, most, owned, suppressed, ineligible)
 
 
-def _who(known: Sequence[KnownPerson], request: dict[str, Any]) -> str:
-    """Give what two items share if they are about the same person, as far as that is known."""
+def _person_key(known: Sequence[KnownPerson], request: dict[str, Any]) -> str:
+    """Return a key that is equal for items known to be about the same person."""
     contact = known[0].contact if known else None
     return contact.id if contact else json.dumps(request.get("subject"), sort_keys=True)
 
 
-def _known(  # noqa: PLR0917 -- what the caller was given, for one item
+def _known(  # noqa: PLR0917 -- the arguments of `estimate`, for one item
     session: Session,
     workspace_id: str,
     request: dict[str, Any],
-    wishes: Sequence[FieldRequest],
+    field_requests: Sequence[FieldRequest],
     settings: Settings,
     now: datetime,
 ) -> list[KnownPerson] | None:
-    """Look at what is stored for each wish; None if the item names nobody."""
+    """Return what is stored for each field request; None if the item has no known subject."""
     if "subject" not in request:
         return [] if "company" in request else None
     subject = Subject(**request["subject"])
     try:
         return [
-            disclosure.assess(session, workspace_id, subject, wish, usual_age=settings.usual_age, now=now)
-            for wish in wishes
+            disclosure.assess(
+                session, workspace_id, subject, field_request, usual_age=settings.usual_age, now=now
+            )
+            for field_request in field_requests
         ]
     except ContactNotFound:
         return None

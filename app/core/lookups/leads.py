@@ -1,4 +1,4 @@
-"""Leads: the people known at a website, named by its hash (contract 2.10)."""
+"""Leads: the known people of a website's company, looked up by the hash of the website (contract 2.10)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from app.core.lookups.contact_data import ContactData
 def by_website_hash(
     session: Session, workspace_id: str, request: Mapping[str, Any], *, prices: Mapping[str, int]
 ) -> dict[str, Any] | None:
-    """List the people of the first of `request["hashes"]` that is known; None if none is.
+    """Return a page of people of the first known company in `request["hashes"]`, or None.
 
-    `request` holds, beside the hashes, department, seniority, has, limit and cursor as the view checked
-    them. A page may be shorter than its limit, where people on it are suppressed.
+    `request` also has department, seniority, has, limit and cursor, validated by the view. A page may be
+    shorter than its limit, because suppressed people are removed from it.
     """
     known = company_hashes.first_known(session, HashKind.WEBSITE, request["hashes"])
     if known is None:
         return None
     matched, company = known
-    wanted = Filter(
+    criteria = Filter(
         company_id=company.id,
         department=request.get("department"),
         seniority=request.get("seniority"),
@@ -36,13 +36,13 @@ def by_website_hash(
     )
     cursor = request.get("cursor")
     people, end = company_people.page(
-        session, wanted, limit=request["limit"], after=PageCursor.parse(cursor) if cursor else None
+        session, criteria, limit=request["limit"], after=PageCursor.parse(cursor) if cursor else None
     )
-    counts = company_people.by_department(session, workspace_id, wanted)
+    counts = company_people.by_department(session, workspace_id, criteria)
     return {
         "matched_hash": matched,
         "company": representations.company_card(company),
-        "total": sum(counts.values()) if wanted.department is None else counts.get(wanted.department, 0),
+        "total": sum(counts.values()) if criteria.department is None else counts.get(criteria.department, 0),
         "by_department": {name: count for name, count in counts.items() if name is not None},
         "email_pattern": company_hashes.email_pattern(session, company),
         "leads": _leads(session, workspace_id, people, prices),
@@ -53,14 +53,14 @@ def by_website_hash(
 def _leads(
     session: Session, workspace_id: str, people: Sequence[Contact], prices: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    held = contact_data.load(session, workspace_id, people)
+    stored = contact_data.load(session, workspace_id, people)
     urls = [contact.linkedin_url for contact in people if contact.linkedin_url]
     saved = saved_profiles.by_url(session, workspace_id, urls)
-    return [_lead(contact, held, saved, prices) for contact in people if not held.is_suppressed(contact)]
+    return [_lead(contact, stored, saved, prices) for contact in people if not stored.is_suppressed(contact)]
 
 
 def _lead(
-    contact: Contact, held: ContactData, saved: Mapping[str, SavedRow], prices: Mapping[str, int]
+    contact: Contact, stored: ContactData, saved: Mapping[str, SavedRow], prices: Mapping[str, int]
 ) -> dict[str, Any]:
     profile = saved.get(contact.linkedin_url or "")
     return {
@@ -71,5 +71,5 @@ def _lead(
         "department": contact.department,
         "linkedin_url": contact.linkedin_url,
         "saved": None if profile is None else saved_profiles.summary(profile),
-        "available": representations.masked_fields(held, contact.id, prices),
+        "available": representations.masked_fields(stored, contact.id, prices),
     }

@@ -1,4 +1,4 @@
-"""Lookups: what a workspace may see of the people it names, without asking anybody (contract 2.6)."""
+"""Lookups: the stored data of people visible to the workspace, without provider calls (contract 2.6)."""
 
 from __future__ import annotations
 
@@ -23,72 +23,75 @@ CONFIDENCE_DIGITS = 2
 def look_up(
     session: Session, workspace_id: str, subjects: Sequence[Subject], *, prices: Mapping[str, int]
 ) -> list[dict[str, Any]]:
-    """Answer each subject, in order; the number of queries does not depend on how many there are.
+    """Return one result for each subject, in order.
 
-    `prices` are credits by kind of job. Only subjects that have to be found by name cost queries each.
+    `prices` are credits by kind of job. The number of queries does not depend on the number of subjects,
+    except that each subject matched by name needs its own.
     """
-    found = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
-    held = contact_data.load(session, workspace_id, _people(found), subjects)
-    urls = [url for subject, match in zip(subjects, found, strict=True) for url in _urls(subject, match)]
+    matches = contact_matching.find_many(session, subjects, workspace_id=workspace_id)
+    data = contact_data.load(session, workspace_id, _people(matches), subjects)
+    urls = [url for subject, match in zip(subjects, matches, strict=True) for url in _urls(subject, match)]
     saved = saved_profiles.by_url(session, workspace_id, urls)
     return [
-        _answer(subject, match, held, prices) | {"saved": _saved(subject, match, saved)}
-        for subject, match in zip(subjects, found, strict=True)
+        _result(subject, match, data, prices) | {"saved": _saved(subject, match, saved)}
+        for subject, match in zip(subjects, matches, strict=True)
     ]
 
 
-def _answer(subject: Subject, match: Match, held: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     people = match.remembered or (match.contact,)
-    suppressed = any(held.is_suppressed(contact, subject) for contact in people)
-    shown = [one for one in match.candidates if not held.is_suppressed(one.contact)]
+    suppressed = any(data.is_suppressed(contact, subject) for contact in people)
+    shown = [candidate for candidate in match.candidates if not data.is_suppressed(candidate.contact)]
     if suppressed or (match.candidates and not shown):
         company = match.company if match.contact is None else None
-        return _none(company, suppressed=True)
+        return _no_match(company, suppressed=True)
     if match.contact is not None:
-        return _matched(match, match.contact, held, prices)
+        return _matched(match, match.contact, data, prices)
     if shown:
-        return _none(None, suppressed=False) | {
+        return _no_match(None, suppressed=False) | {
             "outcome": "ambiguous",
             "match": _match(match.confidence, match.matched_on),
-            "candidates": [_candidate(one) for one in shown],
+            "candidates": [_candidate(candidate) for candidate in shown],
         }
-    return _none(match.company, suppressed=False)
+    return _no_match(match.company, suppressed=False)
 
 
-def _matched(match: Match, contact: Contact, held: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+def _matched(match: Match, contact: Contact, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     return {
         "outcome": "matched",
         "match": _match(match.confidence, match.matched_on),
         "candidates": [],
         "contact": representations.contact_card(contact),
         "company": _company(match.company),
-        **_values(match, contact, held, prices),
+        **_values(match, contact, data, prices),
         "suppressed": False,
     }
 
 
-def _values(match: Match, contact: Contact, held: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
-    """Return what can be had of the person and what is owned, of all contacts that are remembered."""
+def _values(match: Match, contact: Contact, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
+    """Return the available and the revealed values of the person, merged over all remembered contacts."""
     if len(match.remembered) <= 1:
         return {
-            "available": representations.masked_fields(held, contact.id, prices),
-            "revealed": representations.revealed(held, contact.id),
+            "available": representations.masked_fields(data, contact.id, prices),
+            "revealed": representations.revealed(data, contact.id),
         }
     available = [
-        entry for one in match.remembered for entry in representations.masked_fields(held, one.id, prices)
+        entry
+        for person in match.remembered
+        for entry in representations.masked_fields(data, person.id, prices)
     ]
-    revealed = [representations.revealed(held, one.id) for one in match.remembered]
+    revealed = [representations.revealed(data, person.id) for person in match.remembered]
     best = {(entry["field"], entry["type"], entry["masked"]): entry for entry in reversed(available)}
     return {
         "available": list(reversed(best.values())),
         "revealed": {
-            name: list({str(value): value for one in revealed for value in one[name]}.values())
+            name: list({str(value): value for values in revealed for value in values[name]}.values())
             for name in ("emails", "phones")
         },
     }
 
 
-def _none(company: Company | None, *, suppressed: bool) -> dict[str, Any]:
+def _no_match(company: Company | None, *, suppressed: bool) -> dict[str, Any]:
     return {
         "outcome": "none",
         "match": _match(0.0, ()),
@@ -105,11 +108,11 @@ def _match(confidence: float, matched_on: Sequence[str]) -> dict[str, Any]:
     return {"confidence": round(confidence, CONFIDENCE_DIGITS), "matched_on": list(matched_on)}
 
 
-def _candidate(one: Candidate) -> dict[str, Any]:
+def _candidate(candidate: Candidate) -> dict[str, Any]:
     return {
-        "confidence": round(one.confidence, CONFIDENCE_DIGITS),
-        "contact": representations.contact_card(one.contact),
-        "company": _company(one.company),
+        "confidence": round(candidate.confidence, CONFIDENCE_DIGITS),
+        "contact": representations.contact_card(candidate.contact),
+        "company": _company(candidate.company),
     }
 
 
@@ -129,7 +132,7 @@ def _urls(subject: Subject, match: Match) -> list[str]:
     return [url for url in (subject.linkedin_url, stored) if url]
 
 
-def _people(found: Sequence[Match]) -> list[Contact]:
-    matched = [match.contact for match in found if match.contact is not None and not match.remembered]
-    matched += [contact for match in found for contact in match.remembered]
-    return matched + [one.contact for match in found for one in match.candidates]
+def _people(matches: Sequence[Match]) -> list[Contact]:
+    matched = [match.contact for match in matches if match.contact is not None and not match.remembered]
+    matched += [contact for match in matches for contact in match.remembered]
+    return matched + [candidate.contact for match in matches for candidate in match.candidates]

@@ -1,4 +1,4 @@
-"""Captures: a profile as it was read at one moment, merged into what the workspace saved before."""
+"""Profile snapshots: a profile as read at one time, merged into the workspace's saved profile."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.db import insert
 
-# Every field that is merged, with the name that callers know it by.
+# Each merged field with its public name.
 FIELDS = {
     "full_name": "full_name",
     "headline": "headline",
@@ -36,7 +36,7 @@ ANNOTATIONS = {"list": "list_name", "tags": "tags", "note": "note"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileSnapshot:
-    """What was read from a profile: some of FIELDS, and list_name, tags or note, if given, as `marks`."""
+    """The values read from a profile: some of FIELDS, and the given ANNOTATIONS (list_name, tags, note)."""
 
     linkedin_url: str
     captured_at: datetime | None
@@ -46,7 +46,7 @@ class ProfileSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field that a capture changed."""
+    """A field changed by a snapshot."""
 
     field: str
     old: Any
@@ -55,14 +55,14 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where somebody works, and as what."""
+    """A person's job title and employer."""
 
     title: str | None
     company: str | None
     domain: str | None
 
     def differs_from(self, other: Position) -> bool:
-        """Tell whether the job is another one, as far as both are known, but for case and legal forms."""
+        """Return whether a value known in both positions differs, ignoring case and legal forms."""
         if _differ(self.title, other.title, names.name_key):
             return True
         if self.company and other.company:
@@ -72,7 +72,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class SaveResult:
-    """A saved profile after a capture, what that changed, and the job before it, if that was another."""
+    """A saved profile after a snapshot, the changes, and the previous position if it differs."""
 
     profile: SavedProfile
     created: bool = False
@@ -81,55 +81,55 @@ class SaveResult:
 
     @property
     def position(self) -> Position:
-        """The job as it is known now."""
+        """The current position."""
         return _position(self.profile)
 
 
 def save(
-    session: Session, *, workspace_id: str, account_id: str, capture: ProfileSnapshot, now: datetime
+    session: Session, *, workspace_id: str, account_id: str, snapshot: ProfileSnapshot, now: datetime
 ) -> SaveResult:
-    """Merge the capture into the workspace's row of this profile, adding the row if it is the first.
+    """Merge the snapshot into the workspace's saved profile, or insert a new one.
 
-    Field by field the newest capture wins; what it does not know stays. A mark given as null is taken off.
+    For each field the newest snapshot wins; missing fields keep their value. A null annotation is removed.
 
     Raises:
-        PersonSuppressed: the profile, or the contact that has it, is on the suppression list.
+        PersonSuppressed: the profile, or the contact that has it, is suppressed.
 
     """
-    lock_resolution(session)  # nobody is erased between the look at the list and the writing
-    subject = Subject(linkedin_url=capture.linkedin_url)
-    match, held = disclosure.find(session, workspace_id, subject)
-    if held.is_suppressed(match.contact, subject):
+    lock_resolution(session)  # no erasure between the suppression check and the insert
+    subject = Subject(linkedin_url=snapshot.linkedin_url)
+    match, stored = disclosure.find(session, workspace_id, subject)
+    if stored.is_suppressed(match.contact, subject):
         raise PersonSuppressed
-    capture = replace(capture, captured_at=capture.captured_at or now)
-    created = _insert(session, workspace_id, account_id, capture, now)
+    snapshot = replace(snapshot, captured_at=snapshot.captured_at or now)
+    created = _insert(session, workspace_id, account_id, snapshot, now)
     profile = session.scalars(
         select(SavedProfile)
-        .where(SavedProfile.workspace_id == workspace_id, SavedProfile.linkedin_url == capture.linkedin_url)
+        .where(SavedProfile.workspace_id == workspace_id, SavedProfile.linkedin_url == snapshot.linkedin_url)
         .with_for_update()
         .execution_options(populate_existing=True)
     ).one()
     before = _position(profile)
-    changes = (*_merge(profile, capture), *_apply_annotations(profile, capture))
+    changes = (*_merge(profile, snapshot), *_apply_annotations(profile, snapshot))
     if changes:
         profile.updated_at = now
     session.flush()
     if created:
         return SaveResult(profile, created=True)
-    was = before if _position(profile).differs_from(before) else None
-    return SaveResult(profile, changes=changes, previous_position=was)
+    previous = before if _position(profile).differs_from(before) else None
+    return SaveResult(profile, changes=changes, previous_position=previous)
 
 
 def _insert(
-    session: Session, workspace_id: str, account_id: str, capture: ProfileSnapshot, now: datetime
+    session: Session, workspace_id: str, account_id: str, snapshot: ProfileSnapshot, now: datetime
 ) -> bool:
-    """Add an empty row; False if the profile is known, also if another request adds it at this moment."""
+    """Insert an empty row; return False if the profile exists, even if inserted concurrently."""
     row = session.execute(
         insert(session, SavedProfile)
         .values(
             id=new_id("prf"),
             workspace_id=workspace_id,
-            linkedin_url=capture.linkedin_url,
+            linkedin_url=snapshot.linkedin_url,
             tags=[],
             saved_by=account_id,
             captured={},
@@ -142,13 +142,13 @@ def _insert(
     return row is not None
 
 
-def _merge(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]:
-    read = {name: value for name, value in capture.fields.items() if value is not None}
-    stamp = rfc3339(capture.captured_at) or ""
-    newer = {name: value for name, value in read.items() if stamp >= profile.captured.get(name, "")}
+def _merge(profile: SavedProfile, snapshot: ProfileSnapshot) -> list[FieldChange]:
+    fields = {name: value for name, value in snapshot.fields.items() if value is not None}
+    stamp = rfc3339(snapshot.captured_at) or ""
+    newer = {name: value for name, value in fields.items() if stamp >= profile.captured.get(name, "")}
     values: dict[str, str | None] = dict(newer)
     if _differ(profile.company_name, newer.get("company_name"), names.company_key):
-        # The old company's website must not stand beside the new one's name.
+        # The old company's website must not be combined with the new company's name.
         values = (
             dict.fromkeys((name for name in _OF_COMPANY if stamp >= profile.captured.get(name, "")), None)
             | values
@@ -157,20 +157,22 @@ def _merge(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]
     return _set(profile, values, FIELDS)
 
 
-def _apply_annotations(profile: SavedProfile, capture: ProfileSnapshot) -> list[FieldChange]:
-    """Put on the list, tags and note that were given, null included, unless newer ones are there."""
-    stamp = rfc3339(capture.captured_at) or ""
+def _apply_annotations(profile: SavedProfile, snapshot: ProfileSnapshot) -> list[FieldChange]:
+    """Apply the given list, tags and note, null included, unless the stored ones are newer."""
+    stamp = rfc3339(snapshot.captured_at) or ""
     newer = {
-        name: value for name, value in capture.annotations.items() if stamp >= profile.captured.get(name, "")
+        name: value for name, value in snapshot.annotations.items() if stamp >= profile.captured.get(name, "")
     }
     profile.captured = profile.captured | dict.fromkeys(newer, stamp)
     return _set(profile, newer, {name: public for public, name in ANNOTATIONS.items()})
 
 
-def _set(profile: SavedProfile, values: Mapping[str, Any], shown_as: Mapping[str, str]) -> list[FieldChange]:
+def _set(
+    profile: SavedProfile, values: Mapping[str, Any], public_names: Mapping[str, str]
+) -> list[FieldChange]:
     changes = [
         FieldChange(public, getattr(profile, name), values[name])
-        for name, public in shown_as.items()
+        for name, public in public_names.items()
         if name in values and getattr(profile, name) != values[name]
     ]
     for name, value in values.items():
@@ -178,8 +180,8 @@ def _set(profile: SavedProfile, values: Mapping[str, Any], shown_as: Mapping[str
     return changes
 
 
-def _differ(one: str | None, other: str | None, key: Callable[[str], str]) -> bool:
-    return one is not None and other is not None and key(one) != key(other)
+def _differ(first: str | None, second: str | None, key: Callable[[str], str]) -> bool:
+    return first is not None and second is not None and key(first) != key(second)
 
 
 def _position(profile: SavedProfile) -> Position:

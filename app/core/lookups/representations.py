@@ -1,4 +1,4 @@
-"""Cards: contacts, companies, e-mails and phones in the shapes of contract 2.6 and 2.7, as plain dicts."""
+"""Representations of contacts, companies, e-mails and phones as in contract 2.6 and 2.7, as plain dicts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.domain.normal.masks import mask_email, mask_phone
 from app.infra.clock import rfc3339
 
 _RANK: dict[str, float] = {status.value: rank for rank, status in enumerate(EmailStatus)}
-_RANK[EmailStatus.UNKNOWN] = _RANK[EmailStatus.RISKY] + 0.5  # it may be good; an invalid one is not
+_RANK[EmailStatus.UNKNOWN] = _RANK[EmailStatus.RISKY] + 0.5  # it may be deliverable; an invalid one is not
 _TYPES = {name: rank for rank, name in enumerate(("work", "mobile", "direct", "personal", "hq"))}
 
 
 def contact_card(contact: Contact) -> dict[str, Any]:
-    """Write what may be shown of a contact to everybody."""
+    """Return the contact's public data, without e-mails and phones."""
     return {
         "id": contact.id,
         "full_name": contact.full_name,
@@ -33,7 +33,7 @@ def contact_card(contact: Contact) -> dict[str, Any]:
 
 
 def company_card(company: Company) -> dict[str, Any]:
-    """Write a company."""
+    """Return the company's public data."""
     return {
         "id": company.id,
         "name": company.name,
@@ -45,24 +45,24 @@ def company_card(company: Company) -> dict[str, Any]:
     }
 
 
-def masked_fields(holdings: ContactData, contact_id: str, prices: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Write what can be had of a contact: the best of each field and type, masked, with its price.
+def masked_fields(data: ContactData, contact_id: str, prices: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return the best value of each field and type of a contact, masked and with its price.
 
-    What is known to be invalid is nothing that can be had.
+    Values known to be invalid are omitted.
     """
     entries = []
     for field, kind, rows, mask in (
-        ("email", Kind.REVEAL_EMAIL, _best_of_type(holdings.emails.get(contact_id, ())), _masked_email),
-        ("phone", Kind.REVEAL_PHONE, _best_of_type(holdings.phones.get(contact_id, ())), _masked_phone),
+        ("email", Kind.REVEAL_EMAIL, _best_of_type(data.emails.get(contact_id, ())), _masked_email),
+        ("phone", Kind.REVEAL_PHONE, _best_of_type(data.phones.get(contact_id, ())), _masked_phone),
     ):
-        entries += [_entry(field, row, mask, owned=holdings.owns(row), price=prices[kind]) for row in rows]
+        entries += [_entry(field, row, mask, owned=data.owns(row), price=prices[kind]) for row in rows]
     return entries
 
 
-def revealed(holdings: ContactData, contact_id: str) -> dict[str, Any]:
-    """Write in full what the workspace owns of a contact, best first."""
-    emails = filter(holdings.owns, holdings.emails.get(contact_id, ()))
-    phones = filter(holdings.owns, holdings.phones.get(contact_id, ()))
+def revealed(data: ContactData, contact_id: str) -> dict[str, Any]:
+    """Return in full the contact's values that the workspace owns, best first."""
+    emails = filter(data.owns, data.emails.get(contact_id, ()))
+    phones = filter(data.owns, data.phones.get(contact_id, ()))
     return {
         "emails": [
             email_object(row, primary=index == 0) for index, row in enumerate(sorted(emails, key=quality_key))
@@ -72,7 +72,7 @@ def revealed(holdings: ContactData, contact_id: str) -> dict[str, Any]:
 
 
 def email_object(row: EmailRow, *, primary: bool = False) -> dict[str, Any]:
-    """Write an e-mail in full (contract 2.7); `primary` marks the best one of its list."""
+    """Return the full e-mail (contract 2.7); `primary` marks the best one of its list."""
     return {
         "email": row.email,
         "type": row.type,
@@ -86,7 +86,7 @@ def email_object(row: EmailRow, *, primary: bool = False) -> dict[str, Any]:
 
 
 def phone_object(row: PhoneRow) -> dict[str, Any]:
-    """Write a phone number in full (contract 2.7)."""
+    """Return the full phone number (contract 2.7)."""
     return {
         "e164": row.e164,
         "national": row.national,
@@ -104,7 +104,7 @@ def phone_object(row: PhoneRow) -> dict[str, Any]:
 
 
 def quality_key(row: EmailRow | PhoneRow) -> tuple[float, int, float, str]:
-    """Give what to sort e-mails or phones by: status, then type, then confidence."""
+    """Return the sort key of e-mails or phones: status, then type, then confidence."""
     return (
         _RANK.get(row.status, len(_RANK)),
         _TYPES.get(row.type, len(_TYPES)),
@@ -128,7 +128,7 @@ def _entry(
 
 
 def _day(time: datetime | None) -> datetime | None:
-    """Return the beginning of the time's day (UTC): the exact time would tell when others asked."""
+    """Return the start of the day (UTC): the exact time would reveal when other workspaces made a request."""
     return None if time is None else time.replace(hour=0, minute=0, second=0, microsecond=0)
 
 

@@ -1,0 +1,1 @@
+"""Matches requested subjects to stored contacts."""

@@ -1,0 +1,1 @@
+"""Erasure of people, and redaction of what jobs have stored about them."""

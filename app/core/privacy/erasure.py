@@ -150,7 +150,7 @@ def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
     """
     bulk.lock_resolution(session)
     erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.to_suppress, ()))}
-    reveals.keep_shared(session, erased)
+    reveals.reassign_shared(session, erased)
     session.execute(delete(Contact).where(Contact.id.in_(erased)))
     own = or_(
         SavedProfile.id.in_(trail.profile_ids), SavedProfile.linkedin_url.in_(trail.named.linkedin_urls)

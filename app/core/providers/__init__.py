@@ -1,0 +1,1 @@
+"""State shared by all workers for each provider: throttles, statistics and opt-outs."""

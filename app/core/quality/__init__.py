@@ -1,0 +1,1 @@
+"""Feedback on values, refunds, and re-verification of e-mails."""

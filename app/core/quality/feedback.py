@@ -128,7 +128,7 @@ def _where_paid(session: Session, said: FeedbackReport) -> FeedbackReport:
     owned = reveals.owned(session, said.workspace_id, [said.contact_id])
     if (said.contact_id, _FIELD) in owned.fields or (_FIELD, said.email) not in owned.values:
         return said
-    contact_id = reveals.given_under(session, said.workspace_id, _FIELD, said.email)
+    contact_id = reveals.first_contact_id(session, said.workspace_id, _FIELD, said.email)
     return replace(said, contact_id=contact_id or said.contact_id)
 
 

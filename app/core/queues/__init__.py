@@ -1,0 +1,1 @@
+"""State of the queues and their workers, for probes and metrics."""

@@ -43,7 +43,7 @@ def save(
         linkedin_url=ADA_URL, captured_at=NOW + at, fields=read, annotations=marks or {}
     )
     return profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW + at
+        session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW + at
     )
 
 

@@ -143,7 +143,7 @@ def test_the_database_refuses_a_second_open_job_with_the_same_question(session: 
     workspace_id = a_workspace(session)
     a_job(session, workspace_id, "ada")
     other = a_job(session, workspace_id, "bob")
-    question = a_question(workspace_id, "ada").digest
+    question = a_question(workspace_id, "ada").dedup_digest
 
     with pytest.raises(IntegrityError):
         session.execute(update(Job).where(Job.id == other).values(question=question))

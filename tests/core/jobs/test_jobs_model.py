@@ -552,7 +552,7 @@ class JobsModel(RuleBasedStateMachine):
             workspace_id=self.workspace_id,
             job_id=claimed.job_id,
             contact=self.contacts[who],
-            wish=WISH,
+            field_request=WISH,
             price=price,
             now=self.now,
         )

@@ -375,7 +375,7 @@ def test_a_job_that_is_handed_over_runs_at_once_in_the_other_queue_and_spent_no_
     job_id = a_job(session, workspace_id)
     line = {"provider": "one", "outcome": "hit", "at": "now"}
 
-    leases.hand_over(session, claim(session, job_id), Queue.PROVIDERS, trace=(line,), now=NOW)
+    leases.move_to_queue(session, claim(session, job_id), Queue.PROVIDERS, trace=(line,), now=NOW)
 
     job = read(session, job_id)
     assert (job.status, job.queue, job.attempts, job.trace) == ("queued", "providers", 0, [line])
@@ -389,6 +389,6 @@ def test_who_lost_the_lease_hands_nothing_over(session: Session) -> None:
     claim(session, job_id, now=NOW + LEASE + timedelta(seconds=1))
 
     with pytest.raises(LeaseLost):
-        leases.hand_over(session, lost, Queue.PROVIDERS, now=NOW)
+        leases.move_to_queue(session, lost, Queue.PROVIDERS, now=NOW)
 
     assert read(session, job_id).queue == "interactive"

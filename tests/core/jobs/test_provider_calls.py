@@ -288,7 +288,7 @@ def test_old_calls_are_deleted(session: Session) -> None:
     call_id = call(session, outcome=HIT)
 
     provider_calls.purge_expired(
-        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+        session, before=NOW - timedelta(days=180), replies_before=NOW - timedelta(days=1)
     )
 
     assert [row.id for row in session.query(ProviderCall)] == [call_id]
@@ -298,7 +298,7 @@ def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Sessi
     old, new = call(session, outcome=HIT, days=2), call(session, outcome=HIT)
 
     provider_calls.purge_expired(
-        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+        session, before=NOW - timedelta(days=180), replies_before=NOW - timedelta(days=1)
     )
 
     rows = {row.id: row.reply for row in session.query(ProviderCall)}
@@ -311,7 +311,7 @@ def test_a_ticket_that_was_left_behind_without_an_answer_is_dropped_as_well(sess
         provider_calls.mark_pending(session, one, ticket="t-1")
 
     provider_calls.purge_expired(
-        session, before=NOW - timedelta(days=180), values_before=NOW - timedelta(days=1)
+        session, before=NOW - timedelta(days=180), replies_before=NOW - timedelta(days=1)
     )
 
     session.expire_all()

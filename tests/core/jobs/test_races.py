@@ -248,7 +248,7 @@ def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
             workspace_id=claimed.workspace_id,
             job_id=claimed.job_id,
             contact=contact,
-            wish=WISH,
+            field_request=WISH,
             price=1,
             now=NOW,
         )

@@ -22,7 +22,7 @@ def claim_next(session: Session, job_id: str = "", *, served: str = "", now: dat
         session,
         Queue.INTERACTIVE,
         job_id=job_id,
-        served=served,
+        last_served=served,
         lease=LEASE,
         max_crashes=MAX_CRASHES,
         now=now,

@@ -47,7 +47,7 @@ def test_a_new_question_is_a_queued_job_that_holds_its_price(session: Session) -
     submission = submit(session, a_question(workspace_id, price=3))
 
     job = read(session, submission.job.id)
-    assert (submission.is_new, submission.is_over) == (True, False)
+    assert (submission.is_new, submission.is_finished) == (True, False)
     assert (job.status, job.held, job.charged, job.attempts, job.crashes) == (Status.QUEUED, 3, 0, 0, 0)
     assert (job.run_after, job.deadline_at, job.published_at) == (NOW, NOW + DEADLINE, None)
     assert (job.progress_done, job.progress_total) == (0, 1)
@@ -97,7 +97,7 @@ def test_an_equal_question_joins_the_open_job(session: Session, is_claimed: bool
 
     again = submit(session, a_question(workspace_id, request={"client_reference": "another"}))
 
-    assert (again.job.id, again.is_new, again.is_over) == (job_id, False, False)
+    assert (again.job.id, again.is_new, again.is_finished) == (job_id, False, False)
     assert figures(session, workspace_id) == (9, 1, 0)
 
 
@@ -151,7 +151,7 @@ def test_a_fresh_answer_is_given_again(session: Session) -> None:
 
     again = submit(session, a_question(workspace_id), now=NOW + FRESH.found - SECOND)
 
-    assert (again.job.id, again.is_new, again.is_over) == (job_id, False, True)
+    assert (again.job.id, again.is_new, again.is_finished) == (job_id, False, True)
     assert figures(session, workspace_id) == (9, 0, 1)
 
 

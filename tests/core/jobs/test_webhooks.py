@@ -62,7 +62,7 @@ def fail(session: Session, webhook_id: str, ending: AttemptResult = FAILED) -> t
 
 
 def states(session: Session, webhook_id: str, *, after: timedelta) -> list[AttemptState]:
-    attempts = webhook_attempts.of_webhook(session, webhook_id)
+    attempts = webhook_attempts.list_for_webhook(session, webhook_id)
     return [webhook_attempts.state(attempt, now=NOW + after) for attempt in attempts]
 
 
@@ -262,7 +262,7 @@ def test_the_log_says_how_each_attempt_ended(
 
     webhooks.finish(session, begin(session, webhook_id), ending, now=NOW)
 
-    (attempt,) = webhook_attempts.of_webhook(session, webhook_id)
+    (attempt,) = webhook_attempts.list_for_webhook(session, webhook_id)
     session.refresh(attempt)
     assert (attempt.attempted_at, attempt.status, attempt.error) == (NOW, ending.status, error)
     assert attempt.latency_ms == ending.latency_ms
@@ -273,9 +273,11 @@ def test_attempts_are_forgotten_after_thirty_days(session: Session) -> None:
     begin(session, webhook_id)
     begin(session, webhook_id, after=LEASE)
 
-    webhook_attempts.forget(session, now=NOW + timedelta(days=30) + SECOND)
+    webhook_attempts.purge_expired(session, now=NOW + timedelta(days=30) + SECOND)
 
-    assert [one.attempted_at for one in webhook_attempts.of_webhook(session, webhook_id)] == [NOW + LEASE]
+    assert [one.attempted_at for one in webhook_attempts.list_for_webhook(session, webhook_id)] == [
+        NOW + LEASE
+    ]
 
 
 def test_the_log_goes_with_its_job(session: Session) -> None:

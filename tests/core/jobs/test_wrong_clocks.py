@@ -60,7 +60,7 @@ def now() -> database_clock.Moment:
 
 def submit(session: Session, workspace_id: str, **changes: object) -> submission.SubmitResult:
     question = a_question(workspace_id, **changes)
-    return submission.submit(session, question, fresh=FRESH, deadline=DEADLINE, now=now())
+    return submission.submit(session, question, freshness=FRESH, deadline=DEADLINE, now=now())
 
 
 def claim(session: Session, job_id: str) -> Claim | None:
@@ -158,7 +158,7 @@ def test_a_webhook_is_due_when_its_job_is_over_and_posted_once(session: Session,
     second = webhooks.begin(session, webhook_id, now=now())
 
     assert delivery is not None
-    assert abs(delivery.at - datetime.now(UTC)) < MINUTE
+    assert abs(delivery.signed_at - datetime.now(UTC)) < MINUTE
     assert second is None
 
 
@@ -195,9 +195,9 @@ def test_the_log_of_a_webhook_is_kept_for_its_time(session: Session, workspace_i
     webhooks.begin(session, webhook_id, now=now())
     age(session, WebhookAttempt, "attempted_at", webhook_attempts.RETENTION - MINUTE)
 
-    webhook_attempts.forget(session, now=now())
+    webhook_attempts.purge_expired(session, now=now())
 
-    assert len(webhook_attempts.of_webhook(session, webhook_id)) == 1
+    assert len(webhook_attempts.list_for_webhook(session, webhook_id)) == 1
 
 
 @pytest.mark.parametrize(

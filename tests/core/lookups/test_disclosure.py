@@ -98,7 +98,7 @@ def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Sessio
 
     before = know(session, workspace, contact_id=ada.id)
     disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+        session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
     after = know(session, workspace, contact_id=ada.id)
 
@@ -114,7 +114,7 @@ def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Sessio
     session.flush()
     wish = FieldRequest.of(ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
     disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+        session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
     known = know(session, workspace, wish, contact_id=ada.id)
@@ -130,7 +130,7 @@ def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: 
 
     refused, bought, owned = (
         disclosure.disclose(
-            session, workspace_id=workspace, job_id="job_1", contact=ada, wish=wish, price=1, now=NOW
+            session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=wish, price=1, now=NOW
         )
         for wish in (week, WORK, week)
     )
@@ -185,7 +185,7 @@ def test_values_are_handed_over_best_first_and_charged_once(session: Session) ->
         "workspace_id": workspace,
         "job_id": "job_1",
         "contact": ada,
-        "wish": WORK,
+        "field_request": WORK,
         "price": 1,
         "now": NOW,
     }
@@ -215,7 +215,7 @@ def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
     monkeypatch.setattr(reveals, verb, lambda *_args, **_more: says)
 
     handed = disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+        session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
     assert handed is not None
@@ -229,7 +229,13 @@ def test_numbers_are_handed_over_in_full(session: Session) -> None:
     a_phone(session, ada, "+12025550143", type="mobile")
 
     handed = disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=ANY_PHONE, price=5, now=NOW
+        session,
+        workspace_id=workspace,
+        job_id="job_1",
+        contact=ada,
+        field_request=ANY_PHONE,
+        price=5,
+        now=NOW,
     )
 
     assert handed is not None
@@ -242,7 +248,7 @@ def test_nothing_good_enough_is_nothing_and_is_not_owned(session: Session) -> No
     an_email(session, ada, "ada@gmail.com", type="personal")
 
     handed = disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+        session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
     assert handed is None
@@ -267,7 +273,7 @@ def test_whoever_was_suppressed_meanwhile_is_not_handed_over(session: Session) -
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
 
     handed = disclosure.disclose(
-        session, workspace_id=workspace, job_id="job_1", contact=ada, wish=WORK, price=1, now=NOW
+        session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
     assert handed is None

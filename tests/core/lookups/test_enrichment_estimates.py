@@ -61,7 +61,7 @@ def test_owned_suppressed_and_unnamed_items_cost_nothing(session: Session, setti
         workspace_id=workspace,
         job_id="job_1",
         contact=ada,
-        wish=DEFAULT_FIELD_REQUESTS[ContactField.EMAIL],
+        field_request=DEFAULT_FIELD_REQUESTS[ContactField.EMAIL],
         price=1,
         now=NOW,
     )

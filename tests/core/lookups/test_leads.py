@@ -83,7 +83,7 @@ def test_a_lead_says_what_can_be_had_and_what_is_saved(session: Session, workspa
     an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
     capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
-    profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW)
+    profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW)
 
     [lead] = ask(session, workspace_id)["leads"]
 

@@ -52,7 +52,7 @@ def save(session: Session, workspace_id: str, url: str = ADA_URL) -> str:
         linkedin_url=url, captured_at=NOW, annotations={"list_name": "Prospects", "tags": ["x"]}
     )
     saved = profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_x", capture=capture, now=NOW
+        session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW
     )
     return saved.profile.id
 

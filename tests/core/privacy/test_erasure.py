@@ -286,13 +286,13 @@ def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned
     for workspace_id in (first, second):
         capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW)
         profile_snapshots.save(
-            session, workspace_id=workspace_id, account_id="acc_1", capture=capture, now=NOW
+            session, workspace_id=workspace_id, account_id="acc_1", snapshot=capture, now=NOW
         )
     eve = ProfileSnapshot(
         linkedin_url="https://www.linkedin.com/in/eve", captured_at=NOW, annotations={"note": "n"}
     )
     for capture in (bob, eve):
-        profile_snapshots.save(session, workspace_id=first, account_id="acc_1", capture=capture, now=NOW)
+        profile_snapshots.save(session, workspace_id=first, account_id="acc_1", snapshot=capture, now=NOW)
 
     trail = erase(session, EMAIL)
 

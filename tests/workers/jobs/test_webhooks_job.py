@@ -73,7 +73,7 @@ def row(database: Database, webhook_id: str) -> Webhook:
 
 def attempts(database: Database, webhook_id: str) -> list[WebhookAttempt]:
     with database.reading() as session:
-        return webhook_attempts.of_webhook(session, webhook_id)
+        return webhook_attempts.list_for_webhook(session, webhook_id)
 
 
 def reason(url: str, door: WebhookClient = LOOPBACK) -> str:
