@@ -1,0 +1,1 @@
+"""Rate limits, circuit breaking and the order of providers."""

@@ -1,16 +1,16 @@
-"""The order in which providers are asked that costs least for what it finds.
+"""The order of providers with the lowest expected cost.
 
-Asking provider i costs c(i) and finds something that holds with chance p(i); the first find ends the search.
-The costs of an order are the sum of each c(i) times the chance that all before it found nothing; the chance
-that somebody finds something is the same in any order. Swapping two neighbours i, j changes only their own
+A call to provider i costs c(i) and returns a correct result with probability p(i); the first hit ends the
+search. The expected cost of an order is the sum of each c(i) times the probability that all earlier providers
+missed; the probability of a hit is the same in any order. Swapping two neighbours i, j changes only their own
 share, from c(i) + (1 - p(i)) c(j) to c(j) + (1 - p(j)) c(i), so i belongs first exactly if c(i) / p(i) is
-not greater than c(j) / p(j). Any order can be sorted by cost per hit in swaps that never make it dearer, so
-the sorted one is cheapest (L. G. Mitten, "An Analytic Solution to the Least Cost Testing Sequence Problem",
-Journal of Industrial Engineering, 1960).
+not greater than c(j) / p(j). Any order can be sorted by cost per hit in swaps that never raise its cost, so
+the sorted order is the cheapest (L. G. Mitten, "An Analytic Solution to the Least Cost Testing Sequence
+Problem", Journal of Industrial Engineering, 1960).
 
-All of this takes the providers' chances as independent. They are not: whom one does not know the next is less
-likely to know, too, and who is asked late was measured on the harder cases. So what is said of another order
-is an estimate, and rather kind to the order in which the figures came about.
+The model assumes that the providers' hits are independent. They are not: a person unknown to one provider is
+less likely to be known to the next, and a provider called late was measured on harder cases. The figures of
+another order are therefore an estimate, biased towards the order in which they were measured.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from dataclasses import dataclass
 
 PRIOR_HITS = 4.0
 PRIOR_MISSES = 6.0
-"""Beta(4, 6): a provider's first ten questions weigh as much as the guess that four in ten are hits."""
+"""Beta(4, 6): the prior, a hit rate of four in ten, weighs as much as ten calls."""
 _PRIOR = PRIOR_HITS + PRIOR_MISSES
 _DIGITS = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderEstimate:
-    """What is known of a provider: how often it was asked, hit, and gave an address that bounced.
+    """The statistics of a provider: its calls (`asked`), its hits, and its addresses that bounced.
 
-    `price` is what one answer costs at most by its list, `spent` what all of them cost, in the operator's
-    money; `latency_ms` is the median.
+    `price` is the highest list price of one response and `spent` the cost of all responses, both in the
+    operator's currency; `latency_ms` is the median.
     """
 
     price: float = 0.0
@@ -43,41 +43,41 @@ class ProviderEstimate:
 
     @property
     def is_free(self) -> bool:
-        """Tell whether asking costs nothing, whatever comes of it."""
+        """Return whether calls are free, whatever their outcome."""
         return self.price == 0 and self.spent == 0
 
     @property
     def hit_rate(self) -> float:
-        """Give the chance of a hit that holds: a bounce takes one away, and few questions prove little."""
+        """Return the smoothed probability of a correct hit; a bounce cancels a hit."""
         good = max(self.hits - self.bounces, 0)
         return (good + PRIOR_HITS) / (self.asked + _PRIOR)
 
     @property
     def cost(self) -> float:
-        """Give what a question costs on average; before there were any, the list price of the likely hits."""
+        """Return the average cost of a call; without calls, the list price times the prior hit rate."""
         return (self.spent + PRIOR_HITS * self.price) / (self.asked + _PRIOR)
 
     @property
     def cost_per_hit(self) -> float:
-        """Give what a hit that holds costs: the score, the lower the better."""
+        """Return the cost of a correct hit, by which providers are sorted; lower is better."""
         return self.cost / self.hit_rate
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an order does to one question: its cost in the operator's money, and the chance of a find."""
+    """The expected cost of a search in the operator's currency, and its probability of a hit."""
 
     cost: float
     hit_rate: float
 
     @property
     def cost_per_hit(self) -> float | None:
-        """Give the cost of a find; None if there is none."""
+        """Return the cost of a hit; None if no hit is expected."""
         return self.cost / self.hit_rate if self.hit_rate else None
 
 
 def expected(order: Sequence[str], figures: Mapping[str, ProviderEstimate]) -> Expected:
-    """Work out what the order costs and finds, if the providers are independent."""
+    """Return the expected cost and hit rate of an order, if the providers are independent."""
     cost, open_share = 0.0, 1.0
     for name in order:
         cost += open_share * figures[name].cost
@@ -88,10 +88,11 @@ def expected(order: Sequence[str], figures: Mapping[str, ProviderEstimate]) -> E
 def best(
     configured: Sequence[str], figures: Mapping[str, ProviderEstimate], pinned: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """Give the cheapest order: who is free first, then by cost per hit; equals by time per hit, then as is.
+    """Return the cheapest order: free providers, then by cost per hit, time per hit, configured position.
 
-    Who is pinned keeps its place. So does, among those that cost money, who was never asked, as nothing
-    speaks for another; should that make the order dearer than the configured one, that one stands.
+    A pinned provider keeps its position. A paid provider that was never called keeps its position among the
+    paid ones, because it has no statistics. If the result costs more than the configured order, the
+    configured order is returned.
     """
     free = [name for name in configured if name not in pinned and figures[name].is_free]
     paid = [name for name in configured if name not in pinned and not figures[name].is_free]
@@ -102,7 +103,7 @@ def best(
 
 
 def _around(configured: Sequence[str], pinned: Collection[str], moved: Sequence[str]) -> tuple[str, ...]:
-    """Put the moved ones, in their order, where the configured order has nobody pinned."""
+    """Return the configured order with its positions that are not pinned filled by `moved`."""
     rest = iter(moved)
     return tuple(name if name in pinned else next(rest) for name in configured)
 

@@ -1,8 +1,8 @@
-"""Rates: how often a provider may be called, kept as tokens in buckets, and strict in every window.
+"""Rate limits of providers, as token buckets that hold in every sliding window.
 
-A bucket that holds `burst` tokens and is refilled at `(count - burst + 1) / seconds` lets at most `count`
-calls through in any span of `seconds`, however it is placed: the burst, and what is refilled meanwhile. (A
-bucket refilled at the full rate lets nearly twice as many through in its first window.)
+A bucket of `burst` tokens that is refilled at `(count - burst + 1) / seconds` admits at most `count` calls in
+any window of `seconds`: the burst and the tokens refilled during the window. (A bucket refilled at the full
+rate admits nearly twice as many in its first window.)
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ class Rate:
 
     @property
     def burst(self) -> int:
-        """Give how many calls may go out at once: a tenth of the count, at least one."""
+        """Return the number of calls admitted at once: a tenth of the count, at least one."""
         return max(1, self.count // _BURST_DIVISOR)
 
     @property
     def refill(self) -> float:
-        """Give the tokens that are added per second."""
+        """Return the number of tokens added per second."""
         return (self.count - self.burst + 1) / self.seconds
 
     def __str__(self) -> str:
-        """Write it as it is read."""
+        """Return the text that `parse_rates` reads."""
         unit = next((name for name, length in _SECONDS.items() if length == self.seconds), "second")
         return f"{self.count}/{unit}"
 
 
 @lru_cache(maxsize=256)
 def parse_rates(text: str) -> tuple[Rate, ...]:
-    """Read `15/second;500/minute`; an empty text is no limit.
+    """Parse a text such as `15/second;500/minute`; an empty text means no limit.
 
     Raises:
-        InvalidValue: it is written otherwise.
+        InvalidValue: the text has another format.
 
     """
     parts = [part.strip() for part in re.split(r"[;,]", text) if part.strip()]

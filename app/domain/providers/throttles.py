@@ -1,9 +1,9 @@
-"""Gates: whether a provider may be asked now. One per provider, shared by all workers, kept as a row.
+"""Throttling of provider calls. Each provider has one throttle, stored as a row and shared by all workers.
 
-Three things close it: its rates, an answer that said to come back later, and a circuit breaker. The breaker
-opens after five failures in a row, or when more than half of at least twenty calls within thirty seconds
-failed; after thirty seconds one caller goes through as a probe, and its success closes the breaker. That a
-provider found nothing, wants paying or knows no such key is an answer, not a failure.
+A call is refused by the rate limits, by a pause that the provider requested, or by the circuit breaker. The
+breaker opens after five consecutive failures, or when more than half of at least twenty calls within thirty
+seconds failed. After thirty seconds one call is admitted as a probe; its success closes the breaker. An empty
+result, a demand for payment or a rejected API key is a response, not a failure.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ WINDOW = timedelta(seconds=30)
 MIN_CALLS = 20
 OPEN_FOR = timedelta(seconds=30)
 PROBE = timedelta(seconds=15)
-"""For how long a probe may take before another is sent: longer than any call."""
+"""The time after which another probe is sent: longer than any call takes."""
 PAUSE_SECONDS = 5.0
-"""How long to leave a provider alone that said it is asked too often, but not for how long."""
+"""The pause after a rate-limited response without a Retry-After."""
 MAX_WAIT_SECONDS = 1.0
-"""For how many seconds a worker waits for its turn; if that is not enough, somebody else is asked."""
+"""The longest wait for a token; if the wait would be longer, the next provider is called."""
 FAILURES = frozenset({TraceOutcome.ERROR, TraceOutcome.TIMEOUT})
 
 
 class BreakerState(StrEnum):
-    """The breaker's: closed lets calls through, half open has its probe on the way."""
+    """The state of the breaker: closed admits calls, half open waits for the result of its probe."""
 
     CLOSED = "closed"
     OPEN = "open"
@@ -39,11 +39,11 @@ class BreakerState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderThrottle:
-    """What is known of a provider's readiness.
+    """The rate limits and circuit breaker of a provider.
 
-    `tokens` has one figure for each of its rates, as of `refilled_at`; below zero, callers wait for their
-    turn. `open_until` is when the breaker lets the next probe through, `paused_until` when the provider wants
-    to be asked again. `failures` are those in a row; the window counts calls and failures since `window_at`.
+    `tokens` has one count for each rate, as of `refilled_at`; a negative count means that callers wait.
+    The breaker admits the next probe at `open_until`; the provider accepts calls again at `paused_until`.
+    `failures` counts consecutive failures; the window counts calls and failures since `window_at`.
     """
 
     tokens: tuple[float, ...]
@@ -59,14 +59,14 @@ class ProviderThrottle:
 
     @property
     def is_healthy(self) -> bool:
-        """Tell whether asking this provider may help."""
+        """Return whether a call to this provider may succeed."""
         dead = {TraceOutcome.UNCONFIGURED.value, TraceOutcome.NO_CREDITS.value}
         return self.state is BreakerState.CLOSED and self.last_outcome not in dead
 
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Whether a call may be made: after `wait` seconds; or why not, and when to come again."""
+    """The decision on a call: admitted after `wait` seconds, or refused, with the seconds until a retry."""
 
     wait: float = 0.0
     refused: TraceOutcome | None = None
@@ -74,14 +74,14 @@ class Permit:
 
 
 def new(rates: Sequence[Rate], now: datetime) -> ProviderThrottle:
-    """Give the gate of a provider that was never asked."""
+    """Return the throttle of a provider that was never called."""
     return ProviderThrottle(tokens=tuple(float(rate.burst) for rate in rates), refilled_at=now, window_at=now)
 
 
 def admit(
     gate: ProviderThrottle, rates: Sequence[Rate], now: datetime, *, breaker: bool = True
 ) -> tuple[ProviderThrottle, Permit]:
-    """Take a token if the provider may be asked; give the gate as it is then."""
+    """Consume a token if the provider may be called; return the new throttle and the permit."""
     if gate.paused_until is not None and now < gate.paused_until:
         return gate, _refused(TraceOutcome.RATE_LIMITED, gate.paused_until, now)
     if (
@@ -105,7 +105,7 @@ def admit(
 def report(
     gate: ProviderThrottle, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
 ) -> ProviderThrottle:
-    """Take in how a call ended."""
+    """Return the throttle updated with the outcome of a call."""
     if now - gate.window_at > WINDOW:
         gate = replace(gate, window_at=now, window_calls=0, window_failures=0)
     failed = outcome in FAILURES
@@ -136,7 +136,7 @@ def _breaks(gate: ProviderThrottle) -> bool:
 
 
 def _refilled(gate: ProviderThrottle, rates: Sequence[Rate], now: datetime) -> ProviderThrottle:
-    """Add what came in since; a clock that went back adds nothing. Other rates than before start full."""
+    """Refill the tokens. A clock that went back adds none; if the rates changed, the buckets start full."""
     if len(gate.tokens) != len(rates):
         return replace(gate, tokens=new(rates, now).tokens, refilled_at=now)
     seconds = max((now - gate.refilled_at).total_seconds(), 0.0)

@@ -1,0 +1,1 @@
+"""Merging, matching and provenance of stored contacts and companies."""

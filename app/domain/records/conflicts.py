@@ -1,7 +1,7 @@
-"""What several said of one thing: where the value that stands comes from, and what the others said.
+"""Conflicting values of several sources: the source of each current value, and the values that differ.
 
-Which value stands is decided in `merging`; here it is only told apart from the others. Two spellings of one
-name are no conflict.
+`merging` decides which value is current; this module only compares it with the others. Two spellings of one
+name are not a conflict.
 """
 
 from __future__ import annotations
@@ -34,48 +34,48 @@ Found = TypeVar("Found", FoundContact, FoundCompany)
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
-    """What somebody said, or what is stored: its values, and who said each, as `merging` keeps it."""
+    """The values of one source or of the stored row, with their provenance in the format of `merging`."""
 
     values: Mapping[str, str | None]
     provenance: Mapping[str, Any]
 
     @classmethod
     def of(cls, thing: object, fields: Sequence[str], provenance: Mapping[str, Any]) -> Self:
-        """Read the fields off a row or a finding."""
+        """Return the record with these fields of a row or a finding."""
         return cls({name: getattr(thing, name) for name in fields}, provenance)
 
     @classmethod
     def from_finding(cls, found: FoundContact | FoundCompany, fields: Sequence[str]) -> Self:
-        """Read what a provider said."""
+        """Return the record of a provider's finding."""
         return cls.of(found, fields, {ALL: stamp(found.source)})
 
     def employed_by(self, company: str | None) -> SourceRecord:
-        """Add the name of the contact's company."""
+        """Return the record with the name of the contact's company added."""
         known = self.provenance
         by = {EMPLOYER: known["company_id"]} if "company_id" in known else {}
         return SourceRecord({**self.values, EMPLOYER: company}, {**known, **by})
 
     def only(self, fields: Sequence[str]) -> SourceRecord:
-        """Leave out every other field."""
+        """Return the record with these fields only."""
         return SourceRecord({name: self.values.get(name) for name in fields}, self.provenance)
 
     def said_by(self, name: str) -> Mapping[str, str] | None:
-        """Give the stamp of a field; None if nobody knows."""
+        """Return the stamp of a field; None if its source is unknown."""
         found: Mapping[str, str] | None = self.provenance.get(name) or self.provenance.get(ALL)
         return found
 
 
 def ranked(found: Found, ranking: tuple[str, ...]) -> Found:
-    """Let the word be weighed against the others: `ranking` names the providers, most trusted first."""
+    """Return the finding with a ranked source: `ranking` lists the providers, the most trusted first."""
     source = found.source
-    weighed = RankedSource(source.provider, source.kind, source.at, ranking)
+    ranked_source = RankedSource(source.provider, source.kind, source.at, ranking)
     if isinstance(found, FoundContact) and found.company is not None:
-        return replace(found, source=weighed, company=ranked(found.company, ranking))
-    return replace(found, source=weighed)
+        return replace(found, source=ranked_source, company=ranked(found.company, ranking))
+    return replace(found, source=ranked_source)
 
 
 def sources(standing: SourceRecord, words: Sequence[SourceRecord]) -> dict[str, dict[str, str]]:
-    """Give who said each value that stands, and when; `words` are what was said, in the order it was."""
+    """Return the stamp of each current value; `words` are the source records in the order received."""
     said = {
         name: _said(standing, words, name) for name, value in standing.values.items() if value is not None
     }
@@ -83,7 +83,7 @@ def sources(standing: SourceRecord, words: Sequence[SourceRecord]) -> dict[str, 
 
 
 def conflicts(entity: str, standing: SourceRecord, words: Sequence[SourceRecord]) -> list[dict[str, Any]]:
-    """Give each other value that somebody said of a field, beside the one that stands."""
+    """Return every value that differs from the current one of its field, with the sources of both."""
     found: list[dict[str, Any]] = []
     for name, value in standing.values.items():
         if value is None:
@@ -104,7 +104,7 @@ def conflicts(entity: str, standing: SourceRecord, words: Sequence[SourceRecord]
 
 
 def _said(standing: SourceRecord, words: Sequence[SourceRecord], name: str) -> Mapping[str, str] | None:
-    """Give who said the value; of those that are filled in once and for all, the first who did."""
+    """Return the stamp of the current value; for a field that is only filled once, its first source."""
     if name in _FILLED_ONCE and name not in standing.provenance:
         value = standing.values[name]
         first = (word.said_by(name) for word in words if word.values.get(name) == value)

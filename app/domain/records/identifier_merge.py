@@ -1,4 +1,4 @@
-"""Answers: what a provider said of a person, together with what it was asked by."""
+"""Completion of a provider's finding with the identifier it was requested by."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from app.domain.records.subjects import Subject
 
 
 def with_identifier(found: FoundContact, asked: Subject) -> FoundContact:
-    """Return what was said with the profile, e-mail or phone that was all it was asked by, if that is so."""
+    """Return the finding with the profile, e-mail or phone of the request if it was the only identifier."""
     kind, value = asked.only_identifier or ("", "")
     source = Source(found.source.provider, SourceKind.PROVIDER, found.source.at)
     if kind == "linkedin_url":
         return replace(found, linkedin_url=value)
-    if kind == "email" and value not in {one.email for one in found.emails}:
+    if kind == "email" and value not in {email.email for email in found.emails}:
         own = FoundEmail(email=value, type=email_kind(value), status=EmailStatus.UNKNOWN, source=source)
         return replace(found, emails=(own, *found.emails))
-    if kind == "phone" and value not in {one.e164 for one in found.phones}:
+    if kind == "phone" and value not in {phone.e164 for phone in found.phones}:
         return replace(found, phones=(FoundPhone(e164=value, source=source), *found.phones))
     return found

@@ -1,9 +1,9 @@
-"""Two words about one thing: field by field the newer wins, and the older only fills gaps.
+"""Merge two records of one entity: per field, the newer value wins and the older one only fills gaps.
 
-Who said what, and when, is kept as `{"*": stamp, "title": stamp}`: a stamp is `{"source": …, "at": …}`, and
-`*` stands for every field that has none of its own. Of two words of the same moment the first stays, so that
-a list in which somebody appears twice reads the same however often it is read. Of two sources of one day the
-more trusted is believed, where it is known who that is (`RankedSource`).
+The provenance of a record is stored as `{"*": stamp, "title": stamp}`. A stamp is `{"source": …, "at": …}`;
+`*` applies to every field without a stamp of its own. Of two values with the same timestamp, the first is
+kept, so importing a list that contains a person twice is idempotent. If the sources are ranked
+(`RankedSource`), the more trusted of two sources with the same date wins.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _NO_STAMP: Mapping[str, str] = {"source": "", "at": ""}
 
 @dataclass(frozen=True, slots=True)
 class RankedSource(Source):
-    """A source among others: `ranking` names the providers, the most trusted first.
+    """A source with its place among others: `ranking` lists the providers, the most trusted first.
 
-    Who is not in it is the operator, who is trusted above all of them.
+    A source that is not in the ranking is the operator's data, which is trusted above all providers.
     """
 
     ranking: tuple[str, ...] = ()
 
     def is_above(self, other: str) -> bool:
-        """Tell whether this source is trusted more than the one of that name."""
+        """Return whether this source is trusted more than the source named `other`."""
         return self._rank(self.provider) < self._rank(other)
 
     def _rank(self, name: str) -> int:
@@ -41,7 +41,7 @@ class RankedSource(Source):
 
 
 class Change(Enum):
-    """What came of a merge: nothing, a newer date for what was known, or something anybody can see."""
+    """The effect of a merge: nothing, a newer date for a known value, or a changed value."""
 
     NONE = 0
     REFRESHED = 1
@@ -50,22 +50,23 @@ class Change(Enum):
 
 @lru_cache(maxsize=1024)
 def stamp(source: Source) -> dict[str, str]:
-    """Say who said it and when; shared, so never to be changed."""
+    """Return the stamp of a source. It is cached and shared, so it must not be mutated."""
     return {"source": source.provider, "at": sortable(source.at)}
 
 
 @lru_cache(maxsize=1024)
 def sortable(at: datetime) -> str:
-    """Write a time so that later ones sort last: RFC 3339 in UTC with milliseconds."""
+    """Format a time as RFC 3339 in UTC with milliseconds, so that string order is time order."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def merge(
     row: dict[str, Any], found: Mapping[str, Any], units: Sequence[tuple[str, ...]], source: Source
 ) -> Change:
-    """Take over what is newer into the row and its `provenance`; fields of one unit are never mixed.
+    """Update the row and its `provenance` with newer values.
 
-    `found` has a value or None for each field of the units; None says nothing.
+    The fields of one unit are replaced together, so that values of two sources are never mixed. `found` has
+    a value for each field of the units; None means that the source has no value.
     """
     said = stamp(source)
     known: dict[str, dict[str, str]] = row["provenance"]
@@ -94,7 +95,7 @@ def _merge_unit(
     missing = [name for name in given if row[name] is None]
     differing = [name for name in given if row[name] is not None and row[name] != found[name]]
     newer, older = _compared(source, said, _latest(row, unit))
-    if older or (differing and not newer):  # an older city does not go with a newer country
+    if older or (differing and not newer):  # do not combine an older city with a newer country
         return Change.NONE, []
     if differing:
         for name in unit:
@@ -108,14 +109,14 @@ def _merge_unit(
 
 
 def _latest(row: Mapping[str, Any], unit: tuple[str, ...]) -> Mapping[str, str]:
-    """Give the latest stamp on what the unit has."""
+    """Return the latest stamp among the unit's fields that have a value."""
     known = row["provenance"]
     stamps = [known.get(name) or known.get(ALL) or _NO_STAMP for name in unit if row[name] is not None]
     return max(stamps, key=itemgetter("at"), default=_NO_STAMP)
 
 
 def _compared(source: Source, said: Mapping[str, str], before: Mapping[str, str]) -> tuple[bool, bool]:
-    """Tell whether the word counts more than the one before, and whether it is older."""
+    """Return whether the new stamp supersedes the previous one, and whether it is older."""
     at, at_before = said["at"], before["at"]
     if not isinstance(source, RankedSource) or source.provider == before["source"]:
         return at > at_before, at < at_before
@@ -130,7 +131,7 @@ def _stamped(
     row: Mapping[str, Any],
     units: Sequence[tuple[str, ...]],
 ) -> dict[str, Any]:
-    """Write the stamp on the fields, in the shortest way."""
+    """Return the provenance with the stamp on the touched fields, in its shortest form."""
     filled = {name for unit in units for name in unit if row[name] is not None}
     own = {name: found for name, found in known.items() if name in filled and name not in touched}
     if filled <= set(touched):

@@ -1,4 +1,4 @@
-"""Mentions: whether something stored for another purpose (a request, an answer, a note) names a person."""
+"""Detection of a person in stored JSON, such as requests, responses and notes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _ROOT = "https://www."
 
 @dataclass(frozen=True, kw_only=True)
 class PersonMatcher:
-    """All by which a person may be named: ids of contacts; e-mails, profile URLs, phones in normal form.
+    """The identifiers of a person: contact ids, and e-mails, profile URLs and phones in normal form.
 
-    `names` are pairs of a name's key and the domain or key of a company: a name alone is a namesake's, too,
-    and so is one beside another profile.
+    `names` contains pairs of a name key and a company's domain or key. A name alone is not a match, because
+    different people share names; nor is a name next to a different profile URL.
     """
 
     contact_ids: frozenset[str] = frozenset()
@@ -32,33 +32,34 @@ class PersonMatcher:
     names: frozenset[tuple[str, str]] = field(default=frozenset())
 
     def matches(self, value: Any) -> bool:  # noqa: ANN401 -- any JSON
-        """Tell whether a JSON value names the person, in whatever spelling, also amid other text."""
+        """Return whether a JSON value mentions the person, in any spelling, including inside longer text."""
         return any(
-            self._is_text(part) if isinstance(part, str) else self._is_called(part) for part in _parts(value)
+            self._matches_text(part) if isinstance(part, str) else self._matches_name(part)
+            for part in _parts(value)
         )
 
-    def _is_called(self, words: Mapping[str, Any]) -> bool:
-        """Tell whether these are the person's name and company, as a subject gives them."""
-        said = {name: word for name, word in words.items() if isinstance(word, str)}
-        if self.linkedin_urls and said.get("linkedin_url") not in {None, *self.linkedin_urls}:
+    def _matches_name(self, fields: Mapping[str, Any]) -> bool:
+        """Return whether the fields of a subject contain the person's name and company."""
+        texts = {name: value for name, value in fields.items() if isinstance(value, str)}
+        if self.linkedin_urls and texts.get("linkedin_url") not in {None, *self.linkedin_urls}:
             return False
-        name = said.get("full_name") or f"{said.get('first_name', '')} {said.get('last_name', '')}"
-        companies = (said.get("company_domain", ""), company_key(said.get("company_name", "")))
+        name = texts.get("full_name") or f"{texts.get('first_name', '')} {texts.get('last_name', '')}"
+        companies = (texts.get("company_domain", ""), company_key(texts.get("company_name", "")))
         return any((name_key(name), company) in self.names for company in companies)
 
-    def _is_text(self, text: str) -> bool:
+    def _matches_text(self, text: str) -> bool:
         if self._pattern is not None and self._pattern.search(_folded(text)):
             return True
-        said = {_NO_DIGIT.sub("", number).removeprefix("00") for number in _NUMBER.findall(text)}
-        return not said.isdisjoint(phone.removeprefix("+") for phone in self.phones)
+        numbers = {_NO_DIGIT.sub("", number).removeprefix("00") for number in _NUMBER.findall(text)}
+        return not numbers.isdisjoint(phone.removeprefix("+") for phone in self.phones)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
-        """What finds the person in folded text; no part of a longer address, slug or id."""
-        found = [rf"(?<![\w.+'-]){_escaped(email)}(?![\w-])(?!\.\w)" for email in self.emails]
-        found += [rf"{_escaped(url.removeprefix(_ROOT))}(?![\w-])" for url in self.linkedin_urls]
-        found += [rf"(?<!\w){_escaped(contact_id)}(?!\w)" for contact_id in self.contact_ids]
-        return re.compile("|".join(found)) if found else None
+        """The pattern of the identifiers in folded text; it does not match inside longer identifiers."""
+        patterns = [rf"(?<![\w.+'-]){_escaped(email)}(?![\w-])(?!\.\w)" for email in self.emails]
+        patterns += [rf"{_escaped(url.removeprefix(_ROOT))}(?![\w-])" for url in self.linkedin_urls]
+        patterns += [rf"(?<!\w){_escaped(contact_id)}(?!\w)" for contact_id in self.contact_ids]
+        return re.compile("|".join(patterns)) if patterns else None
 
 
 def _escaped(value: str) -> str:
@@ -66,18 +67,18 @@ def _escaped(value: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Give the text without case and percent-encoding."""
+    """Return the text case-folded and percent-decoded."""
     return unicodedata.normalize("NFC", unquote(text)).casefold()
 
 
 def _parts(value: Any) -> Iterator[str | Mapping[str, Any]]:  # noqa: ANN401 -- any JSON
-    """Give every object and every text in a JSON value."""
+    """Yield every object and every string in a JSON value."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         yield value
-        for one in value.values():
-            yield from _parts(one)
+        for element in value.values():
+            yield from _parts(element)
     elif isinstance(value, list | tuple):
-        for one in value:
-            yield from _parts(one)
+        for element in value:
+            yield from _parts(element)

@@ -1,7 +1,7 @@
-"""Words about one e-mail or phone put together: who saw it, since when, and whose verdict counts.
+"""Provenance of an e-mail or phone: its sources, when each observed it, and which status is current.
 
-A verdict is a word with `verified_at`. Any verdict beats any plain word; of two verdicts the newer counts, of
-two plain words the newer, and of the same moment the first.
+An observation with `verified_at` is a verdict. A verdict supersedes any observation without one. Between two
+verdicts, or two observations without one, the newer is current; at the same time, the first is kept.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from app.domain.records.merging import sortable
 
 
 def initial_sources(source: Source) -> list[dict[str, str]]:
-    """Begin the list of sources."""
+    """Return the source list of a value that was first observed by this source."""
     at = sortable(source.at)
     return [{"provider": source.provider, "kind": source.kind.value, "first_seen_at": at, "last_seen_at": at}]
 
 
 def record_observation(row: dict[str, Any], source: Source) -> bool:
-    """Note that the source saw the row's value; tell whether that moved any date or is a new source."""
+    """Record that the source observed the row's value; return whether a date or the source list changed."""
     at = sortable(source.at)
     before = (row["sources"], row["first_seen_at"], row["last_seen_at"])
     row["sources"] = _with_sight(row["sources"], source, at)
@@ -30,15 +30,15 @@ def record_observation(row: dict[str, Any], source: Source) -> bool:
 
 
 def supersedes(row: Mapping[str, Any], found: FoundEmail | FoundPhone) -> bool:
-    """Tell whether the found verdict or word is to replace the row's; asked before `seen_again`."""
+    """Return whether the found value supersedes the row's; call it before `record_observation`."""
     if row["verified_at"] is not None:
         return found.verified_at is not None and found.verified_at > row["verified_at"]
     return bool(found.verified_at is not None or found.source.at > row["last_seen_at"])
 
 
-def apply(row: dict[str, Any], said: Mapping[str, Any]) -> bool:
-    """Write what is said into the row; tell whether anything differs."""
-    differing = {name: value for name, value in said.items() if row[name] != value}
+def apply(row: dict[str, Any], values: Mapping[str, Any]) -> bool:
+    """Write the values into the row; return whether any of them changed."""
+    differing = {name: value for name, value in values.items() if row[name] != value}
     row.update(differing)
     return bool(differing)
 

@@ -1,7 +1,7 @@
-"""Matching: how alike two names are, how sure a match is, and when it is sure enough.
+"""Similarity of names, the confidence of a match, and the thresholds for accepting it.
 
-A confidence is meant to be the share of such matches that are the same person; the made-up labelled pairs of
-`tests/domain/records/test_matching_calibration.py` hold the figures to that.
+A confidence estimates the share of such matches that are the same person. The synthetic labelled pairs of
+`tests/domain/records/test_matching_calibration.py` check the figures.
 
 | matched on                              | name             | confidence |
 |-----------------------------------------|------------------|------------|
@@ -9,7 +9,7 @@ A confidence is meant to be the share of such matches that are the same person; 
 | linkedin_url                            | any              | 0.98       |
 | email; phone                            | not given        | 0.97; 0.90 |
 | email; phone                            | agrees           | half the doubt: 0.985; 0.95 |
-| email; phone                            | another's        | 0.58; 0.54 |
+| email; phone                            | disagrees        | 0.58; 0.54 |
 | company_domain; company_name            | the same         | 0.95; 0.90 |
 | company_domain; company_name            | nickname         | 0.86; 0.81 |
 | company_domain; company_name            | one of two parts | 0.82; 0.78 |
@@ -31,17 +31,17 @@ from app.domain.normal.names import PersonName, company_key, given_names, name_k
 MATCHED = 0.8
 POSSIBLE = 0.5
 MARGIN = 0.05
-"""A second candidate this close to the first makes the match ambiguous."""
+"""If the second candidate is closer to the first than this, the match is ambiguous."""
 
 EXACT = {"contact_id": 1.0, "linkedin_url": 0.98, "email": 0.97, "phone": 0.9}
 CERTAIN = frozenset(("contact_id", "linkedin_url"))
-"""Keys that are one person's for ever, so that another name is a new name."""
+"""Keys that are never reassigned to another person, so that a different name is a changed name."""
 BY_NAME = {"company_domain": 0.95, "company_name": 0.9, "full_name": 0.3}
 AGREES = 0.8
 DISAGREES = 0.6
-"""A name less alike than this speaks against an e-mail or phone: they are shared and handed on."""
+"""Below this name score, an e-mail or phone match is doubtful: both are shared and reassigned."""
 SHORTENED = 0.6
-"""What is left of such a key's confidence when the name speaks against it."""
+"""The factor on the confidence of an e-mail or phone match when the name disagrees."""
 
 ALIKE = {
     "same": 1.0,
@@ -53,18 +53,18 @@ ALIKE = {
     "typo": 0.82,
 }
 MIDDLES_DIFFER = 0.8
-"""What is left of two alike names when their middle names are others."""
+"""The factor on the score of two similar names when their middle names differ."""
 HALF = 0.5
-"""What a given or family name alone says of a whole name; and how much of looking alike counts."""
+"""The factor for a given or family name alone, and for keys that only resemble each other."""
 MIN_TYPO_LENGTH = 4
-"""Names shorter than this are other names when one letter differs: Jon and Jan."""
+"""Shorter names that differ in one letter are different names: Jon and Jan."""
 
 
 def name_score(a: PersonName, b: PersonName) -> float:
-    """Say how alike two people's names are, 0 to 1.
+    """Return the similarity of two people's names, 0 to 1.
 
-    Accents, hyphens and the German and Nordic spellings count as the same; nicknames, initials, one of two
-    surnames, one typing error and names in the other order as nearly the same.
+    Names that differ in accents, hyphens or German and Nordic spellings are the same. Nicknames, initials,
+    one of two surnames, one typing error and swapped given and family names are nearly the same.
     """
     if name_key(a.full) == name_key(b.full):
         return ALIKE["same"]
@@ -80,17 +80,17 @@ def name_score(a: PersonName, b: PersonName) -> float:
 
 
 def company_score(a: str, b: str) -> float:
-    """Say how alike two companies' names are, 0 to 1, legal forms aside."""
+    """Return the similarity of two companies' names, 0 to 1, ignoring legal forms."""
     left, right = company_key(a), company_key(b)
     return _key_score(left, right) if left and right else 0.0
 
 
 def confidence(*, matched_on: Collection[str], name: float | None, company: float | None) -> float:
-    """Say how sure a match is, 0 to 1, by the table above.
+    """Return the confidence of a match, 0 to 1, by the table above.
 
-    Several exact keys leave the product of their doubts. Without one, it is what the company's domain or
-    name is good for, times the squares of how alike names and companies are: two near misses are worse
-    than one.
+    The doubt (1 - confidence) of several exact keys is the product of their doubts. Without an exact key, the
+    confidence is that of the company's domain or name, times the squares of the name and company scores, so
+    that two near misses are worse than one.
     """
     keys = [key for key in matched_on if key in EXACT]
     if not keys:
@@ -105,7 +105,7 @@ def confidence(*, matched_on: Collection[str], name: float | None, company: floa
 
 
 def decide(scores: Sequence[float]) -> Literal["matched", "ambiguous", "none"]:
-    """Decide among candidates by their confidence: one clear winner, several, or nobody."""
+    """Return the outcome for the candidates' confidences: one clear match, several possible, or none."""
     best, *others = sorted(scores, reverse=True) or [0.0]
     if best < POSSIBLE:
         return "none"
@@ -114,7 +114,7 @@ def decide(scores: Sequence[float]) -> Literal["matched", "ambiguous", "none"]:
 
 
 def _given_score(a: str, b: str) -> float:
-    """Compare given names, as which nicknames and initials pass."""
+    """Return the similarity of two given names; nicknames and initials match."""
     left, right = name_key(a), name_key(b)
     alike = _part_score(a, b)
     if right in given_names(a) or left in given_names(b):
@@ -123,17 +123,17 @@ def _given_score(a: str, b: str) -> float:
     if len(short) == 1 and long.startswith(short):
         return max(alike, ALIKE["initial"])
     if alike == ALIKE["part"] and not long.startswith(short):
-        return ALIKE["second"]  # Lena may be Anna-Lena; she may as well be a colleague
+        return ALIKE["second"]  # Lena may be Anna-Lena, or a colleague
     return alike
 
 
 def _part_score(a: str, b: str) -> float:
-    """Compare two parts of names in the best of their spellings."""
+    """Return the highest similarity among the spellings of two name parts."""
     return max(_key_score(left, right) for left in spellings(a) for right in spellings(b))
 
 
 def _key_score(a: str, b: str) -> float:
-    """Compare two keys: the same, the beginning or end of the other, one typing error, or merely alike."""
+    """Return the score of two keys: same, prefix or suffix, one typing error, or Jaro-Winkler similarity."""
     left, right = a.replace(" ", ""), b.replace(" ", "")
     if left == right:
         return ALIKE["same"]
@@ -146,13 +146,13 @@ def _key_score(a: str, b: str) -> float:
 
 
 def _is_shortened(a: PersonName, b: PersonName) -> bool:
-    """Tell whether one is the other with a name left out, as Ines Duarte is Ines Duarte Lima."""
+    """Return whether one name is the other without some words: Ines Duarte, Ines Duarte Lima."""
     left, right = set(name_key(a.full).split()), set(name_key(b.full).split())
     return left <= right or right <= left
 
 
 def _middles_differ(a: PersonName, b: PersonName) -> bool:
-    """Tell whether both have middle names, and none of one begins one of the other."""
+    """Return whether both have middle names and none is a prefix of one of the other name."""
     return bool(
         (left := _middle(a))
         and (right := _middle(b))
@@ -161,6 +161,6 @@ def _middles_differ(a: PersonName, b: PersonName) -> bool:
 
 
 def _middle(name: PersonName) -> list[str]:
-    """Give the words of the whole name that are neither given nor family name."""
+    """Return the words of the full name that are neither given nor family name."""
     own = {*name_key(name.first).split(), *name_key(name.last).split()}
     return [word for word in name_key(name.full).split() if word not in own]

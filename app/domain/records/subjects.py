@@ -1,4 +1,4 @@
-"""How a request names a person: the subject, in normal form."""
+"""The subject of a request: the identifiers of a person, in normal form."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from app.domain.errors import InsufficientIdentifiers
 from app.domain.normal.names import name_key
 
 EXACT = ("linkedin_url", "email", "phone")
-"""The fields that name one person by themselves."""
+"""The fields that each identify one person on their own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A person as a caller names them (contract 2.4); every field is in normal form or None."""
+    """The identifiers of a person in a request (contract 2.4); every field is in normal form or None."""
 
     contact_id: str | None = None
     linkedin_url: str | None = None
@@ -27,10 +27,10 @@ class Subject:
     phone: str | None = None
 
     def require_identifiers(self) -> Self:
-        """Return the subject.
+        """Return the subject itself.
 
         Raises:
-            InsufficientIdentifiers: it names no one person (contract 2.4).
+            InsufficientIdentifiers: the fields do not identify one person (contract 2.4).
 
         """
         if not (self.has_exact_key or (self.name and (self.company_domain or self.company_name))):
@@ -39,12 +39,12 @@ class Subject:
 
     @property
     def has_exact_key(self) -> bool:
-        """Tell whether one field alone names the person."""
+        """Return whether one field alone identifies the person."""
         return bool(self.contact_id or self.linkedin_url or self.email or self.phone)
 
     @property
     def name(self) -> str | None:
-        """The whole name, put together from its parts if need be; None without both parts."""
+        """The full name, joined from first and last name if needed; None if one of them is missing."""
         if self.full_name:
             return self.full_name
         if self.first_name and self.last_name:
@@ -53,19 +53,20 @@ class Subject:
 
     @property
     def only_identifier(self) -> tuple[str, str] | None:
-        """Return the kind and value of the profile, e-mail or phone that is all the subject says, or None.
+        """Return the kind and value of the profile, e-mail or phone if it is the only identifier, else None.
 
         The id of a stored contact is never sent to a provider and does not count.
         """
-        said = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
-        return said[0] if len(said) == 1 and said[0][0] in EXACT else None
+        fields = [(kind, value) for kind, value in self.as_dict().items() if kind != "contact_id"]
+        return fields[0] if len(fields) == 1 and fields[0][0] in EXACT else None
 
     @property
     def names_one_way(self) -> bool:
-        """Return whether every provider that knows the person recognizes them by the same words.
+        """Return whether every provider must match the person by the same identifier.
 
-        That is so for one profile, one e-mail, one phone, or one name at one company. Of several, each
-        provider may go by another, so their answers may be about different people.
+        This holds for one profile, one e-mail, one phone, or one name at one company. With several
+        identifiers, each provider may match by a different one, so their results may be about different
+        people.
         """
         companies = [kind for kind in ("company_domain", "company_name") if getattr(self, kind)]
         ways = [kind for kind in EXACT if getattr(self, kind)] + companies
@@ -80,11 +81,11 @@ class Subject:
         return name_key(self.full_name) != name_key(f"{self.first_name} {self.last_name}")
 
     def as_dict(self) -> dict[str, str]:
-        """Give the fields that are set, for a JSON column; `Subject(**…)` reads it back."""
+        """Return the fields that are set, for a JSON column; `Subject(**…)` restores the subject."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     def question(self) -> dict[str, Any]:
-        """Give what makes two subjects the same question: names, of people and companies, without case."""
+        """Return the deduplication key of a subject: its fields, with all names case-folded."""
         fields = self.as_dict()
         if self.name:
             fields = {k: v for k, v in fields.items() if k not in {"full_name", "first_name", "last_name"}}

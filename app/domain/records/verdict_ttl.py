@@ -1,11 +1,11 @@
-"""How long a verdict about an e-mail address holds.
+"""The time to live of a verification verdict for an e-mail address.
 
-`usual_age` is how old a value may be before it is asked for again; a valid mailbox keeps it whole, for what
-ends it is that somebody leaves. The others are shorter:
+`usual_age` is the age at which a value is requested again. The verdict `valid` lasts that long, because a
+valid mailbox usually ends only when its owner leaves the company. The others expire sooner:
 
-- accept_all, a third: it says that the domain hides its mailboxes, and nothing of this one.
-- invalid, a third: a mailbox seldom comes to life, but a wrong verdict hides a value somebody paid for.
-- risky and unknown, a sixth: an inbox is emptied within weeks, and a server that was away is back.
+- accept_all, a third: the domain accepts every address, so the verdict does not confirm this one.
+- invalid, a third: a mailbox is seldom created later, but a wrong verdict hides a value that was paid for.
+- risky and unknown, a sixth: a full inbox is emptied within weeks, and an unreachable server comes back.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _PARTS = {
 
 
 def lifetime(status: EmailStatus, usual_age: timedelta) -> timedelta:
-    """Give for how long a verdict of this status holds."""
+    """Return the time to live of a verdict with this status."""
     return usual_age / _PARTS[status]
 
 
 def expires_at(status: EmailStatus, verified_at: datetime, usual_age: timedelta) -> datetime:
-    """Give the moment from which the verdict holds no longer."""
+    """Return the time at which the verdict expires."""
     return verified_at + lifetime(status, usual_age)
 
 
 def is_fresh(status: EmailStatus, verified_at: datetime, usual_age: timedelta, *, now: datetime) -> bool:
-    """Tell whether the verdict still holds."""
+    """Return whether the verdict has not expired."""
     return now < expires_at(status, verified_at, usual_age)
