@@ -1,13 +1,13 @@
-"""E-mail patterns: which form a company's addresses follow, and what that makes of a name.
+"""E-mail patterns: the form of a company's addresses, and the addresses it generates for a name.
 
-Before any address is known a form is as likely as it is common (`FORMS`); that counts for two addresses
-beside those that were seen (additive smoothing; the posterior mean under a Dirichlet prior, of which
-Laplace's rule of succession is the flat case). One address of the commonest form makes 0.63, three 0.78, ten
-0.91, so that a small sample never sounds sure. What a company makes of umlauts, hyphens, particles and second
-surnames is learned in the same way, from the addresses that show it (`app.domain.email_patterns.spelling`).
+The prior probability of a form is its share among companies (`SHARES`), with the weight of two addresses
+(additive smoothing: the posterior mean under a Dirichlet prior, of which Laplace's rule of succession is the
+flat case). One address of the most common form gives a confidence of 0.63, three give 0.78 and ten 0.91, so a
+small sample never yields a high confidence. The spelling of umlauts, hyphens, particles and second surnames
+is learned in the same way, from the addresses that show it (`app.domain.email_patterns.spelling`).
 
-The shares are chosen, not measured: public guides say that half of the companies or more write
-`{first}.{last}`, and most others `{f}{last}` or `{first}`; 0.04 is left for what no form explains.
+The shares are estimates, not measurements: public guides say that at least half of the companies use
+`{first}.{last}`, and most others `{f}{last}` or `{first}`. 0.04 is reserved for addresses of no known form.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ SHARES = {
     "{l}.{first}": 0.001,
     "{f}{l}": 0.003,
 }
-"""How common each form is."""
+"""The share of companies that use each form."""
 FORMS: tuple[str, ...] = tuple(SHARES)
-"""An address that two forms explain counts for the first of them."""
+"""The forms in order of precedence: an address that matches two forms counts for the first."""
 PRIOR_ADDRESSES = 2
-"""How many seen addresses the knowledge of `SHARES` is worth."""
+"""The weight of the prior `SHARES`, in addresses."""
 MAX_SPELLINGS = 12
 
 _NUMBER_OR_TAG = re.compile(r"[0-9]+$|\+.*$")
@@ -54,9 +54,9 @@ _NUMBER_OR_TAG = re.compile(r"[0-9]+$|\+.*$")
 
 @dataclass(frozen=True, slots=True)
 class PatternStat:
-    """How many verified addresses of a domain follow a form.
+    """The number of verified addresses of a domain that follow a form.
 
-    The form is as `form_of` gives it, with the habits of spelling that those addresses show, if any.
+    The form is a value of `form_of`, including the spelling habits that the addresses show, if any.
     """
 
     form: str
@@ -65,7 +65,7 @@ class PatternStat:
 
 @dataclass(frozen=True, slots=True)
 class LearnedPattern:
-    """A domain's usual form; `confidence` 0 to 1, `sample_size` the addresses it was learned from."""
+    """A domain's usual form; `confidence` is 0 to 1, `sample_size` the number of addresses it is based on."""
 
     pattern: str
     confidence: float
@@ -74,7 +74,7 @@ class LearnedPattern:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """An address that nobody has verified; `confidence` 0 to 1."""
+    """An unverified address; `confidence` is 0 to 1."""
 
     email: str
     form: str
@@ -83,7 +83,7 @@ class Guess:
 
 @dataclass(frozen=True, slots=True)
 class _Tally:
-    """How many addresses of a domain there are of each form, of each habit, and in all."""
+    """The number of a domain's addresses per form, per habit, and in total."""
 
     forms: Mapping[str, int]
     habits: Mapping[str, int]
@@ -91,31 +91,32 @@ class _Tally:
 
 
 def form_of(email: str, name: PersonName) -> str | None:
-    """Give the likeliest form that makes this address of the name, or of what its bearer is called.
+    """Return the most common form that generates this address from the name or one of its nicknames.
 
-    With it come the habits that the address shows, as in `{f}{last} particles:joined umlauts:plain`. A
-    number at the end, as the second of a name gets, and a `+tag` are left out of account.
+    The result includes the habits that the address shows, as in `{f}{last} particles:joined umlauts:plain`.
+    A trailing number, which distinguishes people of the same name, and a `+tag` are ignored.
     """
     local = _NUMBER_OR_TAG.sub("", email.rpartition("@")[0])
     known_as = (
         name,
         *(replace(name, first=other) for other in sorted(given_names(name.first)) if other in local),
     )
-    return next((told for one in known_as for form in FORMS if (told := _told(form, one, local))), None)
+    matches = (_matched(form, candidate, local) for candidate in known_as for form in FORMS)
+    return next(filter(None, matches), None)
 
 
 def render(form: str, name: PersonName, domain: str) -> tuple[str, ...]:
-    """Write the addresses that a form makes of a name, likeliest spelling first; none of one not in Latin.
+    """Return the addresses of a name in a form, the likeliest spelling first.
 
-    An unknown form makes nothing.
+    The result is empty for an unknown form and for a name that is not in Latin script.
     """
     return tuple(f"{local}@{domain}" for local in _shared_out(form, name, odds({}, domain)))
 
 
 def learn(counts: Iterable[PatternStat]) -> LearnedPattern | None:
-    """Find the usual form of a domain; None if no address follows a form.
+    """Return the usual form of a domain; None if no address follows a known form.
 
-    Addresses of a form that is not in `FORMS` count in the sample, as they speak against the others.
+    Addresses of a form that is not in `FORMS` count in the sample and so lower the confidence of the others.
     """
     tally = _tally(counts)
     if not tally.forms:
@@ -125,10 +126,10 @@ def learn(counts: Iterable[PatternStat]) -> LearnedPattern | None:
 
 
 def candidates(name: PersonName, domain: str, counts: Iterable[PatternStat]) -> tuple[Guess, ...]:
-    """Guess a person's address, best first, from the forms of the domain's known addresses.
+    """Return guesses of a person's address, best first, from the forms of the domain's known addresses.
 
-    Without any known address the guesses are those of `SHARES`. The confidences of all guesses together
-    stay below 1: each form's is shared out among its spellings.
+    Without a known address, the guesses follow `SHARES`. The confidence of each form is divided among its
+    spellings, so the confidences of all guesses add up to less than 1.
     """
     tally = _tally(counts)
     likely = odds(tally.habits, domain)
@@ -145,7 +146,7 @@ def candidates(name: PersonName, domain: str, counts: Iterable[PatternStat]) -> 
 
 
 def _tally(counts: Iterable[PatternStat]) -> _Tally:
-    """Add up the addresses of each known form and habit, and all of them."""
+    """Count the addresses per known form, per habit, and in total."""
     forms: dict[str, int] = {}
     habits: dict[str, int] = {}
     total = 0
@@ -162,14 +163,14 @@ def _likelihood(tally: _Tally, form: str) -> float:
     return (tally.forms.get(form, 0) + PRIOR_ADDRESSES * SHARES[form]) / (tally.total + PRIOR_ADDRESSES)
 
 
-def _told(form: str, name: PersonName, local: str) -> str | None:
-    """Give the form and the habits that every way to this address shares; None if none leads there."""
+def _matched(form: str, name: PersonName, local: str) -> str | None:
+    """Return the form with the habits common to all spellings that match; None if none matches."""
     ways = [habits for spelled, habits in fill(form, name) if spelled == local]
     return " ".join((form, *sorted(frozenset.intersection(*ways)))) if ways else None
 
 
 def _shared_out(form: str, name: PersonName, likely: Mapping[str, float]) -> dict[str, float]:
-    """Give the spellings of a name in the form, likeliest first, each with its share; together at most 1."""
+    """Return the spellings of a name in the form, likeliest first, with shares that add up to at most 1."""
     shares: dict[str, float] = {}
     for spelled, habits in fill(form, name) if form in SHARES else ():
         shares[spelled] = shares.get(spelled, 0) + weight(habits, likely)

@@ -1,7 +1,7 @@
-"""How mail systems spell a name, and which habits of a company's an address shows.
+"""Spellings of names in e-mail addresses, and the spelling habits of companies.
 
-A habit is one way out of several, written `surnames:joined`. Which of them a name calls for depends on what
-is in it: only a name with two surnames says what a company makes of them.
+A habit is one of several ways to spell a part of a name, written `surnames:joined`. The parts of a name
+determine which habits apply: only a name with two surnames shows how a company spells two surnames.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ HABITS = {
     "surnames": ("first", "joined", "hyphened", "last", "dotted"),
     "particles": ("joined", "dropped", "hyphened", "dotted"),
 }
-"""What a company may do with each, the commonest first, where its domain's country does not say otherwise."""
+"""The habits per part, the most common first; `_usual` changes the order for some countries."""
 NEXT_HABIT = 0.4
-"""How likely each further habit is before any address is known, beside the one before."""
+"""The prior probability of each habit relative to the one before it."""
 PRIOR_NAMES = 1
-"""How many seen names that is worth; a company is steadier in its spelling than in its form."""
+"""The weight of the prior, in names. It is low: spelling varies less within a company than the form."""
 
 _PARTICLES = words("particles.txt")
 _HYPHENS = re.compile("[-\u2010\u2011]")
-# Outside the German-speaking countries and Denmark, an umlaut loses its dots rather than gains an e.
+# Outside the German-speaking countries and Denmark, ü is usually written u, not ue.
 _PLAIN_COUNTRIES = re.compile(r"\.(?!de$|at$|ch$|li$|lu$|dk$|eu$)[a-z]{2}$")
-# The father's name, by which a person goes, comes last in Portuguese, first in Spanish.
+# The father's surname, which people use alone, comes last in Portuguese and first in Spanish.
 _LAST_SURNAME_COUNTRIES = re.compile(r"\.(?:ao|br|mz|pt)$")
 
 Spelled = tuple[str, frozenset[str]]
-"""A name, or a part of one, as an address has it, and the habits that make it so."""
+"""The spelling of a name or a part of it in an address, and the habits that it shows."""
 
 
 def odds(seen: Mapping[str, int], domain: str) -> dict[str, float]:
-    """Give how likely each habit is at a domain, out of how many of its addresses show it."""
+    """Return the probability of each habit at a domain; `seen` counts the addresses that show each habit."""
     found: dict[str, float] = {}
     for question, answers in HABITS.items():
         weights = {one: NEXT_HABIT**place for place, one in enumerate(_usual(question, answers, domain))}
@@ -54,12 +54,12 @@ def odds(seen: Mapping[str, int], domain: str) -> dict[str, float]:
 
 
 def weight(habits: frozenset[str], likely: Mapping[str, float]) -> float:
-    """Give how likely these habits are together, each by `odds`."""
+    """Return the joint probability of the habits; `likely` is the result of `odds`."""
     return prod(likely[habit] for habit in habits)
 
 
 def fill(form: str, name: PersonName) -> Iterator[Spelled]:
-    """Fill a form such as `{f}{last}` with every way to spell the name; none of one not in Latin."""
+    """Yield every spelling of the name in a form such as `{f}{last}`; none if it is not in Latin script."""
     parts = {part for part in ("first", "last") if f"{{{part}}}" in form or f"{{{part[0]}}}" in form}
     umlauts = any(len(spellings(getattr(name, part))) > 1 for part in parts)
     for style in HABITS["umlauts"] if umlauts else ("plain",):
@@ -75,7 +75,7 @@ def fill(form: str, name: PersonName) -> Iterator[Spelled]:
 
 
 def _usual(question: str, answers: tuple[str, ...], domain: str) -> tuple[str, ...]:
-    """Put the commonest habit of the domain's country first."""
+    """Return the habits with the most common one of the domain's country first."""
     if question == "umlauts" and _PLAIN_COUNTRIES.search(domain):
         return answers[::-1]
     if question == "surnames" and _LAST_SURNAME_COUNTRIES.search(domain):
@@ -84,7 +84,7 @@ def _usual(question: str, answers: tuple[str, ...], domain: str) -> tuple[str, .
 
 
 def _firsts(form: str, first: str, *, expanded: bool) -> tuple[Spelled, ...]:
-    """Spell what the form has of the given name: all of it, its initial, or nothing."""
+    """Return the spellings of the given name that the form uses: the name, its initial, or nothing."""
     if "{first}" in form:
         return _given(first, expanded)
     return _initials(first, expanded) if "{f}" in form else (("", frozenset()),)
@@ -92,7 +92,7 @@ def _firsts(form: str, first: str, *, expanded: bool) -> tuple[Spelled, ...]:
 
 @lru_cache(maxsize=8192)
 def _given(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
-    """Spell a given name: hyphened if it is written so, joined, the first of several."""
+    """Return the spellings of a given name: hyphenated if written so, joined, or its first part."""
     parts = [part for word in first.split() for part in _pieces(word, expanded=expanded)]
     if len(parts) < 2:  # noqa: PLR2004 -- one name
         return (("".join(parts), frozenset()),)
@@ -104,7 +104,7 @@ def _given(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -
 
 @lru_cache(maxsize=8192)
 def _initials(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
-    """Give a given name's initial; of a hyphened one perhaps both, as in jlpicard."""
+    """Return the initial of a given name; for a hyphenated name also both initials, as in jlpicard."""
     parts = _pieces(first.partition(" ")[0], expanded=expanded)
     one = "".join(part[:1] for part in parts[:1])
     if len(parts) < 2:  # noqa: PLR2004 -- one name
@@ -115,7 +115,7 @@ def _initials(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT00
 
 @lru_cache(maxsize=8192)
 def _family(last: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
-    """Spell a family name by every habit it calls for."""
+    """Return the spellings of a family name by every habit that applies to it."""
     surnames = _surnames([_pieces(word, expanded=expanded) for word in last.split()])
     called = {
         "hyphens": any(len(pieces) > 1 for _particles, pieces in surnames),
@@ -132,7 +132,7 @@ def _family(last: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -
 
 
 def _family_by(surnames: list[tuple[list[str], list[str]]], chosen: Mapping[str, str]) -> str:
-    """Spell the surnames, each of particles and hyphened pieces, by one set of habits."""
+    """Spell the surnames, each with its particles and hyphenated pieces, by one set of habits."""
     spelled: list[str] = []
     for particles, pieces in surnames:
         core = _choose(pieces, chosen.get("hyphens", "kept"))
@@ -148,7 +148,7 @@ def _choose(parts: list[str], how: str) -> str:
 
 
 def _surnames(family: list[list[str]]) -> list[tuple[list[str], list[str]]]:
-    """Put particles with the surname they precede; where nothing follows, the last one is a surname."""
+    """Group particles with the surname they precede; a particle at the end counts as a surname."""
     found: list[tuple[list[str], list[str]]] = []
     waiting: list[str] = []
     for pieces in filter(None, family):
@@ -163,6 +163,6 @@ def _surnames(family: list[list[str]]) -> list[tuple[list[str], list[str]]]:
 
 
 def _pieces(word: str, *, expanded: bool) -> list[str]:
-    """Give what hyphens divide, as addresses have it, ü written as ue or as u; none of what is not Latin."""
+    """Split a word at hyphens and transliterate it, ü as ue or u; return nothing if it is not Latin."""
     keys = [spellings(piece)[-1 if expanded else 0].replace(" ", "") for piece in _HYPHENS.split(word)]
     return [key for key in keys if key] if all(key.isascii() for key in keys) else []

@@ -1,0 +1,1 @@
+"""Normal forms of names, e-mails, phones, profiles, websites and other values."""

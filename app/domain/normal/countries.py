@@ -1,4 +1,4 @@
-"""Countries: from the names people write, in seven languages, to ISO 3166-1 alpha-2."""
+"""Countries: conversion of names in seven languages to ISO 3166-1 alpha-2 codes."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ _SURROUNDINGS = (
 
 @lru_cache(maxsize=4096)
 def country_code(text: str) -> str:
-    """Give the two letters of a country by its code, its three letters or its name.
+    """Return the alpha-2 code of a country for its alpha-2 code, alpha-3 code or name.
 
     Raises:
-        InvalidValue: no country goes by this.
+        InvalidValue: the text is not a country.
 
     """
     key = fold(text)
@@ -69,7 +69,7 @@ def country_code(text: str) -> str:
 def parse_location(text: str) -> tuple[str | None, str | None]:
     """Split a line such as "Greater Lyon Area, Rhône, France" into city and country code; either may be None.
 
-    Two letters after a comma that are a state of the USA name no country: `CA` may be either.
+    Two letters after a comma that are a US state are not read as a country: `CA` may be either.
     """
     first, *rest = [part.strip() for part in text.split(",") if part.strip()] or [""]
     if not rest:
@@ -84,7 +84,7 @@ def parse_location(text: str) -> tuple[str | None, str | None]:
 
 
 def country_of(domain: str | None) -> str | None:
-    """Tell the country of a website by its ending; None of endings that are used all over the world."""
+    """Return the country of a domain's top-level domain; None for one that is used worldwide."""
     ending = (domain or "").rpartition(".")[2].upper()
     if ending in _AMBIGUOUS_CODES or len(ending) != len("XX"):
         return None
@@ -93,7 +93,7 @@ def country_of(domain: str | None) -> str | None:
 
 @cache
 def _names() -> dict[str, str]:
-    """Give the code of every name: CLDR's in seven languages, codes of three letters, short forms."""
+    """Return the code of every name: CLDR names in seven languages, alpha-3 codes and short forms."""
     names: dict[str, str] = {}
     for language in _LANGUAGES:
         for code, name in Locale(language).territories.items():
@@ -109,7 +109,7 @@ def _names() -> dict[str, str]:
 
 
 def _city(text: str) -> str | None:
-    """Leave of "Greater Munich Metropolitan Area" the city."""
+    """Return the city of an area: Munich for "Greater Munich Metropolitan Area"."""
     for word in _AREA_PREFIXES:
         if text.lower().startswith(word):
             text = text[len(word) :]

@@ -1,4 +1,4 @@
-"""Hashes that stand for websites and profiles: SHA-256 of the normal form in UTF-8 (contract 2.10)."""
+"""Hashes of websites and profiles: SHA-256 of the normal form in UTF-8 (contract 2.10)."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ _HEX = re.compile(r"[0-9a-f]*")
 
 
 def website_hash(domain: str) -> bytes:
-    """Give the 32 bytes that stand for a website in normal form."""
+    """Return the 32-byte hash of a website in normal form."""
     return sha256(domain.encode("utf-8", "surrogatepass")).digest()
 
 
 def profile_hash(url: str) -> bytes:
-    """Give the 32 bytes that stand for a profile or company URL in normal form."""
+    """Return the 32-byte hash of a profile or company URL in normal form."""
     return website_hash(url)
 
 
 def hex_hash(digest: bytes) -> str:
-    """Write a hash in lower-case hexadecimal."""
+    """Return a hash in lower-case hexadecimal."""
     return digest.hex()
 
 
 def parse_hash(text: str) -> bytes:
-    """Read 64 lower-case hexadecimal digits.
+    """Parse 64 lower-case hexadecimal digits.
 
     Raises:
-        BadHash: it is anything else.
+        BadHash: the text has another format.
 
     """
     return bytes.fromhex(parse_prefix(text, HASH_DIGITS))
 
 
 def parse_prefix(text: str, length: int) -> str:
-    """Return the text if it is exactly so many lower-case hexadecimal digits.
+    """Return the text if it is exactly `length` lower-case hexadecimal digits.
 
     Raises:
-        BadHash: it is anything else.
+        BadHash: the text has another format.
 
     """
     if len(text) != length or not _HEX.fullmatch(text):
@@ -50,10 +50,10 @@ def parse_prefix(text: str, length: int) -> str:
 
 
 def prefix_bounds(prefix: str) -> tuple[bytes, bytes]:
-    """Give the lowest and the highest 32-byte hash with this prefix, both inclusive, for `BETWEEN`.
+    """Return the lowest and the highest 32-byte hash with this prefix, both inclusive, for `BETWEEN`.
 
     Raises:
-        BadHash: the prefix is not at most 64 lower-case hexadecimal digits.
+        BadHash: the prefix is longer than 64 digits or not lower-case hexadecimal.
 
     """
     if len(prefix) > HASH_DIGITS:

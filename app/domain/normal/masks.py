@@ -1,4 +1,4 @@
-"""Masks: what may be shown of an e-mail or phone before it is revealed, always of one length."""
+"""Masks of e-mails and phones that are not revealed yet; the number of dots is constant."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _MAX_COUNTRY_CODE_LENGTH = 3
 
 
 def mask_email(email: str) -> str:
-    """Show the first character and the domain: `ada@acme.com` is `a•••••@acme.com`, and so is `a@acme.com`.
+    """Return the first character and the domain: `ada@acme.com` and `a@acme.com` become `a•••••@acme.com`.
 
     Raises:
-        InvalidValue: it is not an e-mail in normal form.
+        InvalidValue: the text is not an e-mail in normal form.
 
     """
     local, at, domain = email.rpartition("@")
@@ -28,10 +28,10 @@ def mask_email(email: str) -> str:
 
 
 def mask_phone(e164: str) -> str:
-    """Show the country code and the last two digits: `+16502530023` is `+1 •••••••23`.
+    """Return the country code and the last two digits: `+16502530023` becomes `+1 •••••••23`.
 
     Raises:
-        InvalidValue: it is not in E.164, or no country has its code.
+        InvalidValue: the number is not in E.164, or its country code does not exist.
 
     """
     found = _E164.fullmatch(e164)

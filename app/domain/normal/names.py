@@ -1,4 +1,4 @@
-"""Names of people and companies: taken apart, and folded to keys under which two spellings meet."""
+"""Names of people and companies: their parts, and keys that are equal for equivalent spellings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_NAME_LENGTH = 200
 
 
 def _equivalents() -> dict[str, frozenset[str]]:
-    """Give for each name all names it shares a line with."""
+    """Return the equivalents of each name: all names on the same lines of `nicknames.txt`."""
     met: dict[str, set[str]] = {}
     for line in lines("nicknames.txt"):
         for name in line:
@@ -70,7 +70,7 @@ _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": 
 
 @dataclass(frozen=True, slots=True)
 class PersonName:
-    """A name: the given one, the family one (either may be empty, not both), and the whole, as written."""
+    """A name: given, family (either may be empty, but not both) and full name, as written."""
 
     first: str
     last: str
@@ -79,13 +79,13 @@ class PersonName:
 
 @lru_cache(maxsize=8192)
 def parse_name(full: str) -> PersonName:
-    """Take a name apart; titles, credentials, nicknames in quotes, emoji and headlines are left out.
+    """Parse a full name; titles, credentials, quoted nicknames, emoji and headlines are removed.
 
-    Reads "Last, First", particles (van, de la), two surnames where the first is a well-known Iberian one, and
-    Chinese, Japanese and Korean names in their order; a single name counts as the given one.
+    Handles "Last, First", particles (van, de la), two surnames if the first is a well-known Iberian one, and
+    Chinese, Japanese and Korean names in their own order. A single name is the given name.
 
     Raises:
-        InvalidValue: there is no letter in it, or it is longer than 200 characters.
+        InvalidValue: the text contains no letter, or is longer than 200 characters.
 
     """
     text = _cleaned(full)
@@ -97,10 +97,10 @@ def parse_name(full: str) -> PersonName:
 
 @lru_cache(maxsize=16384)
 def name_key(text: str) -> str:
-    """Fold a name for index and comparison: no accents, no case, apostrophes gone, other signs one space.
+    """Return a name's key for indexes and comparison: case-folded, without accents and apostrophes.
 
-    Marks of scripts that write vowels with them stay. Letters that no decomposition reaches are spelled out:
-    ß ss, æ ae, ø o, ł l, đ d.
+    Other punctuation becomes one space. Vowel marks of scripts that need them are kept. Letters without a
+    Unicode decomposition are transliterated: ß ss, æ ae, ø o, ł l, đ d.
     """
     folded = text.casefold()
     if not folded.isascii():
@@ -111,9 +111,9 @@ def name_key(text: str) -> str:
 
 
 def company_key(text: str) -> str:
-    """Fold a company's name as `name_key` does, legal forms (Inc, GmbH, S.A.) and a leading "the" left out.
+    """Return the `name_key` of a company's name without legal forms (Inc, GmbH, S.A.) and a leading "the".
 
-    Never empty where the name has a letter.
+    The key of a name that contains a letter is never empty.
     """
     words = _joined_letters(name_key(text.replace("&", " and ")).split())
     while len(words) > 1 and (words[-1] in _LEGAL_FORMS or words[-1] == "and"):
@@ -125,7 +125,7 @@ def company_key(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def spellings(text: str) -> tuple[str, ...]:
-    """Give the keys a name goes by: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
+    """Return the keys of a name: its own, and the German and Nordic one (ü as ue, ø as oe, å as aa)."""
     if text.isascii():
         return (name_key(text),)
     expanded = unicodedata.normalize("NFC", text.casefold()).translate(_UMLAUTS)
@@ -133,13 +133,13 @@ def spellings(text: str) -> tuple[str, ...]:
 
 
 def given_names(first: str) -> frozenset[str]:
-    """Give the keys of the names that the bearer of a given name may go by, its own among them."""
+    """Return the keys of a given name and its equivalents, such as nicknames."""
     key = name_key(first)
     return _EQUIVALENTS.get(key, frozenset((key,)))
 
 
 def _kept(character: str) -> str:
-    """Keep letters, marks and numbers, drop invisible signs, and turn the rest into spaces."""
+    """Return letters, marks and numbers unchanged, nothing for format characters, else a space."""
     category = unicodedata.category(character)
     if category[0] in "LMN" or character == "'":
         return character
@@ -147,7 +147,7 @@ def _kept(character: str) -> str:
 
 
 def _joined_letters(words: list[str]) -> list[str]:
-    """Put runs of single letters together, so that `s a` and `sp z o o` are read as `sa` and `sp zoo`."""
+    """Join runs of single letters: `s a` becomes `sa`, `sp z o o` becomes `sp zoo`."""
     joined: list[str] = []
     for word, before in zip(words, ["", *words], strict=False):
         if len(word) == len(before) == 1:
@@ -158,7 +158,7 @@ def _joined_letters(words: list[str]) -> list[str]:
 
 
 def _cleaned(full: str) -> str:
-    """Leave a name's own characters, composed, with single spaces."""
+    """Return the name in composed form, without headlines and pictures, with single spaces."""
     if len(full) > MAX_NAME_LENGTH:
         raise InvalidValue(f"A name has at most {MAX_NAME_LENGTH} characters.")
     text = full
@@ -172,7 +172,7 @@ def _cleaned(full: str) -> str:
 
 
 def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
-    """Choose the given and family names out of what the parser found."""
+    """Return the given, family and full name from the parser's result."""
     first, last = parsed.given, parsed.family
     parts = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
     if not (first or parsed.title):
@@ -180,13 +180,13 @@ def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
     if not (first or last):
         return PersonName(parsed.nickname or text, "", parsed.nickname or text)
     middle = parsed.middle.split()
-    if "," in text:  # else as written: East Asian names begin with the family
+    if "," in text:  # otherwise in the written order: East Asian names begin with the family name
         parts = (first, *middle, last)
     return PersonName(first, " ".join([*_surnames(middle), *last.split()]), " ".join(parts).strip())
 
 
 def _surnames(middle: list[str]) -> list[str]:
-    """Give those middle names that begin a double surname."""
+    """Return the middle names that belong to a double surname."""
     for at, word in enumerate(middle):
         if name_key(word) in _FIRST_SURNAMES:
             return middle[at:]
@@ -194,7 +194,7 @@ def _surnames(middle: list[str]) -> list[str]:
 
 
 def _split_han(name: str) -> tuple[str, str]:
-    """Split a name in Han characters into given and family name; what cannot be split is the given one."""
+    """Split a name in Han characters into given and family name; else return it as the given name."""
     if not _HAN.fullmatch(name):
         return name, ""
     known_double = name[:2] in _COMPOUND_SURNAMES and len(name) > 2  # noqa: PLR2004 -- two characters

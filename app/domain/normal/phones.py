@@ -1,4 +1,4 @@
-"""Phone numbers in normal form: E.164, what they are called at home, and what kind of line they are."""
+"""Phone numbers in normal form: E.164, the national format, the country and the line type."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _LINE_TYPES: dict[int, LineType] = {
 }
 _E164 = re.compile(r"\+[1-9][0-9]{5,14}")
 _TRUNK_ABROAD = re.compile(r"[\s(]*00(?=[\s().-]*[1-9])")
-_REGIONS = {"UK": "GB", "EL": "GR"}  # what people and the EU write for the ISO code
+_REGIONS = {"UK": "GB", "EL": "GR"}  # common spellings, and the EU's, of the ISO code
 MIN_NATIONAL_NUMBER = (
-    10_000  # national numbers have five digits at least; shorter ones are extensions and services
+    10_000  # national numbers have at least five digits; shorter ones are extensions and service numbers
 )
-_NON_GEOGRAPHIC = "001"  # the library's region of numbers that belong to no country
+_NON_GEOGRAPHIC = "001"  # the library's region for numbers without a country
 
 
 @dataclass(frozen=True, slots=True)
 class PhoneNumber:
-    """A number: E.164 without its extension, the national spelling, and an ISO 3166 country or None."""
+    """A number: E.164 without its extension, the national format, and an ISO 3166 country or None."""
 
     e164: str
     national: str
@@ -40,14 +40,14 @@ class PhoneNumber:
 
 
 def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
-    """Read a number in any spelling; `region` is the ISO country to read a national one in.
+    """Parse a number in any format; `region` is the ISO country of national numbers.
 
-    Takes extensions (x123, ext. 5, ;ext=7), letters for digits, and 00 for +. Where the numbering plan does
-    not tell mobiles from landlines apart (North America), or has not handed the number out, as those kept for
-    films, the line type is unknown.
+    Accepts extensions (x123, ext. 5, ;ext=7), letters for digits, and 00 for +. The line type is unknown if
+    the numbering plan does not distinguish mobiles from landlines (North America) or has not assigned the
+    number, such as numbers reserved for films.
 
     Raises:
-        InvalidValue: it is too short or too long for its country, or a national one came without a region.
+        InvalidValue: the number is too short or too long for its country, or national without a region.
 
     """
     country = (region or "").strip().upper()
@@ -58,16 +58,16 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
             "No such phone number can exist. Give it with its country code, as in +1 650 253 0000."
         )
     line = phonenumbers.number_type(number)
-    extension, number.extension = number.extension, None  # the national spelling would have it
+    extension, number.extension = number.extension, None  # the national format would include it
     return _described(number, line, extension)
 
 
 @lru_cache(maxsize=4096)
 def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
-    """Describe a number that is kept in E.164; one that the numbering plan has dropped since is let through.
+    """Parse a stored number in E.164; a number since removed from the numbering plan is accepted.
 
     Raises:
-        InvalidValue: it is not in E.164.
+        InvalidValue: the number is not in E.164.
 
     """
     if not _E164.fullmatch(e164):
@@ -77,7 +77,7 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
 
 
 def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
-    """Parse with the library; a leading 00 that is no national prefix there stands for the plus."""
+    """Parse with the library; a leading 00 that is not a national prefix in the region means +."""
     abroad = _TRUNK_ABROAD.match(text)
     try:
         number = phonenumbers.parse(text, region)
@@ -90,7 +90,7 @@ def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
 
 
 def _described(number: phonenumbers.PhoneNumber, line: int, extension: str | None) -> PhoneNumber:
-    """Put together what is told of a number."""
+    """Return the number in normal form with its country and line type."""
     country = phonenumbers.region_code_for_number(number)
     return PhoneNumber(
         e164=phonenumbers.format_number(number, PhoneNumberFormat.E164),

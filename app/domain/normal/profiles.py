@@ -1,12 +1,12 @@
-"""Profile addresses in normal form: every spelling met in practice, down to one (contract 2.4).
+"""Profile URLs in normal form: one URL for all spellings used in practice (contract 2.4).
 
-A `/pub/` address of before 2015 names the member in three groups of hexadecimal digits, lowest last. LinkedIn
+A `/pub/` URL from before 2015 has the member's number in three groups of hex digits, lowest last. LinkedIn
 redirects `/pub/krzysztof-marzec/a7/576/b50` to `/in/krzysztof-marzec-b50576a7` (README of the npm package
 linkedin-canonical-url): the groups in reverse. The last two are padded with zeros to three digits, as public
 converters do; the first is not.
 
-Schools and showcases share one space of names with companies, and LinkedIn redirects between the three, so
-that all of them become `/company/<slug>`.
+Schools and showcases share one namespace with companies, and LinkedIn redirects between the three, so all of
+them become `/company/<slug>`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _AFTER_PATH = re.compile(r"[?#]")
 _PLAIN_SLUG = re.compile(r"[a-z0-9_-]+")
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _HEX_GROUP = re.compile(r"[0-9a-f]{1,3}")
-_WRAPPERS = frozenset({"comm", "mwlite", "public-profile"})  # links in mails, the mobile site, settings
+_WRAPPERS = frozenset({"comm", "mwlite", "public-profile"})  # e-mails, mobile site, settings page
 _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
-_RESERVED_SLUGS = frozenset({"me", "unavailable"})  # whoever is signed in; whoever is out of sight
+_RESERVED_SLUGS = frozenset({"me", "unavailable"})  # the signed-in member; a hidden profile
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
-_JOINERS = "\u200c\u200d"  # part of Persian words and of emoji
+_JOINERS = "\u200c\u200d"  # used in Persian words and in emoji
 _INTERNAL = "This is an internal address. Open the profile and send the address shown then."
 _RECRUITER = "This is a Recruiter address. Open the public profile from it and send that."
 _COMPANY_HELP = "Send a public company address such as https://www.linkedin.com/company/<slug>."
@@ -43,10 +43,10 @@ _HELP = {
 
 
 def normal_profile_url(text: str) -> str:
-    """Give `https://www.linkedin.com/in/<slug>`, the slug decoded, NFC and lower-case.
+    """Return `https://www.linkedin.com/in/<slug>`, the slug decoded, in NFC and lower-case.
 
     Raises:
-        NotAProfileUrl: it is not the public profile of a person; the detail tells what to send instead.
+        NotAProfileUrl: the URL is not a person's public profile; the detail states what to send instead.
 
     """
     kind, names = _read(text)
@@ -62,10 +62,10 @@ def normal_profile_url(text: str) -> str:
 
 
 def normal_company_url(text: str) -> str:
-    """Give `https://www.linkedin.com/company/<slug>`, for schools and showcases, too.
+    """Return `https://www.linkedin.com/company/<slug>`, also for schools and showcases.
 
     Raises:
-        NotAProfileUrl: it is not the public page of a company; the detail tells what to send instead.
+        NotAProfileUrl: the URL is not a company's public page; the detail states what to send instead.
 
     """
     kind, names = _read(text)
@@ -75,7 +75,7 @@ def normal_company_url(text: str) -> str:
 
 
 def _read(text: str) -> tuple[str, list[str]]:
-    """Split an address of the network into its first path segment and the ones after it, at least one."""
+    """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
     path = _AFTER_PATH.split(text.strip(), maxsplit=1)[0]
     if "\\" in path or "@" in path:
         raise NotAProfileUrl("The address hides where it leads. Send it without '@' and backslashes.")
@@ -84,13 +84,13 @@ def _read(text: str) -> tuple[str, list[str]]:
     segments = [part for part in path.split("/") if part]
     if segments and segments[0].lower() in _WRAPPERS:
         del segments[0]
-    if len(segments) < 2:  # noqa: PLR2004 -- what it is, and who
+    if len(segments) < 2:  # noqa: PLR2004 -- the kind and the slug
         raise NotAProfileUrl
     return segments[0].lower(), segments[1:]
 
 
 def _path_on_linkedin(url: str) -> str:
-    """Give the path of a URL that leads to the network itself, not to a host that looks like it."""
+    """Return the path of a URL on linkedin.com; similar host names are rejected."""
     try:
         host, path = split_url(url)
     except InvalidValue as error:
@@ -101,7 +101,7 @@ def _path_on_linkedin(url: str) -> str:
 
 
 def _slug(raw: str) -> str:
-    """Decode one path segment; twice if it was encoded twice."""
+    """Decode one path segment, twice if it was encoded twice."""
     slug = raw.lower()
     if _PLAIN_SLUG.fullmatch(slug):
         return slug
@@ -115,14 +115,14 @@ def _slug(raw: str) -> str:
 
 
 def _is_forbidden(character: str) -> bool:
-    """Tell whether a character would end or falsify the path: a delimiter, a space, a control."""
+    """Return whether a slug must not contain the character: a delimiter, space or control character."""
     if character in _FORBIDDEN or character == "\ufffd":
         return True
     return unicodedata.category(character)[0] in "CZ" and character not in _JOINERS
 
 
 def _modern_slug(names: list[str]) -> str:
-    """Turn the name and three groups of a /pub/ address into the slug it redirects to."""
+    """Return the slug to which a /pub/ URL with a name and three groups redirects."""
     groups = [part.lower() for part in names[1:4]]
     if len(groups) < 3 or not all(map(_HEX_GROUP.fullmatch, groups)):  # noqa: PLR2004 -- the groups
         raise NotAProfileUrl(

@@ -1,4 +1,4 @@
-"""Words as people type them, folded so that spelling, case and punctuation do not matter."""
+"""Folding of text, so that comparisons ignore accents, case and punctuation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def fold(text: str) -> str:
-    """Give lower-case words without accents, one space between them: `Téléphone-Nr.` is `telephone nr`."""
+    """Return lower-case words without accents, one space apart: `Téléphone-Nr.` becomes `telephone nr`."""
     plain = text.casefold()
     if not plain.isascii():
         decomposed = unicodedata.normalize("NFKD", plain)
@@ -19,10 +19,10 @@ def fold(text: str) -> str:
 
 
 def split_camel(text: str) -> str:
-    """Put a space where `camelCase` hides one."""
+    """Insert spaces between the words of `camelCase`."""
     return _CAMEL.sub(" ", text)
 
 
 def snake_case(text: str) -> str:
-    """Give the words joined by underscores, as enum values are written."""
+    """Return the folded words joined by underscores, as in enum values."""
     return fold(text).replace(" ", "_")

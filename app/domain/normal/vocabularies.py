@@ -1,4 +1,4 @@
-"""The words of exports for a status, a seniority, a department, a type or a size, down to one enum each."""
+"""Mapping of vendors' words for status, seniority, department, type and headcount to canonical values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"(\d[\d.,'\u00a0\u202f ]*\d|\d)\s*(k\b|m\b|mio\b)?", re.IG
 _TIMES = {"": 1, "k": 1_000, "m": 1_000_000, "mio": 1_000_000}
 _GRADE = re.compile(r"([a-f])\s*([+-]?)", re.IGNORECASE)
 _GRADES = {"+": " plus", "-": " minus", "": ""}
-# A spreadsheet has taken 11-50, 2-10 and 1-10 for dates.
+# Spreadsheets convert 11-50, 2-10 and 1-10 to dates.
 _MANGLED = {
     "nov 50": "11-50",
     "50 nov": "11-50",
@@ -31,7 +31,7 @@ _MANGLED = {
 
 
 def _read() -> dict[str, dict[str, str]]:
-    """Read the lists from the file beside this one."""
+    """Read `data/vocabulary.txt`: for each kind, the canonical value of each word."""
     lists: dict[str, dict[str, str]] = {}
     for line in (
         (Path(__file__).parents[1] / "data" / "vocabulary.txt").read_text(encoding="utf-8").splitlines()
@@ -50,10 +50,10 @@ _LISTS = _read()
 
 @lru_cache(maxsize=1024)
 def email_status(text: str) -> EmailStatus:
-    """Give the canonical status for a vendor's word or grade.
+    """Return the canonical status for a vendor's word or grade.
 
     Raises:
-        InvalidValue: no vendor is known to write this.
+        InvalidValue: the word or grade is not known.
 
     """
     grade = _GRADE.fullmatch(text.strip())
@@ -68,14 +68,14 @@ def email_status(text: str) -> EmailStatus:
 
 @lru_cache(maxsize=1024)
 def seniority(text: str) -> str:
-    """Give a seniority such as `c_suite`; one that is not known in lower snake_case."""
+    """Return a seniority such as `c_suite`; an unknown one is returned in lower snake_case."""
     first = _LIST.split(text, maxsplit=1)[0]
     return _LISTS["seniority"].get(fold(first)) or snake_case(first)
 
 
 @lru_cache(maxsize=1024)
 def department(text: str) -> str:
-    """Give a department such as `human_resources`, the first of a list; unknown ones in lower snake_case."""
+    """Return the first department of a list, such as `human_resources`; an unknown one in snake_case."""
     first = _LIST.split(text, maxsplit=1)[0].replace("&", " and ")
     key = fold(first)
     known = _LISTS["department"]
@@ -89,22 +89,22 @@ def department(text: str) -> str:
 
 @lru_cache(maxsize=1024)
 def email_type(text: str) -> str | None:
-    """Give `work` or `personal` for a label; None if it says neither."""
+    """Return `work` or `personal` for a label; None for any other label."""
     return _LISTS["email"].get(fold(text))
 
 
 @lru_cache(maxsize=1024)
 def phone_type(text: str) -> str | None:
-    """Give mobile, direct, work, hq, other or fax for a label; None if it says none of them."""
+    """Return mobile, direct, work, hq, other or fax for a label; None for any other label."""
     return _LISTS["phone"].get(fold(text))
 
 
 @lru_cache(maxsize=4096)
 def headcount(text: str) -> str:
-    """Give the range (51-200, 10001+) for a number of employees or for a range in anybody's spelling.
+    """Return the range (51-200, 10001+) for a number of employees or a range in any format.
 
     Raises:
-        InvalidValue: there is no number in it.
+        InvalidValue: the text contains no number.
 
     """
     key = _MANGLED.get(fold(text).removeprefix("0").replace(" 0", " "), text)
@@ -118,7 +118,7 @@ def headcount(text: str) -> str:
 
 
 def _number(digits: str, unit: str) -> float:
-    """Read 1,001 and 1.001 and 1 001 as a thousand and one, 1.5k as 1,500, 250.0 as 250."""
+    """Parse 1,001, 1.001 and 1 001 as one thousand and one, 1.5k as 1,500, and 250.0 as 250."""
     if unit or re.fullmatch(r"\d+\.0", digits):
         return float(re.sub(r"[' \u00a0\u202f]", "", digits).replace(",", ".")) * _TIMES[unit]
     return float(re.sub(r"\D", "", digits))

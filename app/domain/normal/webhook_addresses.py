@@ -1,4 +1,4 @@
-"""Addresses: which of them are the public internet, and which a customer may have us call."""
+"""Validation of webhook URLs: public addresses, and the networks that the operator allows."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Network: TypeAlias = IPv4Network | IPv6Network
 
 WEB_PORTS = {"https": 443, "http": 80}
 MIN_UNPRIVILEGED_PORT = 1024
-"""Below it, a port belongs to a service (RFC 6335, section 6), and but for two that is not the web."""
+"""Lower ports are assigned to system services (RFC 6335, section 6); only 80 and 443 are for the web."""
 MAX_PORT = 65_535
 MAX_NAME_LENGTH = 253
 
 _GLOBAL_UNICAST = ip_network("2000::/3")
-"""All that IANA gives out of IPv6; what is mapped, translated, local or reserved lies elsewhere."""
+"""The IPv6 range that IANA allocates from; mapped, translated, local and reserved addresses are outside."""
 _INTERNAL_NETWORKS = tuple(
     ip_network(network)
     for network in (
-        "192.0.0.0/24",  # IETF protocol assignments (RFC 6890); a cloud's metadata are at 192.0.0.192
-        "192.88.99.0/24",  # relays of 6to4, withdrawn (RFC 7526)
-        "168.63.129.16/32",  # Azure's own platform, from within its machines
+        "192.0.0.0/24",  # IETF protocol assignments (RFC 6890); 192.0.0.192 is a cloud's metadata service
+        "192.88.99.0/24",  # 6to4 relays, deprecated (RFC 7526)
+        "168.63.129.16/32",  # Azure's platform services, reachable from its virtual machines
         "2001::/23",  # IETF protocol assignments: Teredo carries IPv4 addresses
         "2002::/16",  # 6to4 carries IPv4 addresses
         "3fff::/20",  # documentation (RFC 9637)
     )
 )
 INTERNAL_NAMES = frozenset({"alt", "arpa", "internal", "invalid", "local", "localhost", "onion", "test"})
-"""Top-level names that lead nowhere outside: RFC 2606, 6761, 6762, 7686, 8375, 9476; `internal`: ICANN."""
+"""Top-level names without public hosts: RFC 2606, 6761, 6762, 7686, 8375, 9476; `internal`: ICANN."""
 
 _URL = re.compile(
     r"(?P<scheme>[a-z]+)://(?:\[(?P<literal>[0-9a-f]*:[0-9a-f:.]+)\]|(?P<name>[^\s\x00-\x20\x7f:/?#@\\\[\]%]+))"
@@ -49,7 +49,7 @@ _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
-    """Where a URL leads: `host` is an IP address or a name in ASCII, `target` the path and the query."""
+    """A parsed URL: `host` is an IP address or a name in ASCII, `target` the path and the query."""
 
     scheme: str
     host: str
@@ -58,7 +58,7 @@ class WebhookTarget:
 
 
 def is_public(text: str) -> bool:
-    """Tell whether an IP address is on the public internet; anything that is no address is not."""
+    """Return whether the text is an IP address on the public internet."""
     try:
         address: IPv4Address | IPv6Address = ip_address(text)
     except ValueError:
@@ -71,13 +71,13 @@ def is_public(text: str) -> bool:
 
 
 def parse_target(url: str, networks: Collection[Network] = ()) -> WebhookTarget:
-    """Read a URL that a customer wants called; what two parsers might read differently is refused.
+    """Parse a customer's webhook URL; a URL that two parsers might read differently is rejected.
 
-    https only; http, short names and names of the inside only where the operator has opened `networks`.
-    Whether a name leads to a public address is looked at when it is called.
+    The scheme must be https. http, short names and internal names are only allowed if the operator has
+    configured `networks`. Whether a name resolves to a public address is checked when it is called.
 
     Raises:
-        InvalidValue: it may not be called; the text says why, and quotes nothing.
+        InvalidValue: the URL is not allowed; the message states the reason and does not quote the URL.
 
     """
     match = _URL.fullmatch(url)
@@ -107,7 +107,7 @@ def _host(literal: str | None, name: str | None, networks: Collection[Network]) 
 
 
 def is_within(text: str, networks: Collection[Network]) -> bool:
-    """Tell whether an IP address is in one of the networks; anything that is no address is not."""
+    """Return whether the text is an IP address in one of the networks."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -116,7 +116,7 @@ def is_within(text: str, networks: Collection[Network]) -> bool:
 
 
 def _ascii(name: str) -> str:
-    """Write a name as it is sent (RFC 5891), which maps no characters: ① is no 1."""
+    """Return a name in A-labels (RFC 5891), without mapping characters: ① is not 1."""
     name = name.lower()
     if name.isascii():
         return name

@@ -1,4 +1,4 @@
-"""Websites in normal form: whatever a browser would open, down to the registrable domain (contract 2.4)."""
+"""Websites in normal form: the registrable domain of any address a browser would open (contract 2.4)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from publicsuffixlist import PublicSuffixList
 from app.domain.errors import InvalidValue
 
 MAX_HOST_LENGTH = 253  # RFC 1035, without the root's dot
-MAX_AUTHORITY_LENGTH = 2000  # percent-encoding, user and port may come on top
+MAX_AUTHORITY_LENGTH = 2000  # longer than a host: percent-encoding, user and port count too
 
 _SUFFIXES = PublicSuffixList()  # the snapshot shipped with the package, private section included
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9_-]{1,63}")
-_TOP_LEVEL = re.compile(r"[a-z]{2,}|xn--[a-z0-9-]+")  # never a number (RFC 3696), as IPv4 spellings end in
+_TOP_LEVEL = re.compile(r"[a-z]{2,}|xn--[a-z0-9-]+")  # not a number (RFC 3696), as in IPv4 addresses
 _DELETED = re.compile(r"[\t\n\r]")
 _HTTP = re.compile(r"https?:[/\\]*|[/\\]{2,}", re.IGNORECASE)
 _OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:[/\\]{2}|[a-z][a-z0-9+-]*:(?![0-9])", re.IGNORECASE)
@@ -29,23 +29,23 @@ _RESERVED_NAMES = ("localhost", "local", "internal", "onion", "invalid", "arpa")
 
 
 def normal_website(text: str) -> str:
-    """Give the registrable domain of a URL or bare host, lower-case and in A-labels.
+    """Return the registrable domain of a URL or bare host, lower-case and in A-labels.
 
-    The host is read as browsers read it (WHATWG URL), the domain taken by the Public Suffix List with its
-    private section, so that `https://shop.acme.co.uk/x` is `acme.co.uk` and `acme.myshopify.com` stays.
+    The host is parsed as in browsers (WHATWG URL). The domain is found with the Public Suffix List and its
+    private section: `https://shop.acme.co.uk/x` becomes `acme.co.uk`; `acme.myshopify.com` is unchanged.
 
     Raises:
-        InvalidValue: no website can be there: an IP address, a single label, a bare public suffix, no host.
+        InvalidValue: the host is missing, an IP address, a single label or a public suffix.
 
     """
     return _registrable(split_url(text)[0])
 
 
 def split_url(text: str) -> tuple[str, str]:
-    """Split an http(s) URL or bare address into its host, in A-labels, and all that follows the authority.
+    """Split an http(s) URL or bare address into its host, in A-labels, and the text after the authority.
 
     Raises:
-        InvalidValue: it is of another scheme, or its host is no public host name.
+        InvalidValue: the scheme is not http(s), or the host is not a public host name.
 
     """
     text = _DELETED.sub("", text.strip(_C0_AND_SPACE).strip())
@@ -61,7 +61,7 @@ def split_url(text: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=8192)
 def _registrable(host: str) -> str:
-    """Cut a host down to the public suffix and one label."""
+    """Return the public suffix of a host and the label before it."""
     domain = _SUFFIXES.privatesuffix(host)
     if not domain:
         raise InvalidValue("This is a public suffix, under which others register their websites.")
@@ -70,7 +70,7 @@ def _registrable(host: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _host(authority: str) -> str:
-    """Read a host out of `user:password@host:port` the way the WHATWG URL standard does."""
+    """Return the host of `user:password@host:port`, parsed as in the WHATWG URL standard."""
     found = _PORT.fullmatch(authority.rpartition("@")[2])
     if found is None or int((found[2] or "0")[:6]) > _MAX_PORT:
         raise InvalidValue("The address has a port that cannot be.")
@@ -86,9 +86,9 @@ def _host(authority: str) -> str:
 
 
 def _to_ascii(host: str) -> str:
-    """Turn a host into A-labels as browsers do: UTS 46, non-transitional, symbols such as ☃ let through.
+    """Convert a host to A-labels as browsers do: UTS 46, non-transitional; symbols such as ☃ are allowed.
 
-    An ASCII host is never encoded: `idna.encode` refuses `my_site.acme.com` and `_dmarc.acme.com`.
+    An ASCII host is never encoded, because `idna.encode` rejects `my_site.acme.com` and `_dmarc.acme.com`.
     """
     if host.isascii():
         return host.lower()
@@ -100,7 +100,7 @@ def _to_ascii(host: str) -> str:
 
 
 def _a_label(label: str) -> str:
-    """Encode one mapped label, with the checks of marks, joiners and direction that browsers make."""
+    """Encode one mapped label after the browsers' checks of marks, joiners and direction."""
     if label.isascii():
         return label
     if unicodedata.category(label[0]).startswith("M"):

@@ -1,4 +1,4 @@
-"""Word lists that ship with the package: text files of words, `#` before a remark."""
+"""Word lists of the package: text files of words, with comment lines that start with `#`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _DATA = Path(__file__).parents[1] / "data"
 
 
 def lines(file: str) -> list[list[str]]:
-    """Give the words of each line of a file in `data/`."""
+    """Return the words of each line of a file in `data/`."""
     text = (_DATA / file).read_text(encoding="utf-8")
     return [line.split() for line in text.splitlines() if not line.startswith("#")]
 
 
 def words(file: str) -> frozenset[str]:
-    """Give all words of a file in `data/`."""
+    """Return all words of a file in `data/`."""
     return frozenset(word for line in lines(file) for word in line)
