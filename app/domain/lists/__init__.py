@@ -1,0 +1,1 @@
+"""Parsing of imported CSV lists: files, columns, cells and rows."""

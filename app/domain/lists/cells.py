@@ -1,4 +1,4 @@
-"""Single cells of a list: what means nothing, several values in one, dates, and formulas."""
+"""Parsing of single cells: empty markers, several values in one cell, dates and formulas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from app.domain.errors import InvalidValue
 
-MAX_LENGTH = 300  # characters; a title or an industry of more is a mistake
+MAX_LENGTH = 300  # characters; a longer title or industry is an error in the file
 
 _EMPTY = frozenset(
     [
@@ -58,12 +58,12 @@ _TWENTY_FIRST = 100
 
 
 def escape_formula(text: str) -> str:
-    """Write a cell so that no spreadsheet takes it for a formula: with an apostrophe before it (OWASP)."""
+    """Return a cell that spreadsheets do not run as a formula: an apostrophe is prepended (OWASP)."""
     return f"'{text}" if _FORMULA.match(text) else text
 
 
 def unescape_formula(text: str) -> str:
-    """Take the apostrophe of `safe` off again, and spaces that show nothing."""
+    """Remove the apostrophe of `escape_formula` and invisible spaces."""
     text = text.strip("\ufeff\u200b\0 \t\r\n\u00a0") if text[:1] != "'" else text.rstrip()
     if text[:1] == "'" and _FORMULA.match(text):
         return text[1:]
@@ -72,7 +72,7 @@ def unescape_formula(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def value(text: str) -> str | None:
-    """Give what a cell says on one line, at most 300 characters; None if nothing (`N/A`, `-`, `null`)."""
+    """Return a cell's text on one line, at most 300 characters; None if empty (`N/A`, `-`, `null`)."""
     said = unescape_formula(text)
     if not said or said.lower() in _EMPTY:
         return None
@@ -80,7 +80,7 @@ def value(text: str) -> str | None:
 
 
 def name_value(text: str) -> str | None:
-    """Give a name; people are called Null and Na, so that fewer words mean nothing."""
+    """Return a name; None if empty. Null and Na are real names, so fewer words count as empty."""
     said = unescape_formula(text)
     if not said or said.lower() in _EMPTY_NAMES:
         return None
@@ -88,7 +88,7 @@ def name_value(text: str) -> str | None:
 
 
 def emails_in(text: str) -> list[str]:
-    """Give the addresses of a cell: several, `mailto:`, `Ada Lovelace <ada@acme.com>`."""
+    """Return the addresses of a cell: lists, `mailto:`, and `Ada Lovelace <ada@acme.com>` are accepted."""
     if said := _ADDRESS.findall(text):
         return [part.strip() for part in said]
     parts = _EMAILS.split(unescape_formula(text))
@@ -96,14 +96,14 @@ def emails_in(text: str) -> list[str]:
 
 
 def phones_in(text: str) -> list[str]:
-    """Give the numbers of a cell; a comma, bar or semicolon separates them, unless an extension follows."""
+    """Return the numbers of a cell, separated by commas, bars, or semicolons not before an extension."""
     return [
         part.strip() for part in _PHONES.split(unescape_formula(text)) if part and part.lower() not in _EMPTY
     ]
 
 
 def parse_boolean(text: str) -> bool | None:
-    """Read yes or no in the words of exports; None if it is neither."""
+    """Parse yes or no in the words of exports; None for any other word."""
     word = unescape_formula(text).lower()
     if word in {"true", "yes", "y", "1", "x", "ja", "oui", "si", "sí", "dnc", "do not call"}:
         return True
@@ -112,12 +112,12 @@ def parse_boolean(text: str) -> bool | None:
 
 @lru_cache(maxsize=4096)
 def parse_timestamp(text: str) -> datetime:
-    """Read a date or time in UTC: ISO 8601, epoch seconds or milliseconds, and what exports write.
+    """Parse a date or time in UTC: ISO 8601, epoch seconds or milliseconds, and formats of exports.
 
-    Of 03/04/2026 the month comes first unless it cannot; with two-digit years 20xx is meant.
+    03/04/2026 is read with the month first, unless the first number exceeds 12. Two-digit years are 20xx.
 
     Raises:
-        InvalidValue: it is no date.
+        InvalidValue: the text is not a date.
 
     """
     said = text.strip()

@@ -1,4 +1,4 @@
-"""Layouts: which columns of a list hold which fields, told from its headers and by the operator."""
+"""Column mappings: the fields of a list's columns, from its headers and the operator's mapping."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OF_COMPANIES = {
 
 
 class Entity(StrEnum):
-    """What the rows of a list are."""
+    """The type of a list's rows."""
 
     CONTACTS = "contacts"
     COMPANIES = "companies"
@@ -30,7 +30,7 @@ class Entity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueColumns:
-    """The columns of one e-mail or phone: `at` is the value's place, `about` those of what is said of it."""
+    """The columns of one e-mail or phone: `at` is the value's index, `about` those of its attributes."""
 
     at: int
     kind: str | None
@@ -39,10 +39,10 @@ class ValueColumns:
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """A list's columns and what they mean.
+    """The columns of a list and their fields.
 
-    `single` gives for a field the places it can be read from, the surest first; `meanings` the field of each
-    column, None for those that are left out.
+    `single` maps a field to the indexes of its columns, the most reliable first. `meanings` maps each header
+    to its field, or to None if the column is ignored.
     """
 
     header: tuple[str, ...]
@@ -54,18 +54,18 @@ class ColumnMapping:
 
     @property
     def known(self) -> int:
-        """Count the columns that are understood."""
+        """Return the number of columns with a known field."""
         slots = self.emails + self.phones
         places = {place for places in self.single.values() for place in places}
         return len(places.union(*({slot.at, *slot.about.values()} for slot in slots)))
 
     def has(self, name: str) -> bool:
-        """Tell whether there is a column of this name, case and punctuation aside."""
+        """Return whether there is a column of this name, ignoring case and punctuation."""
         return fold(name) in map(fold, self.header)
 
     @property
     def names_rows(self) -> bool:
-        """Tell whether a column is there that can say who or what a row is about."""
+        """Return whether at least one column can identify the person or company of a row."""
         if self.entity is Entity.COMPANIES:
             return not {"company_name", "company_domain", "company_linkedin_url", "url"}.isdisjoint(
                 self.single
@@ -77,7 +77,7 @@ class ColumnMapping:
 def map_columns(
     header: Sequence[str], entity: Entity, mapped: Mapping[str, str] | None = None
 ) -> ColumnMapping:
-    """Understand a header; `mapped` gives a field for a header's text and wins over what the header says."""
+    """Return the mapping of a header; `mapped` assigns fields to header texts and takes precedence."""
     wanted = {fold(name): target for name, target in (mapped or {}).items()}
     columns = [_column(text, wanted) for text in header]
     if entity is Entity.COMPANIES:
@@ -100,10 +100,10 @@ def map_columns(
 
 
 def check_mapping(mapped: Mapping[str, str]) -> None:
-    """See that every field that is mapped to exists.
+    """Check that every target field exists.
 
     Raises:
-        InvalidValue: one does not; the sentence names it and lists those that do.
+        InvalidValue: a field does not exist; the message names it and lists the valid fields.
 
     """
     for target in mapped.values():
@@ -114,7 +114,7 @@ def check_mapping(mapped: Mapping[str, str]) -> None:
 
 
 def explain_unknown(header: Iterable[str], entity: Entity) -> str:
-    """Say what was seen and what can be done where no column names the rows."""
+    """Return the error message for a list in which no column identifies the rows."""
     seen = ", ".join(repr(name) for name in header if name.strip()) or "none"
     needed = "a name, an e-mail, a phone or a LinkedIn profile"
     if entity is Entity.COMPANIES:
@@ -136,14 +136,14 @@ def _column(text: str, wanted: Mapping[str, str]) -> Column | None:
 
 
 def _of_company(found: Column | None) -> Column | None:
-    """Read a column of a list of companies, where `Name` and `City` are the company's."""
+    """Return the meaning in a list of companies, where `Name` and `City` are the company's."""
     if found is None or found.field.startswith(("email", "phone")):
         return None
     return replace(found, field=_OF_COMPANIES.get(found.field, found.field))
 
 
 def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list[Column | None]:
-    """Take `Name` beside `Vorname` for the family name, where there is no other."""
+    """Read `Name` next to a first name (`Vorname`) as the last name, if there is no other."""
     fields = {found.field for found in columns if found}
     if "first_name" not in fields or "last_name" in fields:
         return columns
@@ -154,20 +154,20 @@ def _with_bare_name(header: Sequence[str], columns: list[Column | None]) -> list
 
 
 def _disambiguate(columns: Iterable[Column | None]) -> list[Column | None]:
-    """Tell columns that say the same apart: the second `Email` goes with the second `Email Status`."""
+    """Assign columns of one meaning to own groups: the second `Email` gets the second status."""
     seen: dict[tuple[str, str], int] = {}
-    told: list[Column | None] = []
+    numbered: list[Column | None] = []
     for found in columns:
         if found is None:
-            told.append(None)
+            numbered.append(None)
             continue
         times = seen[found.field, found.group] = seen.get((found.field, found.group), 0) + 1
-        told.append(found if times == 1 else replace(found, group=f"{found.group} #{times}"))
-    return told
+        numbered.append(found if times == 1 else replace(found, group=f"{found.group} #{times}"))
+    return numbered
 
 
 def _slots(field: str, columns: Sequence[Column | None]) -> tuple[ValueColumns, ...]:
-    """Join each value with what is said of it; what belongs to no one value is said of the first."""
+    """Join each value with its attribute columns; attributes without a value go to the first value."""
     about: dict[str, dict[str, int]] = {}
     values: dict[str, tuple[int, str | None]] = {}
     for place, found in enumerate(columns):
@@ -177,8 +177,8 @@ def _slots(field: str, columns: Sequence[Column | None]) -> tuple[ValueColumns, 
             about.setdefault(found.group, {})[found.field.removeprefix(f"{field}_")] = place
     slots = [ValueColumns(place, kind, about.pop(group, {})) for group, (place, kind) in values.items()]
     if slots:
-        left = {name: place for said in reversed(about.values()) for name, place in said.items()}
-        slots[0] = replace(slots[0], about=left | dict(slots[0].about))
+        unassigned = {name: place for group in reversed(about.values()) for name, place in group.items()}
+        slots[0] = replace(slots[0], about=unassigned | dict(slots[0].about))
     return tuple(slots)
 
 

@@ -1,4 +1,4 @@
-"""Companies out of rows: of a list of companies, or beside the people of another list."""
+"""Parsing of companies from rows of company lists and of people lists."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _SOCIAL = frozenset(
 
 
 def company_of(row: RowValues) -> FoundCompany:
-    """Read a row of a list of companies.
+    """Parse a row of a list of companies.
 
     Raises:
-        InvalidValue: it names none.
+        InvalidValue: the row does not name a company.
 
     """
     found = company_beside(row, row.source(row.time(row.text("updated_at"), "updated_at")))
@@ -54,7 +54,7 @@ def company_of(row: RowValues) -> FoundCompany:
 
 
 def company_beside(row: RowValues, source: Source, mail_domain: str | None = None) -> FoundCompany | None:
-    """Read the company of a row, None if it names none; a work e-mail's domain may stand in for its own."""
+    """Parse the company of a row; None if there is none. `mail_domain` is used if the row has no domain."""
     name = row.text("company_name")
     linkedin_url = row.normal("company_linkedin_url", normal_company_url) or _linkedin_elsewhere(row)
     domain = row.normal("company_domain", _domain) or mail_domain
@@ -75,7 +75,7 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
 
 @lru_cache(maxsize=8192)
 def _domain(said: str) -> str:
-    """Read a company's domain; a page at a network or a mail provider is none."""
+    """Parse a company's domain; the domain of a social network or mail provider is invalid."""
     domain = normal_website(said.rpartition("@")[2] if "/" not in said else said)
     if domain in _SOCIAL or email_kind(f"a@{domain}") == "personal":
         raise InvalidValue("This is where others have pages and mailboxes, no company's own website.")
@@ -83,7 +83,7 @@ def _domain(said: str) -> str:
 
 
 def _linkedin_elsewhere(row: RowValues) -> str | None:
-    """Find a company's page in columns that may hold any link."""
+    """Return the company's LinkedIn page from columns that may contain any link."""
     for field in ("company_domain", "url"):
         for said in row.all(field):
             if "linkedin." in said.lower():

@@ -1,4 +1,4 @@
-"""The bytes of a list: is it text at all, in which encoding, and how are its columns separated."""
+"""Detection of a file's format, encoding and delimiter."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _MIN_CONTROLS = 4
 
 
 def encoding_of(file: IO[bytes], given: str | None = None) -> str:
-    """Tell a file's encoding: as given, by its mark, UTF-16 by its zeros, UTF-8 if it is, else cp1252.
+    """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
 
     Raises:
-        InvalidValue: it is empty, no text, or there is no such encoding; the sentence says what to do.
+        InvalidValue: the file is empty or not text, or the encoding is unknown; the message says what to do.
 
     """
     file.seek(0)
@@ -60,7 +60,7 @@ def encoding_of(file: IO[bytes], given: str | None = None) -> str:
 
 
 def delimiter_of(sample: str) -> str:
-    """Tell what separates the columns: what cuts most rows of the sample into equally many cells."""
+    """Return the delimiter that splits most rows of the sample into the same number of cells."""
     first = sample.partition("\n")[0].strip()
     if first.lower().startswith("sep=") and len(first) == len("sep=") + 1:  # what Excel writes and reads
         return first[-1]
@@ -87,7 +87,7 @@ def _refuse_other_formats(head: bytes) -> None:
 
 
 def _unmarked_utf16(head: bytes) -> str | None:
-    """Tell UTF-16 without a mark: Latin text has a zero in every second byte."""
+    """Detect UTF-16 without a byte order mark: in Latin text, every second byte is zero."""
     even, odd = head[::2], head[1::2]
     for encoding, zeros, letters in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if zeros.count(0) > len(zeros) * 0.4 and letters.count(0) < len(letters) * _MAX_CONTROL_SHARE:
@@ -96,7 +96,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
 
 
 def _unmarked(file: IO[bytes], head: bytes) -> str:
-    """Read the whole file once: it is UTF-8, or it is not."""
+    """Return `utf-8` if the whole file decodes as UTF-8, else `cp1252`."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
         raise InvalidValue("This is no text file. Export the list as CSV where it came from.")
     decoder = codecs.getincrementaldecoder("utf-8")()

@@ -1,4 +1,4 @@
-"""A list as rows: the header wherever it is, each row with the line it begins on and its faults."""
+"""CSV files as a header and rows; each row has its line number and its fault, if any."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import IO
 from app.domain.errors import InvalidValue
 from app.domain.lists.csv_files import delimiter_of, encoding_of
 
-HEADER_WITHIN = 50  # rows; exports put notes before the header
+HEADER_WITHIN = 50  # rows; some exports have notes before the header
 MAX_CELL_LENGTH = 1 << 20
-MAX_ROW_LINES = 2_000  # lines; a quote that is never closed takes in everything that follows
+MAX_ROW_LINES = 2_000  # lines; an unclosed quote would include the rest of the file
 _SAMPLE = 1 << 16
 
 TRUNCATED_ROW = "The file ends inside this row. Export it again, it may be incomplete."
@@ -27,9 +27,9 @@ REPEATED_HEADER = "The header is repeated here."
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: the line it begins on, its cells (as many as the header has), why it cannot be read.
+    """One row: its first line, its cells (as many as the header has), and why it cannot be read, if so.
 
-    `ended` is false for the last row of a file that does not end with a line.
+    `ended` is false for the last row of a file that does not end with a line break.
     """
 
     line: int
@@ -40,9 +40,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A list that is ready to be read once: its header, rows, encoding and separator.
+    """A table whose rows can be read once: its header, rows, encoding and delimiter.
 
-    `text` is there to be kept: without it the file would be closed under those who look how far it is read.
+    `text` keeps a reference to the wrapper, which would otherwise close the file when it is collected, while
+    callers still read the file's position.
     """
 
     header: list[str]
@@ -59,14 +60,14 @@ def read_table(
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Table:
-    r"""Open a list; `known` counts the columns of a row that it understands as headers.
+    r"""Return the table of a CSV file; `known` counts the cells of a row that are known headers.
 
-    Of the first 50 rows the header is the one with most such columns, else the first with more than one cell.
-    A row of too few cells is filled up, unless it is the last and the file does not end with a line: then it
-    is cut. `delimiter` may be written `tab` or `\t`.
+    The header is the row with the most known headers among the first 50, else the first with more than one
+    cell. A row with too few cells is padded. If it is the last row and the file does not end with a line
+    break, it is reported as truncated. `delimiter` may be written `tab` or `\t`.
 
     Raises:
-        InvalidValue: the file is empty, no CSV, or has no rows below its header.
+        InvalidValue: the file is empty, not CSV, or has no rows below its header.
 
     """
     csv.field_size_limit(MAX_CELL_LENGTH)
@@ -98,7 +99,7 @@ def _delimiter(given: str | None) -> str | None:
 
 
 class _Records:
-    """The records of a CSV text; one whose quote never closes is given up as one faulty line."""
+    """The records of a CSV text; a line with an unclosed quote becomes one faulty row."""
 
     def __init__(self, text: IO[str], delimiter: str) -> None:
         self._text = text
@@ -128,7 +129,7 @@ class _Records:
             self._taken.append(line)
             if len(self._taken) > MAX_ROW_LINES:
                 raise csv.Error("the row does not end")
-            yield line.replace("\0", "")  # PostgreSQL keeps none
+            yield line.replace("\0", "")  # PostgreSQL cannot store it
 
     def _at_end(self) -> bool:
         if self._again:
@@ -139,7 +140,7 @@ class _Records:
         return not line
 
     def _is_open(self) -> bool:
-        """Tell whether the last record ended only because the file did."""
+        """Return whether the last record has an unclosed quote at the end of the file."""
         try:
             list(csv.reader(self._taken, delimiter=self._delimiter, strict=True))
         except csv.Error as error:
@@ -147,7 +148,7 @@ class _Records:
         return False
 
     def _give_up(self) -> Row:
-        """Refuse the line on which the record begins and read on behind it."""
+        """Return the record's first line as a faulty row and resume reading after it."""
         first, *rest = self._taken
         self._again.extendleft(reversed(rest))
         self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
@@ -171,7 +172,7 @@ def _stripped(cells: Sequence[str]) -> list[str]:
 
 
 def _checked(rows: Iterator[Row], header: list[str]) -> Iterator[Row]:
-    """Give the rows that hold anything, each as wide as the header."""
+    """Yield the rows that are not blank, each with as many cells as the header or a fault."""
     width = len(header)
     for row in rows:
         cells = row.cells

@@ -1,4 +1,4 @@
-"""The e-mail addresses of a row, each with its type, status and date."""
+"""Parsing of the e-mail addresses of a row, with their types, statuses and dates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MASKED = re.compile(r"\*{2}|[•…●]|x{4}|@\*")
 
 
 def emails_of(row: RowValues, slots: tuple[ValueColumns, ...], at: datetime | None) -> tuple[FoundEmail, ...]:
-    """Give the addresses of a row, each once; `at` is the row's own date."""
+    """Return the distinct addresses of a row; `at` is the row's own date."""
     found: dict[str, FoundEmail] = {}
     for slot in slots:
         for email in _addresses(row, slot):
@@ -43,10 +43,10 @@ def _addresses(row: RowValues, slot: ValueColumns) -> Iterator[str]:
 
 
 def read_email(text: str) -> str:
-    """Give the normal form, cheaply where the local part is plain and the domain was seen before.
+    """Return the normal form of an address; domains are cached if the local part is plain.
 
     Raises:
-        InvalidValue: as `normal_email`; or a vendor has masked the address.
+        InvalidValue: as in `normal_email`, or the vendor masked the address.
 
     """
     if _PLAIN.fullmatch(text) and len(text) <= _MAX_PLAIN_LENGTH:
@@ -79,14 +79,14 @@ def _described(row: RowValues, slot: ValueColumns, email: str, at: datetime | No
 
 
 def _status(row: RowValues, slot: ValueColumns) -> tuple[EmailStatus, datetime | None]:
-    """Read the status and when it was found; without a word about it the operator's word is taken: valid."""
+    """Return the status and its date; `valid` if there is none, because the operator's data is trusted."""
     about = slot.about
     if not about:
         return EmailStatus.VALID, None
     verified_at = row.time(row.cell(about.get("verified_at")), "email_verified_at")
     if said := row.cell(about.get("status")):
         return _reported_status(row, said, verified_at)
-    for name in ("word_status", "confidence"):  # a bare `Status` may be that of a deal; grades are statuses
+    for name in ("word_status", "confidence"):  # `Status` alone may be a deal's; grades count
         if (said := row.cell(about.get(name))) and (status := _status_or_none(said)):
             return status, verified_at
     return EmailStatus.VALID, verified_at
@@ -95,7 +95,7 @@ def _status(row: RowValues, slot: ValueColumns) -> tuple[EmailStatus, datetime |
 def _reported_status(
     row: RowValues, said: str, verified_at: datetime | None
 ) -> tuple[EmailStatus, datetime | None]:
-    """Read a status; `Email Verified` may hold the date instead of the word."""
+    """Parse a status; `Email Verified` may contain the date instead of a word."""
     if status := _status_or_none(said):
         return status, verified_at
     try:
@@ -113,7 +113,7 @@ def _status_or_none(said: str) -> EmailStatus | None:
 
 
 def _confidence(row: RowValues, slot: ValueColumns) -> float | None:
-    """Read 0.97, 97 and 97% as 0.97; a grade is no number."""
+    """Parse 0.97, 97 and 97% as 0.97; return None for a grade."""
     said = row.cell(slot.about.get("confidence"))
     if said is None:
         return None

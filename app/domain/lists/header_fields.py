@@ -1,9 +1,9 @@
-"""What a column of a list means, told from its header: a field, and of e-mails and phones which one.
+"""The field of a column, derived from its header; for e-mails and phones also which one it belongs to.
 
 Headers are compared as words without case, accents and punctuation. Most are looked up in
-`data/columns.txt`; those of e-mails and phones are read word by word, since exports have many of them:
-`Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`, `Geschäftliche E-Mail`. A header with a word
-that belongs to neither (`Manager Email`, `Business Fax`) means something else and is left alone.
+`data/columns.txt`. Those of e-mails and phones are parsed word by word, since exports have many variants:
+`Secondary Email Status`, `Phone 2 - Type`, `Work Direct Phone`, `Geschäftliche E-Mail`. A header that also
+contains an unknown word (`Manager Email`, `Business Fax`) has another meaning and is ignored.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from app.domain.normal.text_folding import fold, split_camel
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column's meaning; `kind` is the type of an e-mail or phone, if the header says it.
+    """The meaning of a column; `kind` is the type of an e-mail or phone, if the header states it.
 
-    `group` tells several e-mails or phones apart. Of several columns with one field
-    the one with the lowest `rank` is believed first.
+    `group` distinguishes several e-mails or phones. Among several columns of one field, the one with the
+    lowest `rank` takes precedence.
     """
 
     field: str
@@ -34,7 +34,7 @@ _DATA = Path(__file__).parents[1] / "data"
 
 
 def _read() -> dict[str, Column]:
-    """Read the fields' headers from the file beside this one; those that come first there are the surest."""
+    """Read the headers of each field from `data/columns.txt`; earlier headers are more reliable."""
     meanings: dict[str, Column] = {}
     for line in (_DATA / "columns.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -50,10 +50,10 @@ FIELDS = tuple(
     email_confidence email_verified_at phone mobile_phone direct_phone work_phone hq_phone phone_type
     do_not_call title seniority department linkedin_url city country location company_name company_domain
     company_linkedin_url company_industry company_headcount company_city company_country company_location
-    updated_at""".split()  # noqa: SIM905 -- a list of words, to be read
+    updated_at""".split()  # noqa: SIM905 -- easier to read than a list of quoted words
 )
 
-_TOGETHER = (  # words that mean one thing, longest first
+_TOGETHER = (  # phrases that are read as one word, longest first
     ("e mail", "email"),
     ("linked in", "linkedin"),
     ("web site", "website"),
@@ -72,7 +72,7 @@ _TOGETHER = (  # words that mean one thing, longest first
 
 
 def _words() -> dict[str, dict[str, str]]:
-    """Read the words of e-mails' and phones' headers from the file beside this one, by group."""
+    """Read the words of e-mail and phone headers from `data/value_columns.txt`, by group."""
     groups: dict[str, dict[str, str]] = {}
     for line in (_DATA / "value_columns.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
@@ -85,7 +85,7 @@ def _words() -> dict[str, dict[str, str]]:
 
 _WORDS = _words()
 _PARTS, _KINDS, _WHICH, _FILLERS = (_WORDS[group] for group in ("part", "kind", "which", "filler"))
-_OF_SOMEBODY = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
+_OF_PERSON = re.compile(r"^(?:person|contact|prospect|lead|candidate|customer|attendee|kontakt|contacto) ")
 _OF_COMPANY = re.compile(
     r"^(?:person |contact |prospect |lead |current )?(?:organi[sz]ation|org|account|employer|company|firma) "
 )
@@ -102,16 +102,16 @@ _PHONE_OR_EMAIL_KIND = {
 
 @lru_cache(maxsize=1024)
 def column(header: str) -> Column | None:
-    """Tell what a column with this header holds; None if it is nothing that is kept."""
+    """Return the meaning of a column with this header; None if it is not imported."""
     key = fold(split_camel(header))
     plain = fold(header)
     for apart, together in _TOGETHER:
         key = key.replace(apart, together)
-    said = (plain, fold(split_camel(header)), key)
+    forms = (plain, fold(split_camel(header)), key)
     for name in (
-        *said,
-        *(_OF_SOMEBODY.sub("", one) for one in said),
-        *(_OF_COMPANY.sub("company ", one) for one in said),
+        *forms,
+        *(_OF_PERSON.sub("", form) for form in forms),
+        *(_OF_COMPANY.sub("company ", form) for form in forms),
     ):
         if name in _HEADERS:
             return _HEADERS[name]
@@ -120,7 +120,7 @@ def column(header: str) -> Column | None:
 
 
 def _value_column(words: list[str], field: str) -> Column | None:
-    """Read the words of a column of e-mails or phones; None if it is none."""
+    """Return the meaning of an e-mail or phone column by its words; None for other columns."""
     names = _WORDS[f"names {field}"]
     if not any(word in names for word in words):
         return None
@@ -139,7 +139,7 @@ def _value_column(words: list[str], field: str) -> Column | None:
 
 
 def _strongest(field: str, kinds: list[str]) -> str | None:
-    """Choose what several words say: a work mobile is a mobile, a work direct dial is direct."""
+    """Return the most specific kind: a work mobile is a mobile, a work direct dial is direct."""
     for kind in ("mobile", "direct", "hq", "corporate", "work", "personal"):
         if kind in kinds:
             return _PHONE_OR_EMAIL_KIND.get((field, kind), kind)

@@ -1,4 +1,4 @@
-"""People out of the rows of a list."""
+"""Parsing of people from the rows of a list."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ _SALUTATIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ParsedPerson:
-    """A row's person, and its numbers as they were read, so that they need not be read again."""
+    """The person of a row, with the parsed phone numbers, so that callers do not parse them again."""
 
     found: FoundContact
     numbers: Mapping[tuple[str, str | None], PhoneNumber] = field(default_factory=dict)
 
 
 def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
-    """Read a row of a list of people.
+    """Parse a row of a list of people.
 
     Raises:
-        InvalidValue: it names nobody (contract 2.4).
+        InvalidValue: the row does not identify a person (contract 2.4).
 
     """
     at = row.time(row.text("updated_at"), "updated_at")
@@ -105,7 +105,7 @@ def _is_named(company: FoundCompany | None) -> bool:
 
 
 def _name(row: RowValues) -> tuple[PersonName | None, bool]:
-    """Read the name out of its parts or the whole, and tell whether it is a whole one."""
+    """Return the name from its parts or the full name, and whether it is a full name."""
     first, last = _part(row, "first_name"), _part(row, "last_name")
     middle, full = _part(row, "middle_name"), _part(row, "full_name")
     try:
@@ -124,7 +124,7 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
 
 
 def _from_parts(first: str, last: str, full: str) -> PersonName:
-    """Trust parts that are plain words; let the parser take credentials and emoji out of others."""
+    """Return the name from its parts if they are plain words; else parse it to drop credentials."""
     if _PLAIN_NAME.fullmatch(first) and _PLAIN_NAME.fullmatch(last):
         return PersonName(first, last, full)
     parsed = parse_name(full)
@@ -148,7 +148,7 @@ def _place(row: RowValues) -> tuple[str | None, str | None]:
 
 
 def _profile(row: RowValues) -> str | None:
-    """Read the profile's address or bare name, or find it in a column that may hold any link."""
+    """Return the profile URL from the URL or handle, or from a column that may contain any link."""
     found = row.normal("linkedin_url", _from_handle)
     for said in row.all("url") if found is None else ():
         if "linkedin." in said.lower():
@@ -166,14 +166,14 @@ def _from_handle(said: str) -> str:
 
 
 def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:
-    """Give the registrable domain of the first work e-mail that is at no mail provider."""
+    """Return the registrable domain of the first work e-mail that is not at a mail provider."""
     domains = (_website(email_domain(email.email)) for email in emails if email.type == "work")
     return next(filter(None, domains), None)
 
 
 @lru_cache(maxsize=8192)
 def _website(domain: str) -> str | None:
-    """Give the website of those whose addresses end so, unless they are anybody's."""
+    """Return the website of a mail domain; None for a mail provider or an invalid domain."""
     if email_kind(f"a@{domain}") == "personal":
         return None
     try:

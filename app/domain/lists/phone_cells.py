@@ -1,4 +1,4 @@
-"""The phone numbers of a row, each with its type; faxes are left out."""
+"""Parsing of the phone numbers of a row, with their types; fax numbers are omitted."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MIN_INTERNATIONAL_DIGITS = 11
 def phones_of(
     row: RowValues, slots: tuple[ValueColumns, ...], regions: tuple[str, ...], at: datetime | None
 ) -> tuple[tuple[FoundPhone, PhoneNumber], ...]:
-    """Give the numbers of a row, each once; `regions` are the countries of local ones, likeliest first."""
+    """Return the distinct numbers of a row; `regions` are the likely countries of national ones, in order."""
     found: dict[str, tuple[FoundPhone, PhoneNumber]] = {}
     for slot in slots:
         label = row.cell(slot.about.get("type"))
@@ -46,7 +46,7 @@ def _numbers(row: RowValues, slot: ValueColumns, regions: tuple[str, ...]) -> It
 
 @lru_cache(maxsize=4096)
 def _number(said: str, regions: tuple[str, ...]) -> PhoneNumber:
-    """Read a number as it stands, then in each country, then as one that has lost its plus."""
+    """Parse a number as international, as national in each country, then as one that lacks its plus."""
     if said.startswith("+"):
         return parse_phone(said)
     for region in regions:
@@ -77,7 +77,7 @@ def _described(
 
 
 def _status(row: RowValues, slot: ValueColumns) -> str:
-    """Read the status; without a word about it the operator's word is taken: valid."""
+    """Return the status; `valid` if the row has none, because the operator's data is trusted."""
     said = row.cell(slot.about.get("status"))
     if said is None:
         return "valid"

@@ -1,4 +1,4 @@
-"""One row as its layout sees it: values by field, and a count of what could not be understood."""
+"""The values of a row by field, and the count of values that could not be parsed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.domain.lists.column_mapping import ColumnMapping
 
 @dataclass(frozen=True, slots=True)
 class ImportDefaults:
-    """What holds for a whole list: its name, the date of rows without one, the country of local numbers."""
+    """Defaults of an import: source name, date of rows without one, country of national phone numbers."""
 
     source: str
     at: datetime
@@ -24,7 +24,7 @@ class ImportDefaults:
 
 
 class RowValues:
-    """The values of one row. What is there and cannot be understood is left out and counted in `warnings`."""
+    """The values of one row. A value that cannot be parsed is omitted and counted in `warnings`."""
 
     __slots__ = ("_single", "cells", "terms", "warnings")
 
@@ -37,16 +37,16 @@ class RowValues:
         self.warnings = warnings
 
     def raw(self, field: str) -> list[str]:
-        """Give the cells of the field's columns as they stand, the surest first."""
+        """Return the raw cells of the field's columns, the most reliable first."""
         return [self.cells[place] for place in self._single.get(field, ())]
 
     def all(self, field: str) -> list[str]:
-        """Give what every column of the field says, the surest first."""
-        said = (value(self.cells[place]) for place in self._single.get(field, ()))
-        return [one for one in said if one is not None]
+        """Return the values of all columns of the field, the most reliable first."""
+        values = (value(self.cells[place]) for place in self._single.get(field, ()))
+        return [text for text in values if text is not None]
 
     def text(self, field: str) -> str | None:
-        """Give what the surest column of the field that says anything says."""
+        """Return the value of the field's most reliable column that is not empty."""
         for place in self._single.get(field, ()):
             said = value(self.cells[place])
             if said is not None:
@@ -54,7 +54,7 @@ class RowValues:
         return None
 
     def normal(self, field: str, form: Callable[[str], str]) -> str | None:
-        """Give the normal form of the first value of the field that has one."""
+        """Return the normal form of the field's first valid value; None if there is none."""
         wrong = False
         for place in self._single.get(field, ()):
             said = value(self.cells[place])
@@ -68,11 +68,11 @@ class RowValues:
         return None
 
     def cell(self, place: int | None) -> str | None:
-        """Give what one cell says."""
+        """Return the value of one cell; None if it is empty."""
         return None if place is None else value(self.cells[place])
 
     def time(self, said: str | None, field: str) -> datetime | None:
-        """Read a time; one in the future is none."""
+        """Parse a time; a time in the future is invalid."""
         if said is None:
             return None
         try:
@@ -85,5 +85,5 @@ class RowValues:
         return found
 
     def source(self, at: datetime | None) -> Source:
-        """Say that the list said so, at a time of its own or the list's."""
+        """Return the import as a source, at this time or the import's default."""
         return Source(self.terms.source, SourceKind.IMPORT, at or self.terms.at)
