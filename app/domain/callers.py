@@ -1,4 +1,4 @@
-"""Who calls: an account of a workspace, by a session or an API key, and what it may do."""
+"""Authenticated callers: an account of a workspace, its session or API key, and its scopes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.domain.kinds import Kind
 
 
 class Scope(StrEnum):
-    """What an API key can be limited to; a session has them all."""
+    """The permissions of an API key; a session has all of them."""
 
     LOOKUP = "lookup"
     REVEAL = "reveal"
@@ -26,12 +26,12 @@ SCOPES: dict[Kind, Scope] = {
     Kind.COMPANY_BY_HASH: Scope.LOOKUP,
     Kind.LEADS_BY_WEBSITE_HASH: Scope.LOOKUP,
 }
-"""The scope that a caller needs to ask for a job of each kind, and to see one."""
+"""The scope that is required to submit or read a job of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One authenticated request's sender. `token_id` is the id of the session or the API key."""
+    """The sender of an authenticated request; `token_id` is the id of the session or API key."""
 
     account_id: str
     workspace_id: str

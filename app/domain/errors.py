@@ -1,7 +1,7 @@
-"""The tree of errors: what can go wrong, with the code, status and sentence a caller is told.
+"""The tree of errors, with the code, status and message of each response.
 
-InvalidValue                 a text has no normal form; schemas turn it into one field error
-Problem                      everything a caller can be answered with (RFC 9457)
+InvalidValue                 a text has no normal form; schemas convert it to one field error
+Problem                      every error response (RFC 9457)
 ├── MalformedJson            400
 ├── Unauthorized             401  MissingToken InvalidToken TokenExpired TokenRevoked InvalidCredentials
 ├── InsufficientCredits      402
@@ -16,7 +16,7 @@ Problem                      everything a caller can be answered with (RFC 9457)
 ├── TooMany                  429  RateLimited TooManyAttempts
 ├── InternalError            500
 ├── Unavailable              503
-└── JobFailed                     why a job ended without an answer: ProviderFailed WorkerLost JobExpired
+└── JobFailed                     why a job ended without a result: ProviderFailed WorkerLost JobExpired
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 
-class InvalidValue(ValueError):  # noqa: N818 -- it names what is wrong with the value, as ValueError does
-    """A text that has no normal form; `str(error)` is a sentence that says why and never repeats the text."""
+class InvalidValue(ValueError):  # noqa: N818 -- the name states the fault, as in ValueError
+    """A text that has no normal form; `str(error)` states the reason and does not quote the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One wrong place in a request: a JSON pointer (RFC 6901) and a sentence."""
+    """One invalid field of a request: a JSON pointer (RFC 6901) and a message."""
 
     pointer: str
     detail: str
 
 
 class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
-    """Base of all answers that are not a result; each class is one `code`, one status, one page."""
+    """Base of all error responses; each class has one `code`, one status and one page."""
 
     code: ClassVar[str]
     status: ClassVar[int]
@@ -54,7 +54,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         retry_after: int | None = None,
         extra: dict[str, Any] | None = None,
     ) -> None:
-        """Keep the sentence for the caller, the wrong places, and seconds to wait before trying again."""
+        """Store the message for the caller, the invalid fields, and the seconds to wait before a retry."""
         self.detail = detail or self.help
         self.errors = errors
         self.retry_after = retry_after
@@ -62,7 +62,7 @@ class Problem(Exception):  # noqa: N818 -- RFC 9457 calls it a problem
         super().__init__(self.code)
 
     def as_dict(self) -> dict[str, Any]:
-        """Write the problem as RFC 9457 has it, with this service's extensions (contract 2.2)."""
+        """Return the problem details of RFC 9457 with this service's extensions (contract 2.2)."""
         body: dict[str, Any] = {
             "type": f"/problems/{self.code}",
             "title": self.title,
@@ -88,13 +88,13 @@ class MalformedJson(Problem):
 
 
 class Unauthorized(Problem):
-    """Base of everything that a fresh sign-in or another token would mend."""
+    """Base of errors that a new sign-in or another token resolves."""
 
     status = 401
 
 
 class MissingToken(Unauthorized):
-    """No `Authorization: Bearer` header came with the request."""
+    """The request has no `Authorization: Bearer` header."""
 
     code = "missing_token"
     title = "No token was sent"
@@ -102,7 +102,7 @@ class MissingToken(Unauthorized):
 
 
 class InvalidToken(Unauthorized):
-    """The token was never handed out here, or is mistyped."""
+    """The token was never issued by this service, or is mistyped."""
 
     code = "invalid_token"
     title = "The token is not known"
@@ -110,7 +110,7 @@ class InvalidToken(Unauthorized):
 
 
 class TokenExpired(Unauthorized):
-    """The token was good once; its idle or absolute time is over."""
+    """The token was valid; its idle or absolute lifetime has ended."""
 
     code = "token_expired"
     title = "The token has expired"
@@ -118,7 +118,7 @@ class TokenExpired(Unauthorized):
 
 
 class TokenRevoked(Unauthorized):
-    """The token was ended: logged out, revoked, or its account changed."""
+    """The token was revoked: by a logout, explicitly, or by a change of its account."""
 
     code = "token_revoked"
     title = "The token was revoked"
@@ -126,7 +126,7 @@ class TokenRevoked(Unauthorized):
 
 
 class InvalidCredentials(Unauthorized):
-    """The e-mail and password do not belong together; the same for an unknown e-mail."""
+    """The e-mail and password do not match; the response for an unknown e-mail is the same."""
 
     code = "invalid_credentials"
     title = "Wrong e-mail or password"
@@ -134,7 +134,7 @@ class InvalidCredentials(Unauthorized):
 
 
 class InsufficientCredits(Problem):
-    """The workspace cannot pay for the question."""
+    """The workspace has too few credits for the request."""
 
     code = "insufficient_credits"
     status = 402
@@ -142,7 +142,7 @@ class InsufficientCredits(Problem):
     help = "Ask your admin to grant credits; the same request with the same Idempotency-Key then works."
 
     def __init__(self, required: int, balance: int) -> None:
-        """Tell what the question costs and what is left, in credits."""
+        """Store the cost of the request and the balance, in credits."""
         super().__init__(
             f"This needs {required} credit(s) and the workspace has {balance}. {self.help}",
             extra={"required": required, "balance": balance},
@@ -150,7 +150,7 @@ class InsufficientCredits(Problem):
 
 
 class Forbidden(Problem):
-    """Base of what this account may not do, whatever the token."""
+    """Base of errors about requests that the caller is not permitted to make."""
 
     status = 403
 
@@ -164,7 +164,7 @@ class ApiAccessRequired(Forbidden):
 
 
 class InsufficientScope(Forbidden):
-    """The API key was made without the scope this endpoint asks for."""
+    """The API key does not have the scope that this endpoint requires."""
 
     code = "insufficient_scope"
     title = "The API key lacks a scope"
@@ -172,7 +172,7 @@ class InsufficientScope(Forbidden):
 
 
 class AccountDisabled(Forbidden):
-    """The account exists and the password is right, but an admin has switched it off."""
+    """The account exists and the password is correct, but an admin has disabled the account."""
 
     code = "account_disabled"
     title = "The account is disabled"
@@ -180,7 +180,7 @@ class AccountDisabled(Forbidden):
 
 
 class NotFound(Problem):
-    """Nothing is at this address, or it is not yours to see."""
+    """The resource does not exist, or is not visible to the caller."""
 
     code = "not_found"
     status = 404
@@ -205,7 +205,7 @@ class JobNotFound(NotFound):
 
 
 class MethodNotAllowed(Problem):
-    """The path exists, the method does not."""
+    """The path exists, but does not support the method."""
 
     code = "method_not_allowed"
     status = 405
@@ -214,7 +214,7 @@ class MethodNotAllowed(Problem):
 
 
 class RequestTimeout(Problem):
-    """The request came too slowly: ten seconds for its head and twenty for its body are enough."""
+    """The request arrived too slowly: the limits are ten seconds for its head and twenty for its body."""
 
     code = "request_timeout"
     status = 408
@@ -224,7 +224,7 @@ class RequestTimeout(Problem):
 
 
 class PayloadTooLarge(Problem):
-    """The body is over the limit of 256 KiB."""
+    """The body exceeds the limit of 256 KiB."""
 
     code = "payload_too_large"
     status = 413
@@ -242,13 +242,13 @@ class UnsupportedMediaType(Problem):
 
 
 class Unprocessable(Problem):
-    """Base of requests that were read and understood, and make no sense."""
+    """Base of errors about requests that were parsed but are not valid."""
 
     status = 422
 
 
 class ValidationFailed(Unprocessable):
-    """One or more fields are wrong; `errors` says which."""
+    """One or more fields are invalid; `errors` names them."""
 
     code = "validation_error"
     title = "The request has wrong fields"
@@ -256,7 +256,7 @@ class ValidationFailed(Unprocessable):
 
 
 class InsufficientIdentifiers(Unprocessable):
-    """The subject does not say enough to name one person."""
+    """The subject has too few fields to identify one person."""
 
     code = "insufficient_identifiers"
     title = "The subject does not name a person"
@@ -267,7 +267,7 @@ class InsufficientIdentifiers(Unprocessable):
 
 
 class IdempotencyKeyReused(Unprocessable):
-    """The Idempotency-Key came before with another request."""
+    """The Idempotency-Key was already used with another request."""
 
     code = "idempotency_key_reused"
     title = "The Idempotency-Key was used for another request"
@@ -283,7 +283,7 @@ class BadHash(Unprocessable):
 
 
 class PrefixNotAllowed(Unprocessable):
-    """A prefix came where only a whole hash will do."""
+    """The request has a prefix where a whole hash is required."""
 
     code = "prefix_not_allowed"
     title = "A prefix is not accepted here"
@@ -299,7 +299,7 @@ class NotAProfileUrl(Unprocessable):
 
 
 class PersonSuppressed(Unprocessable):
-    """The person asked not to be kept; nothing was stored or changed."""
+    """The person asked not to be stored; nothing was stored or changed."""
 
     code = "person_suppressed"
     title = "The person asked not to be kept"
@@ -307,7 +307,7 @@ class PersonSuppressed(Unprocessable):
 
 
 class TooMany(Problem):
-    """Base of limits; `retry_after` says when to come again. Never about credits."""
+    """Base of rate limits; `retry_after` is the seconds to wait. Credits are not a rate limit."""
 
     status = 429
     retryable = True
@@ -330,7 +330,7 @@ class TooManyAttempts(TooMany):
 
 
 class InternalError(Problem):
-    """A fault of the service; the log has it under the request id."""
+    """An error in the service; it is logged with the request id."""
 
     code = "internal_error"
     status = 500
@@ -340,7 +340,7 @@ class InternalError(Problem):
 
 
 class Unavailable(Problem):
-    """The database cannot take the request now; nothing was charged."""
+    """The database is not available at the moment; nothing was charged."""
 
     code = "unavailable"
     status = 503
@@ -350,13 +350,13 @@ class Unavailable(Problem):
 
 
 class JobFailed(Problem):
-    """Base of why an accepted job ended without an answer; it was not charged."""
+    """Base of the reasons why an accepted job ended without a result; it was not charged."""
 
     retryable = True
 
 
 class ProviderFailed(JobFailed):
-    """Every provider that was asked failed, also after retries."""
+    """Every provider that was called failed, including retries."""
 
     code = "provider_failed"
     status = 502
@@ -365,7 +365,7 @@ class ProviderFailed(JobFailed):
 
 
 class WorkerLost(JobFailed):
-    """The workers that ran the job died, each time."""
+    """Each worker that ran the job stopped before it was done."""
 
     code = "worker_lost"
     status = 500
@@ -383,7 +383,7 @@ class JobExpired(JobFailed):
 
 
 def all_problems() -> dict[str, type[Problem]]:
-    """Every code with its class, for the pages under /problems and for the lists that must agree."""
+    """Return every code with its class, for the pages under /problems and the agreement tests."""
     found: dict[str, type[Problem]] = {}
     todo: list[type[Problem]] = [Problem]
     while todo:

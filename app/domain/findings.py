@@ -1,4 +1,4 @@
-"""What is found out about a person or company, as values that carry where they came from."""
+"""Findings about people and companies: values with their sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class EmailStatus(StrEnum):
-    """How sure a mailbox is (contract 2.7)."""
+    """The verification status of an e-mail address or phone (contract 2.7)."""
 
     VALID = "valid"
     ACCEPT_ALL = "accept_all"
@@ -18,7 +18,7 @@ class EmailStatus(StrEnum):
 
 
 class SourceKind(StrEnum):
-    """How a value came to be known."""
+    """The origin of a value."""
 
     IMPORT = "import"
     PROVIDER = "provider"
@@ -27,7 +27,7 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Who said so: the provider's or file's name, how, and when it was said (not when it was stored)."""
+    """The source of a value: the provider's or file's name, and when it was observed (not stored)."""
 
     provider: str
     kind: SourceKind
@@ -36,7 +36,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundEmail:
-    """An address somebody gave for a person; `email` is in normal form, `confidence` 0 to 1 or None."""
+    """An address of a person from one source; `email` is in normal form, `confidence` is 0 to 1 or None."""
 
     email: str
     type: str
@@ -49,9 +49,9 @@ class FoundEmail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundPhone:
-    """A number somebody gave for a person; `e164` in normal form, `type` as in contract 2.7.
+    """A phone number of a person from one source; `e164` is in normal form, `type` as in contract 2.7.
 
-    `do_not_call_at` is when its do-not-call entry was looked up, as told.
+    `do_not_call_at` is when the source checked the do-not-call registry, as reported by it.
     """
 
     e164: str
@@ -67,7 +67,7 @@ class FoundPhone:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCompany:
-    """What somebody said of a company; every value in normal form or None."""
+    """The values of a company from one source; each is in normal form or None."""
 
     source: Source
     name: str | None = None
@@ -81,7 +81,7 @@ class FoundCompany:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundContact:
-    """What somebody said of a person; every value in normal form or None."""
+    """The values of a person from one source; each is in normal form or None."""
 
     source: Source
     full_name: str | None = None

@@ -1,7 +1,7 @@
 """Opaque ids with a type prefix: 60 bits of time, then 60 random bits, so that new rows sort last.
 
-The time is counted in parts of 1/4096 of a millisecond (RFC 9562, section 6.2, method 3): what one thread
-makes one after the other sorts so, within a millisecond too.
+The unit of time is 1/4096 of a millisecond (RFC 9562, section 6.2, method 3), so that ids that one thread
+creates in sequence also sort in sequence within a millisecond.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ _SHAPE = re.compile(r"[a-z]{3}_[0-9a-v]{24}", re.ASCII)
 
 
 def new_id(prefix: Prefix) -> str:
-    """Make an id such as `con_0dkq…`: the prefix and 24 lower-case base-32 digits that sort by time."""
+    """Return a new id such as `con_0dkq…`: the prefix and 24 lower-case base-32 digits that sort by time."""
     stamp = time.time_ns() * 4096 // 1_000_000
     raw = (stamp << 60 | secrets.randbits(60)).to_bytes(15, "big")
     return f"{prefix}_{base64.b32encode(raw).decode().translate(_TO_SORTABLE)}"
 
 
 def time_of(some_id: str) -> datetime:
-    """Return the time in an id, by the clock of whoever made it; one that was made up may say any."""
+    """Return the time in an id, by the clock of its creator; a forged id may contain any time."""
     raw = base64.b32decode(some_id.partition("_")[2].translate(_FROM_SORTABLE))
     seconds = (int.from_bytes(raw) >> 60) / 4096 / 1000
     return datetime.fromtimestamp(min(seconds, _LATEST), UTC)
 
 
 def is_id(text: str, prefix: Prefix) -> bool:
-    """Tell whether the text could be an id of this type, before any query is made with it."""
+    """Return whether the text has the format of an id of this type; checked before it is queried."""
     return text.startswith(prefix) and _SHAPE.fullmatch(text) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a job can be: its kinds, states and outcomes, and the queue each kind runs on."""
+"""Jobs: their kinds, statuses and outcomes, and the queue of each kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The questions a workspace can queue; the value is the task's name, too."""
+    """The kinds of jobs that a workspace can submit; the value is also the name of the task."""
 
     REVEAL_EMAIL = "reveal.email"
     REVEAL_PHONE = "reveal.phone"
@@ -16,7 +16,7 @@ class Kind(StrEnum):
 
 
 class Queue(StrEnum):
-    """Apart, so that what needs no provider never waits for one, and a bulk request never delays a click."""
+    """The queues: jobs without provider calls do not wait for providers, nor clicks for bulk requests."""
 
     INTERACTIVE = "interactive"
     PROVIDERS = "providers"
@@ -25,7 +25,7 @@ class Queue(StrEnum):
 
 
 CLICKS = (Queue.INTERACTIVE, Queue.PROVIDERS)
-"""The queues that a waiting person's answer may need."""
+"""The queues of jobs whose result a user is waiting for."""
 
 QUEUES: dict[Kind, Queue] = {
     Kind.REVEAL_EMAIL: Queue.INTERACTIVE,
@@ -34,7 +34,7 @@ QUEUES: dict[Kind, Queue] = {
     Kind.COMPANY_BY_HASH: Queue.INTERACTIVE,
     Kind.LEADS_BY_WEBSITE_HASH: Queue.INTERACTIVE,
 }
-"""Where a job of each kind starts; a reveal that needs a provider is handed over to `PROVIDERS`."""
+"""The first queue of each kind; a reveal that needs a provider is moved to `PROVIDERS`."""
 
 SWEEP = "upkeep.sweep"
 FORGET = "upkeep.forget"
@@ -44,7 +44,7 @@ AUDIT = "upkeep.audit"
 
 
 class Status(StrEnum):
-    """Where a job stands; the last four are final and never change."""
+    """The status of a job; the last four are final."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -58,7 +58,7 @@ OPEN = (Status.QUEUED, Status.RUNNING)
 
 
 class Outcome(StrEnum):
-    """What came of a job or of one item of it."""
+    """The outcome of a job or of one of its items."""
 
     FOUND = "found"
     PARTIAL = "partial"
@@ -67,7 +67,7 @@ class Outcome(StrEnum):
 
 
 class TraceOutcome(StrEnum):
-    """What came of asking one provider (contract 2.3)."""
+    """The outcome of a request to one provider (contract 2.3)."""
 
     HIT = "hit"
     MISS = "miss"

@@ -1,8 +1,8 @@
-"""Tokens a caller presents: opaque, 256 random bits, with a checksum against typing errors.
+"""Bearer tokens: opaque, 256 random bits, with a checksum against typing errors.
 
-Shape: `ses_` or `key_`, 43 base-62 digits of the secret, 6 base-62 digits of the CRC-32 of all before them.
-The prefix lets scanners find leaked tokens and the checksum lets them discard look-alikes (as GitHub's tokens
-do); neither is what makes a token hard to guess.
+Format: `ses_` or `key_`, 43 base-62 digits of the secret, 6 of the CRC-32 of the text before them.
+The prefix lets scanners find leaked tokens and the checksum lets them discard look-alikes (as in GitHub's
+tokens). Neither adds to the entropy of the token.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _SHAPE = re.compile(rf"(ses|key)_[0-9A-Za-z]{{{SECRET_DIGITS + CHECK_DIGITS}}}",
 
 
 class TokenKind(StrEnum):
-    """What a token is for; the value is its prefix."""
+    """The kind of a token; the value is its prefix."""
 
     SESSION = "ses"
     API_KEY = "key"
 
 
 def new_token(kind: TokenKind) -> str:
-    """Make a token nobody can guess."""
+    """Return a new token with 256 random bits."""
     checked = f"{kind}_{_base62(secrets.randbits(256), SECRET_DIGITS)}"
     return checked + _checksum(checked)
 
 
 def kind_of(token: str) -> TokenKind:
-    """Tell what the token is for, from its text alone.
+    """Return the kind of a token from its text alone.
 
     Raises:
-        InvalidToken: it has another shape or a wrong checksum, so it was never handed out.
+        InvalidToken: the format or checksum is wrong, so the token was never issued.
 
     """
     shape = _SHAPE.fullmatch(token)
@@ -49,12 +49,12 @@ def kind_of(token: str) -> TokenKind:
 
 
 def digest(token: str) -> bytes:
-    """Give the 32 bytes under which a token is kept; fast is enough for 256 random bits."""
+    """Return the 32-byte hash under which a token is stored; 256 random bits need no slow hash."""
     return hashlib.sha256(token.encode()).digest()
 
 
 def shown_prefix(token: str) -> str:
-    """Give the beginning that may be shown to tell tokens apart."""
+    """Return the beginning of a token, which may be shown to distinguish tokens."""
     return token[:SHOWN_CHARACTERS]
 
 
