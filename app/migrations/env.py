@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that `flask database` hands over."""
+"""Alembic environment: runs the migrations on the connection that `flask database` provides."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app import core
 from app.infra.db import Base, UtcDateTime
 
 for _module in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
-    importlib.import_module(_module.name)  # so that every table is known
+    importlib.import_module(_module.name)  # registers the tables
 
 
 def _render(kind: str, item: object, context: AutogenContext) -> str | Literal[False]:
-    """Write the project's own types as what they are in the database; a migration imports no app."""
+    """Render the project's column types as SQLAlchemy types, so that migrations do not import the app."""
     if kind == "type" and isinstance(item, UtcDateTime):
         return "sa.DateTime(timezone=True)"
     if kind == "type" and isinstance(item, JSON):

@@ -1,4 +1,4 @@
-"""Accounts: who signs in. Each belongs to one workspace; changing one ends what it handed out."""
+"""User accounts. Each belongs to one workspace; a new password or disabling it ends its sessions and keys."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 
-class EmailTaken(ValueError):  # noqa: N818 -- it names what is wrong with the value
+class EmailTaken(ValueError):  # noqa: N818 -- named after what is wrong with the value
     """Another account has this e-mail."""
 
 
 class Role(StrEnum):
-    """What an account is in its workspace."""
+    """The role of an account in its workspace."""
 
     MEMBER = "member"
     ADMIN = "admin"
 
 
 class Account(Base):
-    """Somebody who signs in, by an e-mail in its normal form."""
+    """A user who signs in with an e-mail address, which is stored normalised."""
 
     __tablename__ = "accounts"
     __table_args__ = (CheckConstraint("role IN ('member', 'admin')", name="role_known"),)
@@ -56,10 +56,10 @@ def create(
     api_access: bool = False,
     now: Moment,
 ) -> Account:
-    """Add an account; the e-mail is in its normal form.
+    """Insert an account; the e-mail must be normalised.
 
     Raises:
-        EmailTaken: there is one with this e-mail.
+        EmailTaken: another account has this e-mail.
 
     """
     account_id = session.scalar(
@@ -83,25 +83,25 @@ def create(
 
 
 def by_email(session: Session, email: str) -> Account | None:
-    """Find the account with this e-mail, given in its normal form."""
+    """Return the account with this normalised e-mail, or None."""
     return session.scalar(select(Account).where(Account.email == email))
 
 
 def list_all(session: Session) -> Sequence[Account]:
-    """List all accounts by workspace and e-mail."""
+    """Return all accounts, ordered by workspace and e-mail."""
     return session.scalars(select(Account).order_by(Account.workspace_id, Account.email)).all()
 
 
 def locked(session: Session, account_id: str) -> Account:
-    """Read the account as it is now and keep others from changing it until the transaction is over."""
+    """Return the current account and lock its row until the transaction ends."""
     return session.get_one(Account, account_id, with_for_update=True, populate_existing=True)
 
 
 def require_api_access(session: Session, account_id: str) -> None:
-    """Let only accounts pass that may have API keys, and keep it so until the transaction is over.
+    """Raise unless the account may have API keys; lock its row until the transaction ends.
 
     Raises:
-        ApiAccessRequired: the account was not granted API access.
+        ApiAccessRequired: the account has no API access.
 
     """
     if not locked(session, account_id).api_access:
@@ -109,30 +109,30 @@ def require_api_access(session: Session, account_id: str) -> None:
 
 
 def set_password(session: Session, account_id: str, password_hash: str, *, now: Moment) -> None:
-    """Change the password and end all sessions and keys."""
+    """Change the password and revoke all sessions and API keys of the account."""
     locked(session, account_id).password_hash = password_hash
     _end_all(session, account_id, now)
 
 
 def disable(session: Session, account_id: str, *, now: Moment) -> None:
-    """Switch the account off and end all its sessions and keys."""
+    """Disable the account and revoke all its sessions and API keys."""
     account = locked(session, account_id)
     account.disabled_at = account.disabled_at or now
     _end_all(session, account_id, now)
 
 
 def enable(session: Session, account_id: str) -> None:
-    """Switch the account on again; what was ended stays ended."""
+    """Enable the account again; revoked sessions and API keys stay revoked."""
     locked(session, account_id).disabled_at = None
 
 
 def grant_api_access(session: Session, account_id: str) -> None:
-    """Let the account make API keys."""
+    """Allow the account to create API keys."""
     locked(session, account_id).api_access = True
 
 
 def revoke_api_access(session: Session, account_id: str, *, now: Moment) -> None:
-    """Take API access away and end the account's keys; its sessions go on."""
+    """Withdraw API access and revoke the account's API keys; its sessions remain valid."""
     locked(session, account_id).api_access = False
     api_keys.revoke_all(session, account_id, now=now)
 

@@ -1,4 +1,4 @@
-"""API keys: tokens an account makes for its own programs, limited in what they may do and for how long."""
+"""API keys: tokens that an account creates for its own programs, with scopes and an optional expiry."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.infra.db import Base
 
 
 class ApiKey(Base):
-    """One API key; of the key itself only the first characters and a hash are kept."""
+    """An API key; only the first characters and a hash of its token are stored."""
 
     __tablename__ = "api_keys"
 
@@ -38,12 +38,12 @@ class ApiKey(Base):
 
     @property
     def granted(self) -> tuple[Scope, ...]:
-        """What the key was made for."""
+        """The scopes of the key."""
         return tuple(Scope(scope) for scope in self.scopes)
 
     @property
     def ends_at(self) -> datetime | None:
-        """When the key stops working; None if it never does by itself."""
+        """The time at which the key expires; None if it does not expire."""
         return self.expires_at
 
 
@@ -56,7 +56,7 @@ def create(
     expires_at: datetime | None,
     now: Moment,
 ) -> tuple[ApiKey, str]:
-    """Make a key; give it with its text, which is kept nowhere. Whether the account may is asked before."""
+    """Insert a key and return it with its token, which is not stored; the caller checks API access first."""
     token = tokens.new_token(TokenKind.API_KEY)
     wanted = set(scopes)
     key = ApiKey(
@@ -75,7 +75,7 @@ def create(
 
 
 def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
-    """List the account's keys that were not revoked, the newest first."""
+    """Return the account's keys that are not revoked, newest first."""
     return session.scalars(
         select(ApiKey)
         .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))
@@ -84,7 +84,7 @@ def of_account(session: Session, account_id: str) -> Sequence[ApiKey]:
 
 
 def get(session: Session, account_id: str, key_id: str) -> ApiKey:
-    """Read a key of the account, revoked or not.
+    """Return a key of the account, revoked or not.
 
     Raises:
         NotFound: the account has no such key.
@@ -92,13 +92,13 @@ def get(session: Session, account_id: str, key_id: str) -> ApiKey:
     """
     query = select(ApiKey).where(ApiKey.id == key_id, ApiKey.account_id == account_id)
     key = session.scalar(query) if is_id(key_id, "key") else None
-    if key is None:  # somebody else's is never read: telling it apart by the time that takes is not possible
+    if key is None:  # another account's key is not read, so timing does not reveal it
         raise NotFound
     return key
 
 
 def revoke(session: Session, account_id: str, key_id: str, *, now: Moment) -> None:
-    """End the key at once; doing it again is harmless.
+    """Revoke the key at once; a key that is revoked already stays as it is.
 
     Raises:
         NotFound: the account has no such key.
@@ -109,7 +109,7 @@ def revoke(session: Session, account_id: str, key_id: str, *, now: Moment) -> No
 
 
 def revoke_all(session: Session, account_id: str, *, now: Moment) -> None:
-    """End every key of the account at once."""
+    """Revoke every key of the account at once."""
     session.execute(
         update(ApiKey)
         .where(ApiKey.account_id == account_id, ApiKey.revoked_at.is_(None))

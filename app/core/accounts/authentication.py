@@ -1,4 +1,4 @@
-"""Tokens: from what a request presents to who is calling, asked of the database every time."""
+"""Authenticates session tokens and API keys; every request reads the database."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from app.infra.database_clock import Moment, column
 from app.infra.db import Database
 from app.infra.log import log
 
-# A session or key in daily use costs a read per request and this often a write.
+# Each request costs one read; `last_used_at` is written at most this often.
 WRITE_EVERY = timedelta(minutes=1)
 _TABLES: dict[TokenKind, type[LoginSession | ApiKey]] = {
     TokenKind.SESSION: LoginSession,
     TokenKind.API_KEY: ApiKey,
 }
-# Statements are put together once: every request needs one.
+# The statements are built once, because every request needs one.
 _TOKEN_ROW = {
     kind: select(table, Account.workspace_id, Account.disabled_at).join(
         Account, Account.id == table.account_id
@@ -37,13 +37,13 @@ _BY_ID = {kind: _TOKEN_ROW[kind].where(table.id == bindparam("id")) for kind, ta
 
 
 def authenticate(database: Database, token: str, *, now: Moment) -> Caller:
-    """Tell who presents the token; nothing is cached, so what is revoked is refused at once.
+    """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
 
     Raises:
-        InvalidToken: it was never handed out; a wrong shape or checksum costs no query.
-        TokenRevoked: it was ended, or its account is disabled.
-        TokenExpired: its idle or absolute time is over.
-        Unavailable: the database cannot be asked.
+        InvalidToken: the token was never issued; a malformed token or wrong checksum costs no query.
+        TokenRevoked: the token was revoked, or its account is disabled.
+        TokenExpired: the idle or absolute lifetime of the token is over.
+        Unavailable: the database is unavailable.
 
     """
     statement = _BY_HASH[tokens.kind_of(token)]
@@ -62,10 +62,10 @@ def authenticate(database: Database, token: str, *, now: Moment) -> Caller:
 
 
 def recheck(session: Session, who: Caller, *, now: Moment) -> None:
-    """Look again before an answer that was waited for: what was handed out may have ended meanwhile.
+    """Check the token again before a delayed response, since it may have ended during the wait.
 
     Raises:
-        InvalidToken, TokenRevoked, TokenExpired: as when the request came in.
+        InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
 
     """
     statement = _BY_ID[TokenKind(who.token_id[:3])]
@@ -77,7 +77,7 @@ def recheck(session: Session, who: Caller, *, now: Moment) -> None:
 def _valid(
     session: Session, statement: Select[*tuple[Any, ...]], named: dict[str, Any], now: Moment
 ) -> tuple[LoginSession | ApiKey, str, datetime]:
-    """Read a session or key that works now, the workspace that its account is in now, and the time."""
+    """Return the valid session or key, the current workspace of its account, and the current time."""
     row = session.execute(statement.add_columns(column(now)), named).one_or_none()
     if row is None:
         raise InvalidToken
@@ -95,6 +95,6 @@ def _note_use(database: Database, held: LoginSession | ApiKey, now: datetime) ->
     try:
         with database.transaction() as session:
             session.execute(update(table).where(table.id == held.id).values(last_used_at=now))
-    except Unavailable:  # a database that only reads still answers; the next request writes it
+    except Unavailable:  # a read-only database still authenticates; a later request writes it
         log.warning("use of a token not noted", token=held.id)
     held.last_used_at = now

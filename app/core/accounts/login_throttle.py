@@ -1,8 +1,8 @@
-"""Failed sign-ins: how long the next attempt on an e-mail has to wait, wherever it comes from.
+"""Backoff after failed sign-ins, per e-mail address and independent of the client's network.
 
-The wait grows with each failure and has an end, so that nobody can lock an account for ever; networks from
-which the account has signed in before do not wait at all (the edge still limits each network by itself).
-Counting goes by a keyed digest of the e-mail, so that addresses without an account are treated the same.
+The wait grows with each failure up to a maximum, so that no one can lock an account permanently. Networks
+from which the account has signed in before do not wait (the reverse proxy still limits each network).
+Failures are counted by a keyed digest of the e-mail, so addresses without an account are treated the same.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ RETENTION = timedelta(minutes=15)
 
 
 class FailedSignIns(Base):
-    """Failures in a row for the e-mails of one bucket: 65,536 rows at most, whoever tries what."""
+    """Consecutive failures for the e-mails of one hash bucket; the table has at most 65,536 rows."""
 
     __tablename__ = "failed_sign_ins"
 
@@ -35,7 +35,7 @@ class FailedSignIns(Base):
 
 
 def wait(session: Session, email: str, *, now: Moment) -> int:
-    """Give the seconds until the next attempt is due; 0 unless the last failures were many and recent."""
+    """Return the seconds until the next attempt is allowed; 0 unless there were many recent failures."""
     query = select(FailedSignIns.failures, FailedSignIns.last_at, column(now).label("now"))
     row = session.execute(query.where(FailedSignIns.bucket == _bucket(email))).one_or_none()
     if row is None or row.failures < FREE_FAILURES:
@@ -46,7 +46,7 @@ def wait(session: Session, email: str, *, now: Moment) -> int:
 
 
 def failed(session: Session, email: str, *, now: Moment) -> None:
-    """Count a failure; after a quiet while counting begins again."""
+    """Count a failure; start again at one if the last failure is older than RETENTION."""
     statement = insert(session, FailedSignIns).values(bucket=_bucket(email), failures=1, last_at=now)
     session.execute(
         statement.on_conflict_do_update(
@@ -62,12 +62,12 @@ def failed(session: Session, email: str, *, now: Moment) -> None:
 
 
 def succeeded(session: Session, email: str) -> None:
-    """Begin counting again."""
+    """Reset the failure count of the e-mail."""
     session.execute(delete(FailedSignIns).where(FailedSignIns.bucket == _bucket(email)))
 
 
 def keyed(*words: str) -> bytes:
-    """Give a digest that says nothing to those without the server's key: 32 bytes."""
+    """Return a 32-byte digest keyed with SECRET_KEY, which reveals nothing without that key."""
     return hmac.digest(load().secret_key.encode(), "\0".join(("sign-in", *words)).encode(), hashlib.sha256)
 
 

@@ -1,4 +1,4 @@
-"""Sessions: what a sign-in hands out, until it is idle too long, comes to its end, or is ended."""
+"""Login sessions, valid until they are idle too long, reach their absolute expiry, or are revoked."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_LISTED = 100
 
 
 class LoginSession(Base):
-    """One session. `expires_at` is its absolute end; the idle limit counts from `last_used_at`.
+    """A login session. `expires_at` is its absolute expiry; the idle limit counts from `last_used_at`.
 
     `network` is a keyed digest of the network it was started from, see `app.core.accounts.login_throttle`.
     """
@@ -43,12 +43,12 @@ class LoginSession(Base):
 
     @property
     def granted(self) -> tuple[Scope, ...]:
-        """A session may do everything its account may."""
+        """All scopes: a session has every permission of its account."""
         return tuple(Scope)
 
     @property
     def ends_at(self) -> datetime:
-        """When the token stops working if it is not used again."""
+        """The time at which the token expires if it is not used again."""
         return min(self.expires_at, self.last_used_at + timedelta(days=load().session_idle_days))
 
 
@@ -61,7 +61,7 @@ def start(
     client_version: str | None = None,
     now: Moment,
 ) -> tuple[LoginSession, str]:
-    """Begin a session; give it with its token, which is kept nowhere."""
+    """Insert a session and return it with its token, which is not stored."""
     token = tokens.new_token(TokenKind.SESSION)
     started = LoginSession(
         id=new_id("ses"),
@@ -80,7 +80,7 @@ def start(
 
 
 def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[LoginSession]:
-    """List the account's sessions whose tokens still work, the last used first, at most 100."""
+    """Return the account's valid sessions, most recently used first, at most 100."""
     idle_since = now - timedelta(days=load().session_idle_days)
     return session.scalars(
         select(LoginSession)
@@ -96,7 +96,7 @@ def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[Lo
 
 
 def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> None:
-    """End one session of the account: its token stops working at once; doing it again is harmless.
+    """Revoke one session of the account at once; a session that is revoked already stays as it is.
 
     Raises:
         NotFound: the account has no such session.
@@ -110,7 +110,7 @@ def end(session: Session, account_id: str, session_id: str, *, now: Moment) -> N
 
 
 def end_all(session: Session, account_id: str, *, spared: str | None = None, now: Moment) -> int:
-    """End every session of the account at once, but the spared one; give how many that were."""
+    """Revoke every session of the account except `spared`; return their number."""
     ending = _ending(now).where(LoginSession.account_id == account_id)
     if spared is not None:
         ending = ending.where(LoginSession.id != spared)
@@ -118,7 +118,7 @@ def end_all(session: Session, account_id: str, *, spared: str | None = None, now
 
 
 def has_signed_in_from(session: Session, account_id: str | None, network: bytes) -> bool:
-    """Tell whether the account has signed in from this network before, as far as is remembered."""
+    """Return whether a stored session of the account was started from this network."""
     found = session.scalar(
         select(exists().where(LoginSession.account_id == (account_id or ""), LoginSession.network == network))
     )
@@ -126,7 +126,7 @@ def has_signed_in_from(session: Session, account_id: str | None, network: bytes)
 
 
 def forget(session: Session, *, now: Moment) -> int:
-    """Delete sessions whose absolute end is over; give how many."""
+    """Delete sessions past their absolute expiry; return their number."""
     ended = session.execute(
         delete(LoginSession).where(LoginSession.expires_at <= now).returning(LoginSession.id)
     )

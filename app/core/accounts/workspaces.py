@@ -1,4 +1,4 @@
-"""Workspaces: who pays, and what they have left."""
+"""Workspaces, which pay for lookups, and their credit balances."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.infra.db import Base
 
 
 class Workspace(Base):
-    """A paying team. The three figures are the sums of the ledger's columns, kept beside it."""
+    """A paying team. Its three credit columns cache the sums of the corresponding ledger columns."""
 
     __tablename__ = "workspaces"
     __table_args__ = (
@@ -33,14 +33,14 @@ class Workspace(Base):
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """Credits of a workspace: what it can still spend, and what open jobs hold."""
+    """Credits of a workspace: available to spend, and held by open jobs."""
 
     available: int
     held: int
 
 
 def create(session: Session, *, name: str, now: Moment) -> Workspace:
-    """Add a workspace with no credits."""
+    """Insert a workspace without credits."""
     workspace = Workspace(id=new_id("wks"), name=name, available=0, held=0, spent=0, created_at=now)
     session.add(workspace)
     session.flush()
@@ -51,20 +51,20 @@ _BALANCE = select(Workspace.available, Workspace.held).where(Workspace.id == bin
 
 
 def balance(session: Session, workspace_id: str) -> Balance:
-    """Read what the workspace has now."""
+    """Return the current balance of the workspace."""
     row = session.execute(_BALANCE, {"workspace_id": workspace_id}).one()
     return Balance(row.available, row.held)
 
 
 def lock(session: Session, workspace_ids: Collection[str]) -> None:
-    """Lock the workspaces' figures until the transaction ends, always in the same order.
+    """Lock the workspaces' rows until the transaction ends, always in the same order.
 
-    Whoever adds a row that names a workspace shares its key, which this lock permits.
+    FOR NO KEY UPDATE: inserts with a foreign key to a workspace take a key-share lock, which it permits.
     """
     query = select(Workspace.id).where(Workspace.id.in_(workspace_ids)).order_by(Workspace.id)
     session.execute(query.with_for_update(key_share=True)).all()
 
 
 def foreign_key() -> ForeignKey:
-    """Point a column at its workspace."""
+    """Return a foreign key to the workspace of a row."""
     return ForeignKey("workspaces.id", ondelete="CASCADE")

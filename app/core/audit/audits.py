@@ -1,4 +1,4 @@
-"""Audits: the ledger's rules, looked at one by one in one snapshot of the database, and what came of it."""
+"""Audits: check the invariants one by one in one database snapshot, and store the result."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from app.infra.db import Base, UtcDateTime
 from app.settings import Settings
 
 MAX_VIOLATIONS = 100
-"""Faults that are named of one rule; where there are more, these show what is wrong."""
+"""Violations listed per rule; if there are more, these show what is wrong."""
 RETENTION = timedelta(days=90)
 COOLDOWN_FACTOR = 20
-"""An audit is followed by a pause so many times as long as it took."""
+"""The pause after an audit, as a multiple of its duration."""
 ABANDONED_AFTER = timedelta(hours=1)
-"""An audit that has not ended by then never will: its process is gone."""
+"""An audit that has not finished after this time never will: its process is gone."""
 SWEEPS = 10
 CLOCKS = timedelta(minutes=1)
-_LOCK = 0x6175_6469  # any number that no other advisory lock of this database has
+_LOCK = 0x6175_6469  # any key that no other advisory lock of this database uses
 _FAULT = ("id", "workspace_id", "expected", "found")
 
 
 class Audit(Base):
-    """One run: when it began, how long it took, how much was looked at, and the faults, by ids only.
+    """One audit run: its start, duration and scope, and the violations, by ids only.
 
-    What came of it is null while it runs, and for ever if its process was stopped.
+    The result columns are null while it runs, and remain null if its process was stopped.
     """
 
     __tablename__ = "audits"
@@ -56,7 +56,7 @@ _LATEST = select(Audit).order_by(Audit.at.desc(), Audit.id.desc()).limit(1)
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A row that breaks a rule: its id, whose it is, what should be there and what is."""
+    """A row that violates a rule: its id, its workspace, the expected and the found value."""
 
     rule: str
     id: str
@@ -67,7 +67,7 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class RuleResult:
-    """A rule that was looked at, what breaks it, and how long looking took."""
+    """A checked rule, its violations, and the duration of the check."""
 
     rule: Rule
     faults: tuple[Violation, ...]
@@ -76,7 +76,7 @@ class RuleResult:
 
 @dataclass(frozen=True, slots=True)
 class AuditScope:
-    """How much there was to look at."""
+    """The number of rows that an audit covers."""
 
     workspaces: int
     jobs: int
@@ -84,21 +84,21 @@ class AuditScope:
 
 
 def stuck_after(settings: Settings) -> timedelta:
-    """Give how long a job may stay open past its deadline: its lease, some sweeps, and clocks that differ."""
+    """Return how long a job may stay open past its deadline: its lease, some sweeps, and clock skew."""
     return timedelta(seconds=settings.lease_seconds + SWEEPS * settings.sweep_seconds) + CLOCKS
 
 
 def use_repeatable_read(session: Session) -> None:
-    """See the database in all that follows as it is now; to be called first, in a session that only reads.
+    """Start a REPEATABLE READ snapshot; call it first, in a session that only reads.
 
-    SQLite does so in any transaction.
+    Every SQLite transaction already reads one snapshot.
     """
     if session.get_bind().dialect.name == "postgresql":
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
 
 
 def scope(session: Session, workspace_id: str | None = None) -> AuditScope:
-    """Count what there is to look at, of one workspace or of all."""
+    """Count the rows to audit, of one workspace or of all."""
 
     def count(table: type[Base], column_name: str = "workspace_id") -> int:
         query = select(func.count()).select_from(table)
@@ -112,7 +112,7 @@ def scope(session: Session, workspace_id: str | None = None) -> AuditScope:
 def check(
     session: Session, *, stuck_after: timedelta, now: datetime, workspace_id: str | None = None
 ) -> Iterator[RuleResult]:
-    """Look at rule after rule; `stuck_after` is how long an open job may be past its deadline."""
+    """Check each rule in turn; `stuck_after` is how long an open job may be past its deadline."""
     for rule in RULES:
         started = time.monotonic()
         found = _rows(rule).subquery()
@@ -125,9 +125,9 @@ def check(
 
 
 def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
-    """Begin an audit if none began within this time, none is under way, and the last was long enough ago.
+    """Insert an audit if one is due; return its id, or None.
 
-    What takes long is done less often, so that the database does not do it all the time.
+    A slow audit runs less often, so that auditing does not occupy the database all the time.
     """
     if not _try_lock(session) or not is_due(session, every=every, now=now):
         return None
@@ -135,7 +135,7 @@ def begin(session: Session, *, every: timedelta, now: Moment) -> str | None:
 
 
 def add(session: Session, *, now: Moment) -> str:
-    """Begin an audit in any case; give its id."""
+    """Insert an audit, whether due or not; return its id."""
     audit = Audit(id=new_id("aud"), at=now)
     session.add(audit)
     session.flush()
@@ -143,7 +143,7 @@ def add(session: Session, *, now: Moment) -> str:
 
 
 def is_due(session: Session, *, every: timedelta, now: Moment) -> bool:
-    """Tell whether it is time for another audit."""
+    """Return whether an audit is due: `every` and the pause after the last are over, and none is running."""
     latest = session.scalar(_LATEST)
     if latest is None:
         return True
@@ -162,7 +162,7 @@ def finish(
     milliseconds: int,
     now: datetime,
 ) -> None:
-    """Write down what came of an audit, and drop those that nobody needs any more."""
+    """Store the result of an audit, and delete audits older than RETENTION."""
     audit = session.get_one(Audit, audit_id)
     audit.milliseconds = milliseconds
     audit.workspaces, audit.jobs, audit.entries = looked_at.workspaces, looked_at.jobs, looked_at.entries
@@ -172,7 +172,7 @@ def finish(
 
 
 def last(session: Session) -> Audit | None:
-    """Give the latest audit that was finished."""
+    """Return the latest finished audit, or None."""
     return session.scalar(_LATEST.where(Audit.milliseconds.is_not(None)))
 
 
@@ -184,7 +184,7 @@ def _rows(rule: Rule) -> TextualSelect:
 
 
 def _try_lock(session: Session) -> bool:
-    """Tell whether no other transaction decides at this moment whether to begin."""
+    """Return whether this transaction got the lock that serialises the start of audits."""
     if session.get_bind().dialect.name == "sqlite":
         return True
     return bool(session.scalar(text("SELECT pg_try_advisory_xact_lock(:key)"), {"key": _LOCK}))

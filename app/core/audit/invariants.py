@@ -1,8 +1,9 @@
-"""Ledger rules: what is true of credits, jobs and reveals at any moment, each as a query for what breaks it.
+"""Invariants of credits, jobs and reveals, each as a query that returns its violations.
 
-They are plain SQL on purpose: another way to say what the rest of the code says, which PostgreSQL and SQLite
-read alike. Each gives `id`, `workspace_id`, `expected` and `found`: ids, states and figures, nobody's values.
-A transaction writes what belongs together, so no snapshot of the database has a fault, however busy it is.
+They are plain SQL on purpose: an implementation independent of the rest of the code, which runs unchanged on
+PostgreSQL and SQLite. Each query returns `id`, `workspace_id`, `expected` and `found`: ids, states and
+numbers, no personal data. Related rows are written in one transaction, so every snapshot of a correct
+database satisfies all rules, even under load.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 STUCK_BEFORE = "stuck_before"
-"""The one parameter that a query may have: what is open was not due before this time."""
+"""The only parameter of a query: no open job may have had its deadline before this time."""
 _REPAIR = (
     "Stop granting to it, keep a backup, find the writer by the ledger's times; mend by a counter-entry."
 )
@@ -23,7 +24,7 @@ _REFUND = "If the workspace paid for nothing, grant it the credits back: flask c
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Something that is always true; `next_step` is what an operator does who finds that it is not."""
+    """An invariant; `next_step` tells the operator what to do about a violation."""
 
     name: str
     says: str
@@ -62,7 +63,7 @@ RULES = (
         """,
     ),
     Rule(
-        # An item may be refunded while its enrichment is open, whose charge is counted as spent when it ends.
+        # An item may be refunded while its enrichment is open; the charge is spent when the job ends.
         "nothing_is_negative",
         "no figure of credits is below zero",
         _REPAIR,
@@ -216,7 +217,7 @@ RULES = (
         """,
     ),
     Rule(
-        # Whoever was erased is no contact any more, and what was owned of them is gone with them.
+        # An erased person is no longer a contact, and the reveals of that contact were deleted with it.
         "paid_reveal_is_owned",
         "a reveal that was charged is owned or was refunded, as long as the person is stored",
         _REFUND,
@@ -258,7 +259,7 @@ RULES = (
         """,
     ),
     Rule(
-        # Values that were revealed before they were counted have no job, and their reveals are not looked at.
+        # Values revealed before revealed_values existed have no job; their reveals are not checked.
         "charged_value_is_new",
         "a reveal that was charged gave a value that the workspace did not own under any contact",
         _REFUND,
@@ -276,7 +277,7 @@ RULES = (
         """,
     ),
     Rule(
-        # A reveal that is gone with its person may have been refunded: hence the rest of what was charged.
+        # A reveal deleted with its contact may have been refunded: up to the rest of the charge is accepted.
         "refund_is_due",
         "what came back for a job is what its refunded reveals cost",
         _REPAIR,
@@ -296,7 +297,7 @@ RULES = (
         """,
     ),
     Rule(
-        # Feedback is deleted with its contact; what it gave back stays in the ledger.
+        # Feedback is deleted with its contact; its refund stays in the ledger.
         "feedback_refund_is_entered",
         "what feedback says it gave back to a workspace is in the ledger",
         _REPAIR,
@@ -364,7 +365,7 @@ RULES = (
         """,
     ),
     Rule(
-        # What a key stands for may be gone if it was erased with a person; a job or a key never is.
+        # The record that a key refers to may have been erased with a person; a job or an API key never is.
         "key_stands_for_something",
         "an Idempotency-Key stands for a job or record of its own workspace",
         "A replay of it would fail or show what is not the caller's: delete the row of idempotency_keys.",

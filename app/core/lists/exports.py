@@ -1,4 +1,4 @@
-"""All that is known, row by row, in columns that the importer reads; suppressed people are left out."""
+"""Exports contacts and companies as rows that the importer can read; suppressed contacts are omitted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PHONE = ("", "_type", "_status", "_do_not_call", "_verified_at", "_seen_at")
 
 
 def contact_columns(session: Session) -> list[str]:
-    """Give the columns of an export; as many for e-mails and phones as anybody has."""
+    """Return the columns of a contact export; e-mail and phone columns for the contact with the most."""
     columns = [*_PERSON, *(f"company_{name}" for name in _COMPANY), "updated_at"]
     for field, parts, table in (("email", _EMAIL, Email), ("phone", _PHONE, Phone)):
         counts = select(func.count().label("n")).select_from(table).group_by(table.contact_id).subquery()
@@ -38,12 +38,12 @@ def contact_columns(session: Session) -> list[str]:
 
 
 def company_columns() -> list[str]:
-    """Give the columns of an export of companies."""
+    """Return the columns of a company export."""
     return [*(f"company_{name}" for name in _COMPANY), "updated_at"]
 
 
 def contact_rows(session: Session) -> Iterator[dict[str, str]]:
-    """Give every contact that is not suppressed, the oldest first."""
+    """Yield every contact that is not suppressed, oldest first."""
     last = ""
     query = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).order_by(Contact.id)
     while batch := session.execute(query.where(Contact.id > last).limit(BATCH_SIZE)).all():
@@ -53,7 +53,7 @@ def contact_rows(session: Session) -> Iterator[dict[str, str]]:
 
 
 def company_rows(session: Session) -> Iterator[dict[str, str]]:
-    """Give every company, the oldest first."""
+    """Yield every company, oldest first."""
     last = ""
     query = select(Company).order_by(Company.id)
     while batch := session.scalars(query.where(Company.id > last).limit(BATCH_SIZE)).all():

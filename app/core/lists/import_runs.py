@@ -1,4 +1,4 @@
-"""Runs of the importer: when data last came in, so that answers from before it are not reused."""
+"""Import runs: the time of the last imported data, so that earlier job results are not reused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.infra.db import Base
 
 
 class ImportRun(Base):
-    """One `flask contacts import` or `flask companies import`; `touched_at` moves with every batch."""
+    """One `flask contacts import` or `flask companies import`; every batch updates `touched_at`."""
 
     __tablename__ = "import_runs"
 
@@ -24,7 +24,7 @@ class ImportRun(Base):
 
 
 def start(session: Session, *, entity: str, now: Moment) -> ImportRun:
-    """Begin a run over `contacts` or `companies`."""
+    """Insert a run for `contacts` or `companies`."""
     run = ImportRun(entity=entity, rows=0, started_at=now, touched_at=now)
     session.add(run)
     session.flush()
@@ -32,12 +32,12 @@ def start(session: Session, *, entity: str, now: Moment) -> ImportRun:
 
 
 def touch(session: Session, run_id: int, *, rows: int, now: Moment) -> None:
-    """Say that the run has written so many more rows."""
+    """Add the rows of a batch to the run and update `touched_at`."""
     run = session.get_one(ImportRun, run_id)
     run.rows += rows
     run.touched_at = now
 
 
 def latest(session: Session) -> datetime | None:
-    """Give when imported data last came in; None if it never did."""
+    """Return the time of the last imported batch, or None."""
     return session.scalar(select(func.max(ImportRun.touched_at)))

@@ -1,4 +1,4 @@
-"""The door of the importer: suppressed people stay out, everybody else is kept; counted as they pass."""
+"""Writes imported contacts and companies, except suppressed contacts, and counts the changes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COUNTED = {None: "new", Change.CHANGED: "updated", Change.REFRESHED: "unchanged
 
 
 def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: datetime) -> Counter[str]:
-    """Keep the people who are not suppressed; give how many were new, updated, unchanged and suppressed.
+    """Upsert the contacts that are not suppressed; count the new, updated, unchanged and suppressed ones.
 
-    A suppressed phone is left out; whose profile or e-mail is suppressed is left out altogether.
+    A suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely.
     """
-    lock_resolution(session)  # from here on nobody else erases one of them
+    lock_resolution(session)  # from here on no other transaction can erase one of them
     listed = _suppressed(
         session, (identifier for person in people for identifier in _identifiers(person.found))
     )
@@ -38,12 +38,12 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
 
 
 def ingest_companies(session: Session, founds: Sequence[FoundCompany], *, now: datetime) -> Counter[str]:
-    """Keep the companies; give how many were new, updated and unchanged."""
+    """Upsert the companies; count the new, updated and unchanged ones."""
     return Counter(_COUNTED[change] for _, change in companies.upsert_many(session, founds, now=now))
 
 
 def _suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
-    """Look the values up, unless nobody is on the list at all."""
+    """Return the suppressed identifiers; skip the lookup if the suppression list is empty."""
     if session.scalar(select(Suppression.digest).limit(1)) is None:
         return frozenset()
     return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))

@@ -1,8 +1,8 @@
-"""Provider opt-outs: persons whom a provider refused to speak of, for the operator to review.
+"""Provider opt-outs: people whose data a provider refused to disclose, for the operator to review.
 
-An opt-out ends the job that asked and stands for exactly this question to this provider. The suppression
-list hides a person from every workspace, so it takes at most one value from an opt-out: the e-mail or profile
-that was all the provider was asked by. What a caller said or what is stored beside it never goes on the list.
+An opt-out ends the job that made the request and applies to exactly this request to this provider. The
+suppression list hides a person from every workspace, so an opt-out adds at most one value to it: the e-mail
+or profile, if the request had no other identifier. Other values, from callers or stored, are never added.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from app.infra.db import Base, insert
 
 REASON = "a provider said that this person opted out"
 UNREVIEWED = "a provider said so, or gave a suppressed value"
-"""The reason of entries from before opt-outs were recorded: some hide people whom only a caller named."""
+"""The reason of entries from before opt-outs were recorded: some hide people named only by a caller."""
 _LISTABLE = frozenset({"email", "linkedin_url"})
 
 
 class OptOutState(StrEnum):
-    """What became of an opt-out."""
+    """The review state of an opt-out."""
 
     OPEN = "open"
     LISTED = "listed"
@@ -37,9 +37,9 @@ class OptOutState(StrEnum):
 
 
 class ProviderOptOut(Base):
-    """One refusal of one provider, without the person: `question` and `digest` are keyed digests.
+    """One refusal by one provider, without personal data: `question` and `digest` are keyed digests.
 
-    `asked_by` names the fields of the question. `kind` and `digest` are those of its one e-mail or profile,
+    `asked_by` names the fields of the request. `kind` and `digest` are those of its one e-mail or profile,
     None if it had none or several. `state` is `listed` if that value went on the suppression list at once.
     """
 
@@ -61,9 +61,9 @@ class ProviderOptOut(Base):
 def record(
     session: Session, *, provider: str, field: str, question: bytes, subject: Subject, now: datetime
 ) -> None:
-    """Insert the opt-out, and suppress the one e-mail or profile if the provider was asked by it alone.
+    """Insert the opt-out, and suppress its e-mail or profile if the request had no other identifier.
 
-    One that is recorded already stays as it is, so that what the operator dismissed stays dismissed.
+    An opt-out that is already recorded is not changed, so a dismissed one stays dismissed.
     """
     identifier = _identifier(subject)
     is_alone = identifier is not None and subject.only_identifier == (identifier.kind, identifier.value)
@@ -92,12 +92,12 @@ _STANDING = select(ProviderOptOut.id).where(
 
 
 def stands(session: Session, *, provider: str, question: bytes) -> bool:
-    """Return whether the provider refused to answer exactly this question and the operator let that stand."""
+    """Return whether the provider refused exactly this request and the operator has not dismissed that."""
     return session.scalar(_STANDING, {"provider": provider, "question": question}) is not None
 
 
 def latest(session: Session, *, all_states: bool, limit: int) -> Sequence[ProviderOptOut]:
-    """Return the opt-outs that wait for the operator, or all of them, newest first."""
+    """Return the opt-outs that await review, or all of them, newest first."""
     query = select(ProviderOptOut).order_by(ProviderOptOut.id.desc()).limit(limit)
     if not all_states:
         query = query.where(ProviderOptOut.state.in_([OptOutState.OPEN.value, OptOutState.LISTED.value]))
@@ -122,7 +122,7 @@ def accept(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
 def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool:
     """Mark the opt-out as dismissed; return whether its value left the suppression list.
 
-    A value that is on the list for another reason, or for another opt-out that stands, stays there.
+    A value that is also listed for another reason, or for another opt-out in effect, stays there.
     """
     opt_out.state, opt_out.reviewed_at = OptOutState.DISMISSED.value, now
     session.flush()
@@ -137,13 +137,13 @@ def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool
 
 
 def unreviewed(session: Session) -> dict[str, int]:
-    """Return, by kind, how many entries of the list are from before opt-outs were recorded."""
+    """Return, by kind, the number of suppressions from before opt-outs were recorded."""
     query = select(Suppression.kind, func.count()).where(Suppression.reason == UNREVIEWED)
     return {row[0]: row[1] for row in session.execute(query.group_by(Suppression.kind))}
 
 
 def _identifier(subject: Subject) -> Identifier | None:
-    """Return the one exact identifier of the question if it is an e-mail or a profile."""
+    """Return the only exact identifier of the request if it is an e-mail or a profile."""
     exact = [(kind, getattr(subject, kind)) for kind in EXACT if getattr(subject, kind)]
     if len(exact) != 1 or exact[0][0] not in _LISTABLE:
         return None

@@ -1,4 +1,4 @@
-"""Provider figures: how often each was asked, hit and bounced, at what price and how fast, from the calls."""
+"""Statistics per provider, computed from its calls: requests, hits, bounces, cost and latency."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ CALLED = (
     TraceOutcome.TIMEOUT.value,
     TraceOutcome.ERROR.value,
 )
-"""Outcomes of questions that were asked and not turned away: a failure is a hit that did not come."""
+"""Outcomes of calls that reached the provider and were not rejected: a failure counts as a missed hit."""
 SAMPLE = 1001
-"""Latest calls whose time the median is taken of; the databases have no median in common."""
+"""Number of latest calls used for the median latency; PostgreSQL and SQLite share no median function."""
 _BOUNCING = "email"
 _JUDGING = "verification"
-"""Here `invalid` is the answer, elsewhere what became of it."""
+"""For this field `invalid` is the provider's answer; for others it is our verification of the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderStats:
-    """What a provider did with one field: `credits` are its own, `latency_ms` is the median."""
+    """Statistics of a provider for one field: `credits` are its own unit, `latency_ms` is the median."""
 
     asked: int
     hits: int
@@ -45,11 +45,11 @@ class ProviderStats:
 def of_field(
     session: Session, field: str, *, since: datetime, country: str | None = None
 ) -> dict[str, ProviderStats]:
-    """Count, by provider, the questions about the field since then; of one ISO country, or of all.
+    """Return statistics by provider for requests of the field since a time, for one ISO country or all.
 
-    Misses known before and refusals are no questions. A hit is judged by what verification made of it: an
-    invalid address is none. Bounces are of addresses reported since then and confirmed by a verification or
-    by another workspace: no workspace can lower a provider's score alone. Each address counts once.
+    Cached misses and refusals are not requests. A hit whose address verification found invalid is not a hit.
+    Bounces count addresses reported since that time and confirmed by a verification or by another workspace,
+    so that no workspace can lower a provider's score alone. Each address counts once.
     """
     where = [
         ProviderCall.field == field,
@@ -103,7 +103,7 @@ def _median(session: Session, query: Select[int | None]) -> int | None:
 
 
 def _bounces(session: Session, since: datetime, country: str | None) -> Counter[str]:
-    """Count the addresses whose bounce was confirmed, by each provider that gave them."""
+    """Count addresses with a confirmed bounce, for each provider that returned them."""
     query = select(Feedback.email_id, Feedback.providers).where(
         Feedback.kind == FeedbackKind.BOUNCE.value,
         Feedback.created_at >= since,

@@ -1,4 +1,4 @@
-"""Provider gates: rate limits and circuit breakers in the database, so that they hold with Redis away."""
+"""Rate limits and circuit breakers of providers, in the database so that they work without Redis."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.infra.db import Base, insert
 
 
 class ProviderThrottleRow(Base):
-    """One provider's gate; its lock is what makes workers take turns. The columns are those of `Gate`."""
+    """The throttle of one provider; workers lock its row. The columns are those of `ProviderThrottle`."""
 
     __tablename__ = "provider_gates"
 
@@ -38,7 +38,7 @@ class ProviderThrottleRow(Base):
 
 
 def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
-    """Take the provider's turn, and a token if it may be asked; the row stays locked until the commit."""
+    """Return whether the provider may be called, and take a token if so; lock the row until the commit."""
     row = _locked(session, provider, rates, now)
     gate, admission = throttles.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
     _write(row, gate)
@@ -46,14 +46,14 @@ def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bo
 
 
 def lock(session: Session, provider: str, *, now: Moment) -> None:
-    """Let nobody else call the provider until the commit."""
+    """Lock the provider's throttle until the commit, so that no other worker calls the provider."""
     _locked(session, provider, (), now)
 
 
 def report(
     session: Session, provider: str, outcome: TraceOutcome, *, retry_after: float | None, now: Moment
 ) -> None:
-    """Take in how a call to the provider ended."""
+    """Update the throttle with the outcome of a call."""
     row = _locked(session, provider, (), now)
     _write(
         row,
@@ -64,7 +64,7 @@ def report(
 
 
 def health(session: Session) -> dict[str, bool]:
-    """Tell of each provider that was ever asked whether asking it may help."""
+    """Return, for each provider ever called, whether it is healthy."""
     return {row.provider: _gate(row).is_healthy for row in session.scalars(select(ProviderThrottleRow))}
 
 

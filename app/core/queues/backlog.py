@@ -1,4 +1,4 @@
-"""Progress: whether jobs get done; a service that answers every ping and works on nothing is not healthy."""
+"""The backlog of each queue: a service that answers pings but works on no jobs is not healthy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from app.core.jobs.jobs import Job
 from app.domain.kinds import Kind, Queue, Status
 from app.infra.database_clock import Moment
 
-_LIVE = text("jobs.status IN ('queued', 'running')")  # written as in ix_jobs_live, so that it is used
+_LIVE = text("jobs.status IN ('queued', 'running')")  # spelled as in ix_jobs_live, so that the index is used
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many jobs of a kind are queued or running."""
+    """The number of queued or running jobs of a kind."""
 
     kind: Kind
     status: Status
@@ -26,9 +26,9 @@ class Count:
 
 
 def oldest_waits(session: Session, *, now: datetime) -> dict[Queue, timedelta]:
-    """Give how long the oldest job has waited that a worker could take, per queue; nothing waits for zero.
+    """Return, per queue, how long the oldest claimable job has waited; zero if there is none.
 
-    A queued job waits since it was due, one that lost its worker since its lease ran out.
+    A queued job waits since it was due; a job that lost its worker, since its lease expired.
     """
     since = case((Job.status == Status.QUEUED.value, Job.run_after), else_=Job.lease_until)
     query = (
@@ -43,7 +43,7 @@ def oldest_waits(session: Session, *, now: datetime) -> dict[Queue, timedelta]:
 
 
 def counts(session: Session) -> list[Count]:
-    """Count the jobs that are not over, per kind and status, zeros too."""
+    """Count the open jobs per kind and status, including zeros."""
     query = select(Job.kind, Job.status, func.count()).where(_LIVE).group_by(Job.kind, Job.status)
     found = {(kind, status): count for kind, status, count in session.execute(query)}
     return [
@@ -54,7 +54,7 @@ def counts(session: Session) -> list[Count]:
 
 
 def count_leased(session: Session, job_ids: Iterable[str], *, now: Moment) -> int:
-    """Count those of the jobs whose lease still runs: their workers were seen working lately."""
+    """Count the given jobs with an unexpired lease: their workers renewed it recently."""
     query = select(func.count()).where(
         Job.id.in_(list(job_ids)), Job.status == Status.RUNNING.value, Job.lease_until > now
     )

@@ -1,4 +1,4 @@
-"""Readiness: whether what callers hand in would be worked on now."""
+"""Health of the queues: whether a submitted job would be worked on now."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.domain.kinds import CLICKS, Queue
 
 @dataclass(frozen=True, slots=True)
 class QueueHealth:
-    """How a queue stands: its workers that live, consume, have threads to spare; its oldest wait."""
+    """State of a queue: its live, consuming and idle workers, and the wait of its oldest job."""
 
     queue: Queue
     living: int
@@ -23,10 +23,10 @@ class QueueHealth:
     wait: timedelta
 
     def is_stalled(self, limit: timedelta) -> bool:
-        """Tell whether jobs wait longer than this that should not.
+        """Return whether jobs wait longer than the limit without a good reason.
 
-        A person waits for the queues of a click. In the others a job may wait until those before it are
-        done, but not while no worker is there, or one has nothing to do.
+        A user waits for jobs of the queues in CLICKS. In the other queues a job may wait for the jobs before
+        it, but not while no worker consumes the queue or a worker is idle.
         """
         if self.wait <= limit:
             return False
@@ -34,7 +34,7 @@ class QueueHealth:
 
 
 def standings(session: Session, *, now: datetime) -> dict[Queue, QueueHealth]:
-    """Look at every queue: who works on it, and how long its oldest job has waited."""
+    """Return the health of every queue: its workers, and the wait of its oldest job."""
     known = [(row, worker_heartbeats.state(row, now=now)) for row in worker_heartbeats.known(session)]
     waits = backlog.oldest_waits(session, now=now)
     found = {}

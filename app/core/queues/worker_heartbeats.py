@@ -1,8 +1,8 @@
-"""Workers: which ones live, what they consume, and when they last got something done.
+"""Heartbeats of workers: which are alive, which queues they consume, and when they last made progress.
 
-Each worker writes its row about once a second. What is told here is progress, not a ping: a row says what
-the worker saw of its queue, how many of its threads work, and when it last took a message and ended one.
-Times are the database's, so that machines whose clocks differ agree who lives.
+Each worker writes its row about once a second. A row reports progress and is not a mere ping: the state of
+the worker's queue connection, the number of busy threads, and when it last took and finished a message.
+Times are the database's, so that hosts with different clocks agree on which workers are alive.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 HEARTBEAT_TIMEOUT = timedelta(seconds=15)
-"""A worker that has written nothing for so long is not counted on."""
+"""A worker without a heartbeat for this long is considered offline."""
 RETENTION = timedelta(days=1)
 
 
 class WorkerState(StrEnum):
-    """How a worker stands, by its own word; `SILENT` is said of those that say nothing."""
+    """The state that a worker reports; `OFFLINE` is derived from a missing heartbeat."""
 
     WORKING = "working"
     WITHOUT_QUEUE = "without_queue"
@@ -34,11 +34,11 @@ class WorkerState(StrEnum):
 
 
 class WorkerRecord(Base):
-    """One worker process; its name is Celery's node name and the process id, `interactive@host:4711`.
+    """A worker process; its name is Celery's node name and the process id, `interactive@host:4711`.
 
-    `taken_at` is when it last took a message from its queues, `ended_at` when it last was done with one.
-    `clock_offset` is by how many seconds its clock is ahead of the database's. `refused` counts the messages
-    about jobs that it could not claim, by reason (`leases.Refusal`).
+    `taken_at` is when it last took a message from its queues, `ended_at` when it last finished one.
+    `clock_offset` is the number of seconds its clock is ahead of the database's. `refused` counts the
+    messages about jobs that it could not claim, by reason (`leases.Refusal`).
     """
 
     __tablename__ = "workers"
@@ -58,7 +58,7 @@ class WorkerRecord(Base):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heartbeat:
-    """What a worker says of itself: `busy` of its `threads` work, and how many seconds ago what was."""
+    """The report of a worker: `busy` of its `threads` are working; event times are seconds ago."""
 
     name: str
     queues: tuple[str, ...]
@@ -73,7 +73,7 @@ class Heartbeat:
 
 
 def record_heartbeat(session: Session, presence: Heartbeat, *, now: Moment) -> None:
-    """Write down that this worker lives, and how it stands."""
+    """Insert or update the row of this worker."""
     values = {
         "queues": list(presence.queues),
         "threads": presence.threads,
@@ -91,22 +91,22 @@ def record_heartbeat(session: Session, presence: Heartbeat, *, now: Moment) -> N
 
 
 def remove(session: Session, name: str) -> None:
-    """Write down that this worker is gone."""
+    """Delete the row of this worker."""
     session.execute(delete(WorkerRecord).where(WorkerRecord.name == name))
 
 
 def known(session: Session) -> list[WorkerRecord]:
-    """List the workers that are remembered, by name."""
+    """Return the stored workers, ordered by name."""
     return list(session.scalars(select(WorkerRecord).order_by(WorkerRecord.name)))
 
 
 def state(worker: WorkerRecord, *, now: datetime) -> WorkerState:
-    """Return how the worker stands."""
+    """Return the state of the worker; OFFLINE without a recent heartbeat."""
     return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.OFFLINE
 
 
 def forget(session: Session, *, now: Moment) -> None:
-    """Drop the rows of workers that were last seen long ago."""
+    """Delete the rows of workers last seen longer ago than RETENTION."""
     session.execute(delete(WorkerRecord).where(WorkerRecord.seen_at < now - RETENTION))
 
 

@@ -1,4 +1,4 @@
-"""First tables.
+"""Create the first tables.
 
 Revision: 0001
 """

@@ -1,4 +1,4 @@
-"""Webhooks.
+"""Create the table of webhooks.
 
 Revision: 0002, after 0001
 """

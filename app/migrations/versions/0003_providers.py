@@ -1,4 +1,4 @@
-"""Providers.
+"""Create the tables of provider calls, provider gates, feedback, verifications and webhook attempts.
 
 Revision: 0003, after 0002
 """
@@ -122,7 +122,7 @@ def upgrade() -> None:
 
     with op.batch_alter_table("phones", schema=None) as batch_op:
         batch_op.add_column(sa.Column("do_not_call_at", sa.DateTime(timezone=True), nullable=True))
-    # an undated look-up is of the day it was told: an older word must not replace it
+    # a flag without a date takes that of its last sighting: an older record must not replace it
     op.execute("UPDATE phones SET do_not_call_at = last_seen_at WHERE do_not_call IS NOT NULL")
 
     with op.batch_alter_table("reveals", schema=None) as batch_op:

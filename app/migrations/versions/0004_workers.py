@@ -1,4 +1,4 @@
-"""Workers.
+"""Create the table of worker heartbeats.
 
 Revision: 0004, after 0003
 """

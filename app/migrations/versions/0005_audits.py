@@ -1,4 +1,4 @@
-"""Audits.
+"""Create the table of audits.
 
 Revision: 0005, after 0004
 """

@@ -1,4 +1,4 @@
-"""Confirmed and refuted bounces.
+"""Record when a reported bounce was confirmed or refuted.
 
 Revision: 0006, after 0005
 """
@@ -19,7 +19,7 @@ def upgrade() -> None:
         batch_op.add_column(sa.Column("confirmed_at", sa.DateTime(timezone=True), nullable=True))
         batch_op.add_column(sa.Column("refuted_at", sa.DateTime(timezone=True), nullable=True))
         batch_op.create_index("ix_feedback_workspace_id_created_at", ["workspace_id", "created_at"])
-    # What was reported until now has been shown to everybody and refunded: it counts as confirmed.
+    # Earlier reports were shown to every workspace and refunded: they count as confirmed.
     op.execute("UPDATE feedback SET confirmed_at = created_at WHERE kind = 'bounce'")
 
 

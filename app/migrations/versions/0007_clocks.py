@@ -1,4 +1,4 @@
-"""Lists of jobs are ordered by the database's time; workers report their clock and the messages they refused.
+"""Index jobs by creation time; add the clock offset and refused messages of workers.
 
 Revision: 0007, after 0006
 """

@@ -1,4 +1,4 @@
-"""Provider opt-outs, callers' identifiers, revealed values.
+"""Create the tables of provider opt-outs, callers' identifiers and revealed values.
 
 Revision: 0008, after 0007
 """
@@ -77,7 +77,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_revealed_values_contact_id", "revealed_values", ["contact_id"])
     op.create_index("ix_reveals_contact_id", "reveals", ["contact_id"])
-    for field, table, value in _VALUES:  # whoever owns a contact's field owns the values it has
+    for field, table, value in _VALUES:  # a workspace that owns a contact's field owns its values
         op.execute(
             f"""
             INSERT INTO revealed_values (workspace_id, field, value, contact_id, created_at)

@@ -1,4 +1,4 @@
-"""The queue of each job, since a reveal may change it.
+"""Store the queue of each job, since a reveal may change it.
 
 Revision: 0009, after 0008
 """
