@@ -1,9 +1,9 @@
-"""Apollo.io: e-mail and person at once, phone by asking for the result again, company.
+"""Apollo.io: e-mail, person and company in the response, phone by polling for the result.
 
 https://docs.apollo.io/reference/people-enrichment, /reference/poll-webhook-result,
 /reference/organization-enrichment, /reference/view-credit-usage-stats and
-/docs/retrieve-mobile-phone-numbers-for-contacts. What is asked of people/match travels in the query. Errors
-are told by `error_details.code`; the older fields at the root go in February 2027.
+/docs/retrieve-mobile-phone-numbers-for-contacts. The parameters of people/match are sent in the query. Errors
+are identified by `error_details.code`; the older fields at the root will be removed in February 2027.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from workers.providers.base import (
 from workers.providers.web import Vendor, VendorResponse
 
 UNUSED_WEBHOOK_URL = "https://apollo.invalid/"
-"""Phones are sought only with an address to send them to. This name never resolves (RFC 2606): they are
-fetched, and go nowhere else, unless `APOLLO_WEBHOOK_URL` names an address of one's own."""
+"""Apollo looks up phones only if a webhook URL is given. This name never resolves (RFC 2606): the phones are
+polled for and are sent nowhere else, unless the operator sets `APOLLO_WEBHOOK_URL`."""
 POLL_SECONDS = 10.0
 CREDITS_FOR_PERSON = 1.0
 CREDITS_FOR_MOBILE = 8.0
@@ -72,7 +72,7 @@ _NOT_LOOKED_UP = frozenset({"", "no_status", "unknown", "pending"})
 
 
 class Apollo(Vendor):
-    """People and organizations; a person is one credit, with a mobile eight more."""
+    """People and organizations. A person costs one credit, a mobile number eight more."""
 
     name = "apollo"
     base_url = "https://api.apollo.io/api/v1"
@@ -80,7 +80,7 @@ class Apollo(Vendor):
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
     )
     usual_terms = Terms(
-        rates=(Rate(50, 60.0),),  # of the free plan; paid ones have up to 1,000
+        rates=(Rate(50, 60.0),),  # the free plan; paid plans allow up to 1,000
         prices=MappingProxyType(
             {
                 ProviderField.EMAIL: CREDITS_FOR_PERSON,
@@ -97,11 +97,11 @@ class Apollo(Vendor):
         self._webhook_url = access.webhook_url or UNUSED_WEBHOOK_URL
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the key."""
+        """Return the header that carries the key."""
         return {"x-api-key": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is one of the ways to name the person or the company."""
+        """Return whether the request identifies a person or company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
         if ask.field is ProviderField.COMPANY:
@@ -109,7 +109,7 @@ class Apollo(Vendor):
         return bool(subject.linkedin_url or subject.email or (subject.name and company))
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Enrich the person or the company, or fetch the phones."""
+        """Enrich the person or the company, or poll for the phones."""
         if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
@@ -120,7 +120,7 @@ class Apollo(Vendor):
         return self._match(ask, self.send("POST", "/people/match", seconds=seconds, params=params))
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask whether the key is taken, then what is left, which needs a key with that right, too."""
+        """Check the key, then request the balance, which needs a key with permission for that."""
         answer = self.send("GET", "/auth/health", seconds=seconds / 2)
         if answer.is_ok and answer.body is not None and answer.body.get("is_logged_in") is False:
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
@@ -131,7 +131,7 @@ class Apollo(Vendor):
     def _left(self, seconds: float) -> dict[str, float]:
         try:
             answer = self.send("POST", "/usage_stats/credit_usage_stats", seconds=seconds)
-        except (ProviderTimeout, UnexpectedAnswer):  # the key works; how much is left stays untold
+        except (ProviderTimeout, UnexpectedAnswer):  # the key works; the balance stays unknown
             return {}
         stats = parsing.object_at(answer.body or {}, "credit_usage_stats") if answer.is_ok else {}
         left = {
@@ -163,14 +163,14 @@ class Apollo(Vendor):
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=CREDITS_FOR_PERSON)
 
     def _result(self, ticket: str, answer: VendorResponse) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # what is ordered is not given up for that
+        if answer.status in _PASSING:  # these do not abandon a pending request
             return self.retry_poll(ticket, answer, POLL_SECONDS)
         body = answer.body or {}
         if "result_pending" in (parsing.text(body, "error_code"), _code(body)):
             return Pending(ticket, parsing.figure(body, "retry_after_seconds") or POLL_SECONDS)
         if (
             not answer.is_ok
-        ):  # unknown, expired or no id: asking on is no use, and none says that nobody knows
+        ):  # the id is unknown, expired or invalid: more polling is useless, and it is not a miss
             reply = self._refused(answer)
             return (
                 ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
@@ -200,7 +200,7 @@ class Apollo(Vendor):
         return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an error by its code first; 403 is a key or a plan without the right."""
+        """Map an error to an outcome, by its code first; 403 is a key or a plan without the permission."""
         reply = self.default_response(answer)
         if answer.body is None:
             return reply
@@ -221,7 +221,7 @@ def _code(body: Mapping[str, Any]) -> str:
 
 
 def _words(body: Mapping[str, Any], code: str) -> str:
-    """Give what an error says in words: being out of credits has no code that is documented."""
+    """Return the text of an error: no code is documented for a lack of credits."""
     details = body.get("error_details")
     told = parsing.text(details, "message") if isinstance(details, dict) else None
     at_root = (parsing.text(body, name) for name in ("error", "message", "error_message"))
@@ -229,7 +229,7 @@ def _words(body: Mapping[str, Any], code: str) -> str:
 
 
 def _ticket(body: Mapping[str, Any]) -> str:
-    """Give the id of the request, a signed 64-bit number, as a text, which no reader of JSON rounds."""
+    """Return the request id, a signed 64-bit number, as a string, which no JSON parser rounds."""
     found = body.get("request_id")
     if isinstance(found, bool) or not isinstance(found, int | str) or not str(found).strip():
         raise UnexpectedAnswer("request_id")
@@ -251,7 +251,7 @@ def _named_person(ask: ProviderRequest) -> dict[str, str | None]:
 
 
 def _revealed(ask: ProviderRequest, webhook_url: str) -> dict[str, str]:
-    """Give the switches that cost more, only those that the question is about."""
+    """Return the parameters for values at extra cost, only for the requested field and types."""
     if ask.field is ProviderField.PHONE:
         return {"reveal_phone_number": "true", "webhook_url": webhook_url}
     if ask.field is ProviderField.EMAIL and "personal" in ask.types:
@@ -265,7 +265,7 @@ def _named_company(ask: ProviderRequest) -> dict[str, str | None]:
 
 
 def _emails(person: Mapping[str, Any], source: Source) -> list[FoundEmail | None]:
-    """Read the address and the personal ones, which nobody has verified; not what the team's CRM has."""
+    """Parse the address and the personal addresses, which are unverified; skip data from the team's CRM."""
     said = parsing.text(person, "email_status") or ""
     status = _STATUSES.get(said, EmailStatus.UNKNOWN)
     if status is EmailStatus.VALID and person.get("email_domain_catchall") is True:
@@ -287,7 +287,7 @@ def _emails(person: Mapping[str, Any], source: Source) -> list[FoundEmail | None
 
 
 def _unlocked(email: str | None) -> str | None:
-    """Leave out what stands in for an address that was not paid for."""
+    """Return the address; None for the placeholder of an address that was not paid for."""
     return None if email and email.casefold().startswith(_LOCKED) else email
 
 

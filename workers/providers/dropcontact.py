@@ -1,9 +1,9 @@
-"""Dropcontact: e-mail, phone and person, asked for with one call and fetched with another.
+"""Dropcontact: e-mail, phone and person; one call submits the request, another polls for the result.
 
 https://developer.dropcontact.com/en/quickstart/, /en/errors/, /en/credits/, /en/rate-limits/ and
-/en/reference/enriched-record/. "Not ready" is told with 200 and `success: false`, for an unknown request,
-too, so that waiting ends with the patience. What an address is comes as `local part@domain` in the language
-asked for, which is always English; other spellings are folded all the same.
+/en/reference/enriched-record/. "Not ready" is 200 with `success: false`, as is an unknown request, so polling
+ends only at the poll timeout. The qualification of an address has the form `local part@domain`, in the
+requested language, which is always English; French terms and accents are accepted too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from workers.providers.web import Vendor, VendorResponse
 
 FIRST_POLL_SECONDS = 5.0
 POLL_SECONDS = 10.0
-"""Most are ready within a minute; the documentation would wait 30 s, the person before the screen not."""
+"""Most results are ready within a minute; the documented 30 s is too long for an interactive user."""
 SUPPRESSED = "do not contact"
 _PASSING = frozenset({429, 500, 502, 503, 504})
 
@@ -54,7 +54,7 @@ _KINDS = {"pro": "work", "school": "work", "perso": "personal"}
 
 
 class Dropcontact(Vendor):
-    """One record per request; a credit is kept only for an address found, or for one sent along."""
+    """One record per request; a credit is charged only for an address found or an address sent."""
 
     name = "dropcontact"
     base_url = "https://api.dropcontact.com/v1"
@@ -70,17 +70,17 @@ class Dropcontact(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the access token."""
+        """Return the header that carries the access token."""
         return {"X-Access-Token": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether it finds this: work addresses; by profile, name and company, or (others) by e-mail."""
+        """Return whether there is a profile, a name and company, or an address (not for work e-mails)."""
         if ask.field is ProviderField.EMAIL and ask.types and "work" not in ask.types:
             return False
         return _is_named(ask) or _is_sent_an_address(ask)
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Hand the record in, or fetch what became of it."""
+        """Submit the record, or poll for its result."""
         if ask.poll_token is None:
             body = {"data": [_record(ask)], "language": "en"}
             return self._handed_in(self.send("POST", "/enrich/all", seconds=seconds, body=body))
@@ -88,9 +88,9 @@ class Dropcontact(Vendor):
         return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask how many credits are left."""
+        """Request the credit balance."""
         answer = self.send("GET", "/account/credits", seconds=seconds)
-        if answer.status == 403:  # noqa: PLR2004 -- the credits themselves cannot be what is lacking
+        if answer.status == 403:  # noqa: PLR2004 -- the balance costs nothing, so it is the key
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
         credits_left = parsing.figure(answer.body or {}, "credits")
         return self.checked(answer, {} if credits_left is None else {"credits": credits_left})
@@ -108,7 +108,7 @@ class Dropcontact(Vendor):
     def _fetched(
         self, ask: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # what is ordered is not given up for that
+        if answer.status in _PASSING:  # these do not abandon a pending request
             return self.retry_poll(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             return self._refused(answer)
@@ -123,7 +123,7 @@ class Dropcontact(Vendor):
         return _reply(ask, found[0])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an error: 403 is too few credits unless it speaks of the key; nothing found is never 404."""
+        """Map an error to an outcome: 403 is no credits unless it mentions the key; 404 is never a miss."""
         reply = self.default_response(answer)
         if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
             reason = fold(parsing.text(answer.body, "reason") or parsing.text(answer.body, "detail") or "")
@@ -140,7 +140,7 @@ def _is_named(ask: ProviderRequest) -> bool:
 
 
 def _is_sent_an_address(ask: ProviderRequest) -> bool:
-    """Tell whether the address is sent; that costs a credit for good, so only for want of anything else."""
+    """Return whether the address is sent: it always costs a credit, so only without other identifiers."""
     return ask.field is not ProviderField.EMAIL and ask.subject.email is not None and not _is_named(ask)
 
 
@@ -178,7 +178,7 @@ def _reply(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
 
 
 def _has_news(ask: ProviderRequest, body: Mapping[str, Any]) -> bool:
-    """Tell whether the record says more of the person than was sent: what it knows nothing of comes back."""
+    """Return whether the record adds to the request: values unknown to the vendor are echoed."""
     told = ["job", *([] if ask.subject.linkedin_url else ["linkedin"])]
     told += [] if ask.subject.name else ["full_name", "last_name"]
     return any(parsing.text(body, name) for name in told)

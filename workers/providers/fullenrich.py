@@ -1,8 +1,8 @@
-"""FullEnrich: e-mail and phone out of some twenty vendors, ordered with one call and fetched with another.
+"""FullEnrich: e-mail and phone from some twenty vendors; one call submits the request, another polls for it.
 
-https://docs.fullenrich.com (API v2), https://docs.fullenrich.com/general/credit. Not ready is told with 400
-`error.enrichment.in_progress`; 402 brings the result so far; 429 comes without headers. A contact takes 30 to
-90 seconds.
+https://docs.fullenrich.com (API v2), https://docs.fullenrich.com/general/credit. "Not ready" is 400 with
+`error.enrichment.in_progress`; 402 carries the partial result; 429 has no rate limit headers. A contact takes
+30 to 90 seconds.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from workers.providers.web import Vendor, VendorResponse
 
 POLL_SECONDS = 30.0
 THROTTLED_POLL_SECONDS = 60.0
-"""What `error.rate.limit` says in words: try again in 1m."""
+"""From the message of `error.rate.limit`: try again in 1m."""
 LABEL = "contact lookup"
-"""What the enrichment is called in the vendor's dashboard; nobody's name."""
+"""The name of the enrichment in the vendor's dashboard; it contains no personal data."""
 WORK, PERSONAL, PHONES = "contact.work_emails", "contact.personal_emails", "contact.phones"
 PRICES = {WORK: 1.0, PERSONAL: 3.0, PHONES: 10.0}
 
@@ -64,11 +64,11 @@ _STATUSES = {
     "INVALID_DOMAIN": EmailStatus.INVALID,
 }
 _UNDECIDED = frozenset({EmailStatus.RISKY, EmailStatus.UNKNOWN})
-"""Likely is not verified: somebody else may still tell."""
+"""Not a verification: another provider may still verify the address."""
 
 
 class FullEnrich(Vendor):
-    """One contact per enrichment, and of it only the fields asked for, as each has its price."""
+    """One contact per enrichment, with only the requested fields, because each has its price."""
 
     name = "fullenrich"
     base_url = "https://app.fullenrich.com/api/v2"
@@ -82,15 +82,15 @@ class FullEnrich(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the bearer token."""
+        """Return the header that carries the bearer token."""
         return {"Authorization": f"Bearer {key}"}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether it sells this (of phones mobiles only), by profile or by names and company."""
+        """Return whether it sells the types (of phones, mobiles) and has a profile or names and company."""
         return bool(_wanted(ask)) and _contact_of(ask) is not None
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Order the enrichment, or fetch what became of it."""
+        """Submit the enrichment, or poll for its result."""
         if ask.poll_token is None:
             contact = {**(_contact_of(ask) or {}), "enrich_fields": list(_wanted(ask))}
             body = {"name": LABEL, "data": [contact]}
@@ -99,7 +99,7 @@ class FullEnrich(Vendor):
         return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask how many credits are left."""
+        """Request the credit balance."""
         answer = self.send("GET", "/account/credits", seconds=seconds)
         balance = parsing.figure(answer.body or {}, "balance")
         return self.checked(answer, {} if balance is None else {"credits": balance})
@@ -116,7 +116,7 @@ class FullEnrich(Vendor):
         self, ask: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         body = answer.body or {}
-        if answer.status in _PASSING:  # what is ordered is not given up for that
+        if answer.status in _PASSING:  # these do not abandon a pending request
             is_calm = answer.status != 429  # noqa: PLR2004 -- the status
             return self.retry_poll(ticket, answer, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
         if parsing.text(body, "code") == _IN_PROGRESS:
@@ -131,7 +131,7 @@ class FullEnrich(Vendor):
         return _reply(ask, body, _WITHOUT_VALUES[status])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an error by its code first; nothing found is never 404."""
+        """Map an error to an outcome, by its code first; 404 is never a miss."""
         standard = self.default_response(answer)
         outcome = _BY_CODE.get(parsing.text(answer.body or {}, "code") or "", standard.outcome)
         if outcome is TraceOutcome.MISS:
@@ -141,7 +141,7 @@ class FullEnrich(Vendor):
 
 
 def _wanted(ask: ProviderRequest) -> tuple[str, ...]:
-    """Give what to order, and so to pay for."""
+    """Return the vendor's fields to request; each is paid for."""
     if ask.field is ProviderField.PHONE:
         return (PHONES,) if not ask.types or "mobile" in ask.types else ()
     types = ask.types or ("work",)
@@ -150,7 +150,7 @@ def _wanted(ask: ProviderRequest) -> tuple[str, ...]:
 
 
 def _contact_of(ask: ProviderRequest) -> dict[str, str] | None:
-    """Give what the vendor is told of the person; None if that is too little."""
+    """Return the person's values sent to the vendor; None if they are too few to identify the person."""
     subject = ask.subject
     name = parsing.normal(parse_name, subject.name)
     told = {
@@ -191,7 +191,7 @@ def _documented(emails: tuple[FoundEmail, ...], phones: tuple[FoundPhone, ...]) 
 
 
 def _emails(ask: ProviderRequest, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
-    """Read the addresses, the most probable first."""
+    """Parse the addresses, the most probable first."""
     return parsing.unique_emails(
         (
             _email(one, kind, source)
@@ -217,7 +217,7 @@ def _email(body: Mapping[str, Any], kind: str, source: Source) -> FoundEmail | N
 
 
 def _phones(found: Mapping[str, Any], source: Source) -> tuple[FoundPhone, ...]:
-    """Read the numbers, which are mobiles, the most probable first."""
+    """Parse the numbers, all of them mobiles, the most probable first."""
     said = (parsing.object_at(found, "most_probable_phone"), *parsing.records(found, "phones"))
     return parsing.unique_phones(
         parsing.found_phone(

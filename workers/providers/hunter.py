@@ -1,4 +1,7 @@
-"""Hunter, API v2: https://hunter.io/api-documentation/v2."""
+"""Hunter (API v2): e-mails, their verification, people and companies.
+
+https://hunter.io/api-documentation/v2
+"""
 
 from __future__ import annotations
 
@@ -37,13 +40,13 @@ _STATUSES = {
     "disposable": EmailStatus.RISKY,
 }
 _VERIFIED = frozenset({"valid", "accept_all", "invalid"})
-"""Whose mailbox was looked at; these are also the ones a verification is charged for."""
+"""Statuses for which the mailbox was checked; a verification is charged only for these."""
 _TOO_FAST = ("per second", "per minute", "slow down", "rate limit")
 _BLOCKED = ("restricted", "blocked", "suspended")
 _IN_PROGRESS, _RETRY_LATER = 202, 222
 _BAD_REQUEST, _FORBIDDEN, _TOO_MANY = 400, 403, 429
 _OF_A_REFUSED_VALUE = {
-    "invalid_domain": TraceOutcome.MISS,  # it has no mail server, or its owner wants no search
+    "invalid_domain": TraceOutcome.MISS,  # the domain has no mail server, or its owner opted out
     "invalid_email": TraceOutcome.MISS,
     "invalid_first_name": TraceOutcome.INELIGIBLE,
     "invalid_last_name": TraceOutcome.INELIGIBLE,
@@ -53,9 +56,9 @@ _OF_A_REFUSED_VALUE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainSearch:
-    """What Hunter knows of a domain: `reply` has the outcome, the company and the cost.
+    """The result of a domain search: `reply` has the outcome, the company and the cost.
 
-    `contacts` are people with their addresses; `pattern` is how those are built, such as `{first}.{last}`.
+    `contacts` are people with their addresses; `pattern` is the e-mail pattern, such as `{first}.{last}`.
     """
 
     reply: ProviderResponse
@@ -64,10 +67,10 @@ class DomainSearch:
 
 
 class Hunter(Vendor):
-    """E-mails by name and company, their verification, people and companies.
+    """E-mails by name and company, verification, people and companies.
 
-    Prices are the higher of its two kinds of plans, where enrichments and verifications cost a credit each
-    (https://help.hunter.io/en/articles/1911617); nothing is charged for what is not found.
+    Prices are those of the more expensive of its two kinds of plans, where enrichments and verifications
+    cost a credit each (https://help.hunter.io/en/articles/1911617). A miss is free.
     """
 
     name: ClassVar[str] = "hunter"
@@ -76,7 +79,7 @@ class Hunter(Vendor):
         {ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY, ProviderField.VERIFICATION}
     )
     usual_terms: ClassVar[Terms] = Terms(
-        rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; everything else may go half as fast again
+        rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; all others allow 1.5 times as many
         prices=MappingProxyType(
             {
                 ProviderField.EMAIL: 1,
@@ -89,11 +92,11 @@ class Hunter(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the header; the API would take the key as a query parameter, too."""
+        """Return the header that carries the key; the API would also accept it as a query parameter."""
         return {"X-API-KEY": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is a name and a company, or a profile, an address, a domain."""
+        """Return whether there is a name and company, a profile, an address or a domain, by field."""
         subject = ask.subject
         match ask.field:
             case ProviderField.EMAIL:
@@ -110,7 +113,7 @@ class Hunter(Vendor):
                 return False
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Ask for one thing; a verification that is not done yet is asked for again in the same words."""
+        """Request one field; an unfinished verification is polled with the same request."""
         answer = self.send("GET", _PATHS[ask.field], params=_parameters(ask, seconds), seconds=seconds)
         if answer.status == _IN_PROGRESS:
             return _pending(ask.poll_token)
@@ -119,11 +122,11 @@ class Hunter(Vendor):
         return _READERS[ask.field](ask, _data(answer))
 
     def domain_search(self, domain: str, *, seconds: float, limit: int = 10) -> DomainSearch:
-        """Find people at a domain; every ten addresses cost a credit, and `limit` is at most 100.
+        """Find people at a domain; every ten addresses cost one credit, and `limit` is at most 100.
 
         Raises:
-            ProviderTimeout: it took longer than `seconds`.
-            UnexpectedAnswer: it makes no sense.
+            ProviderTimeout: the response took longer than `seconds`.
+            UnexpectedAnswer: the response does not match the documentation.
 
         """
         answer = self.send(
@@ -149,7 +152,7 @@ class Hunter(Vendor):
         return DomainSearch(reply=reply, contacts=contacts, pattern=parsing.text(data, "pattern"))
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for the account, which is free."""
+        """Request the account, which is free."""
         answer = self.send("GET", "/account", seconds=seconds)
         if not answer.is_ok:
             outcome = self._refused(answer).outcome
@@ -160,7 +163,7 @@ class Hunter(Vendor):
         )
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an answer that is none: Hunter says 403 for too fast and 429 for all used up."""
+        """Map an error to an outcome: Hunter uses 403 for its rate limit and 429 for exhausted credits."""
         code, details = _error(answer)
         reply = self.default_response(answer)
         outcome = reply.outcome
@@ -194,7 +197,7 @@ def _parameters(ask: ProviderRequest, seconds: float) -> dict[str, Any]:
 
 
 def _finder(subject: Subject, handle: str | None) -> dict[str, Any]:
-    """Name the person as surely as can be: by name and domain, by profile, by name and company."""
+    """Return the strongest identifiers: name and domain, else the profile, else name and company."""
     if handle and not (subject.name and subject.company_domain):
         return {"linkedin_handle": handle}
     if subject.company_domain:
@@ -207,21 +210,21 @@ def _finder(subject: Subject, handle: str | None) -> dict[str, Any]:
 
 
 def _duration(seconds: float) -> int:
-    """Give the seconds that Hunter may take, so that its answer comes before nobody waits for it."""
+    """Return the seconds that Hunter may take, so that it responds before the call times out."""
     return min(max(int(seconds) - 1, SHORTEST_DURATION), LONGEST_DURATION)
 
 
 def _pending(ticket: str | None) -> Pending:
-    """Wait 2, 4, 8 … seconds, 30 at most; the ticket counts how often it was not done."""
+    """Return a wait of 2, 4, 8 … seconds, at most 30; the poll token counts the polls."""
     times = int(ticket) if ticket and ticket.isdecimal() else 0
     return Pending(str(times + 1), min(2.0 ** min(times + 1, 10), MAX_RETRY_AFTER_SECONDS))
 
 
 def _data(answer: VendorResponse) -> dict[str, Any]:
-    """Give what is asked for; empty if it is null.
+    """Return the `data` of the response; empty if it is null.
 
     Raises:
-        UnexpectedAnswer: there is no place for it.
+        UnexpectedAnswer: there is no `data`.
 
     """
     if "data" not in answer.object:
@@ -230,7 +233,7 @@ def _data(answer: VendorResponse) -> dict[str, Any]:
 
 
 def _error(answer: VendorResponse) -> tuple[str, str]:
-    """Give id and details of the first error, in lower case; it is documented in a list and without one."""
+    """Return the first error's id and details in lower case; a list and an object are documented."""
     said = (answer.body or {}).get("errors")
     first = said[0] if isinstance(said, list) and said else said
     if not isinstance(first, dict):
@@ -255,13 +258,13 @@ def _email(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
             source, name=parsing.text(data, "company"), domain=parsing.text(data, "domain")
         ),
     )
-    if not parsing.records(data, "sources"):  # made of the question's words, which come back
+    if not parsing.records(data, "sources"):  # without a source they echo the request
         contact = parsing.without_echo(contact, ask)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
 
 
 def _address(said: str | None, line: Mapping[str, Any], score: float | None) -> FoundEmail | None:
-    """Put an address together with the verification in the same line, if it is not older than a month."""
+    """Build an address with the verification that Hunter sends along if it is at most a month old."""
     verification = parsing.object_at(line, "verification")
     word = (parsing.text(verification, "status") or "").lower()
     now = clock.now()
@@ -277,7 +280,7 @@ def _address(said: str | None, line: Mapping[str, Any], score: float | None) -> 
 
 
 def _verification(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
-    """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
+    """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = (parsing.text(data, "status") or "").lower()
     if not word:
         raise UnexpectedAnswer("status")
@@ -344,12 +347,12 @@ def _company(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse
 
 
 def _employees(metrics: Mapping[str, Any]) -> str | float | None:
-    """Give the employees, a range such as 11-50 in Hunter's own format and a number in Clearbit's."""
+    """Return the employees: a range such as 11-50 in Hunter's own format, a number in Clearbit's."""
     return parsing.text(metrics, "employees") or parsing.figure(metrics, "employees")
 
 
 def _colleague(line: Mapping[str, Any], company: FoundCompany | None) -> FoundContact | None:
-    """Read one line of a domain search; None if it names nobody."""
+    """Parse one address of a domain search; return None if it names no person."""
     found = _address(parsing.text(line, "value"), line, parsing.figure(line, "confidence"))
     contact = parsing.found_contact(
         parsing.source_of(Hunter.name),
@@ -366,7 +369,7 @@ def _colleague(line: Mapping[str, Any], company: FoundCompany | None) -> FoundCo
 
 
 def _place(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Give the city and the country, out of `geo` or else out of the line of `location`."""
+    """Return the city and the country from `geo`, or else from the text of `location`."""
     geo = parsing.object_at(data, "geo")
     city, country = (
         parsing.text(geo, "city"),
@@ -382,7 +385,7 @@ def _share(percent: float | None) -> float | None:
 
 
 def _left(pools: Mapping[str, Any], pool: str) -> float | None:
-    """Give what a pool has left: `available` are those of the plan, `used` ones among them."""
+    """Return the remaining balance of a pool; `available` is the plan's total, including the used ones."""
     one = pools.get(pool)
     if not isinstance(one, dict):
         return None

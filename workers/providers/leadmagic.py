@@ -1,8 +1,9 @@
-"""LeadMagic, API v1: https://leadmagic.io/docs, https://github.com/LeadMagic/leadmagic-openapi (1.4.35).
+"""LeadMagic (API v1): work e-mails, mobiles and verification.
 
-Read there: paths, parameters, answers, prices, the errors' shape and the five statuses. Inferred: that digits
-alone (`12077523358`, its example of a mobile) begin with the country code, that a refused value (400) is
-no fault of the service, and that a plan without an endpoint (403) is for the operator to mend.
+Documented (https://leadmagic.io/docs, https://github.com/LeadMagic/leadmagic-openapi 1.4.35): paths,
+parameters, responses, prices, the format of errors and the five statuses. Inferred: a mobile of digits only
+(`12077523358` in its example) begins with the country code, a rejected value (400) is not a failure of the
+service, and a plan without the endpoint (403) is a matter of configuration.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorRespons
 EMAIL_PRICE, MOBILE_PRICE, VERIFICATION_PRICE = 1.0, 5.0, 0.25
 _STATUSES = {
     "valid": EmailStatus.VALID,
-    "valid_catch_all": EmailStatus.ACCEPT_ALL,  # seen in use, but its server would take any address
+    "valid_catch_all": EmailStatus.ACCEPT_ALL,  # seen in use, but the server accepts any address
     "catch_all": EmailStatus.ACCEPT_ALL,
     "invalid": EmailStatus.INVALID,
 }
-"""Whatever else it says (`unknown`, null) is unknown, and not verified."""
+"""Every other value (`unknown`, null) is an unknown status, not verified."""
 _UNPAID = frozenset({"catch_all", "unknown"})
-"""Verdicts that cost nothing."""
+"""Statuses that cost nothing."""
 _NOT_TAKEN = "validation_error"
 _BAD_REQUEST, _FORBIDDEN = 400, 403
 _MIN_INTERNATIONAL_DIGITS = 11
@@ -47,8 +48,8 @@ _NOT_A_DIGIT = re.compile(r"\D")
 class LeadMagic(Vendor):
     """Work e-mails by name and company, mobiles by profile or address, verification.
 
-    What is not found costs nothing, and every answer says what it cost. The rate is that of its documented
-    refusal; 50 a second is what it takes at once.
+    A miss is free, and every response states its cost. 600 a minute is the documented limit, 50 a second the
+    burst limit.
     """
 
     name: ClassVar[str] = "leadmagic"
@@ -68,11 +69,11 @@ class LeadMagic(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the header of the key."""
+        """Return the header that carries the key."""
         return {"X-API-Key": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is a name and a company for a work e-mail, a profile or address for a mobile."""
+        """Return whether there is a name and company (e-mail), or a profile or address (mobile)."""
         subject = ask.subject
         match ask.field:
             case ProviderField.EMAIL:
@@ -87,7 +88,7 @@ class LeadMagic(Vendor):
                 return False
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Ask the endpoint that sells this one thing."""
+        """Call the endpoint of the requested field."""
         path, sought = _ENDPOINTS[ask.field]
         answer = self.send("POST", path, body=sought(ask.subject), seconds=seconds)
         if not answer.is_ok:
@@ -95,7 +96,7 @@ class LeadMagic(Vendor):
         return _READERS[ask.field](ask, answer.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for the balance, which is free; credits that are frozen cannot be spent."""
+        """Request the balance, which is free; frozen credits are excluded, because they cannot be spent."""
         answer = self.send("GET", "/v1/credits", seconds=seconds)
         if not answer.is_ok:
             outcome = self._refused(answer).outcome
@@ -106,7 +107,7 @@ class LeadMagic(Vendor):
         return self.checked(answer, {} if left is None else {"credits": left})
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an answer that is none, a list of RFC 9457 problems."""
+        """Map an error, a list of RFC 9457 problems, to an outcome."""
         reply = self.default_response(answer)
         problem = _problem(answer.body or {})
         code = (parsing.text(problem, "code") or "").lower()
@@ -122,7 +123,7 @@ class LeadMagic(Vendor):
 
 
 def _name_and_company(subject: Subject) -> dict[str, Any]:
-    """Name the person, and the company by its domain if that is known: names of companies are ambiguous."""
+    """Return the name and the company, by domain if known, because company names are ambiguous."""
     company = {"domain": subject.company_domain}
     if not subject.company_domain:
         company = {"company_name": subject.company_name}
@@ -143,7 +144,7 @@ def _address(subject: Subject) -> dict[str, Any]:
 
 
 def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the first problem; older answers have only a message, which says nothing to a program."""
+    """Return the first problem; empty for older responses, which have only a message for humans."""
     said = body.get("errors")
     first = said[0] if isinstance(said, list) and said else {}
     return first if isinstance(first, dict) else {}
@@ -172,7 +173,7 @@ def _phone(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
 
 
 def _verification(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
-    """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
+    """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "email_status")
     if word is None:
         raise UnexpectedAnswer("email_status")
@@ -196,10 +197,10 @@ def _cost(body: Mapping[str, Any], price: float) -> float:
 
 
 def _with_plus(said: str | None) -> str | None:
-    """Write the plus that it leaves out of numbers with their country code.
+    """Add the plus that LeadMagic omits from numbers with a country code.
 
-    Ten digits may be a national number as well, and are one if they begin with 0: these are read in the
-    person's country, or not at all.
+    Ten digits may also be a national number, and a leading 0 marks one: these are parsed for the person's
+    country, and omitted without it.
     """
     if said is None or said.startswith(("+", "0")):
         return said

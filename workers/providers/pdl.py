@@ -1,6 +1,7 @@
-"""People Data Labs, API v5: https://docs.peopledatalabs.com/docs/reference-person-enrichment-api.
+"""People Data Labs (API v5): e-mail, phone, person and company.
 
-Its errors are in /docs/errors, the headers of credits and limits in /docs/usage-limits.
+https://docs.peopledatalabs.com/docs/reference-person-enrichment-api; errors: /docs/errors; headers of credits
+and limits: /docs/usage-limits.
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorRespons
 
 PRICE = 1.0
 MIN_LIKELIHOOD = 6
-"""Of ten; its default of two lets many a namesake through."""
+"""Out of ten; the vendor's default of two matches many namesakes."""
 SPENT, POOL, LEFT = "x-call-credits-spent", "x-call-credits-type", "x-totallimit-remaining"
 _REQUIRED = {"work": "work_email", "personal": "personal_emails"}
 _BAD_REQUEST, _NOT_FOUND = 400, 404
 
 
 class PeopleDataLabs(Vendor):
-    """People with addresses and numbers that nobody has verified, and companies.
+    """People with unverified addresses and numbers, and companies.
 
-    A match costs a credit of its pool. What must be in the record is required of it, so that one without it
-    is no match and free. The rate is that of its free plan.
+    A match costs a credit of its pool. The request requires the field, so that a record without it is not a
+    match and costs nothing. The rate is that of the free plan.
     """
 
     name: ClassVar[str] = "pdl"
@@ -58,11 +59,11 @@ class PeopleDataLabs(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the header; the API would take the key as a query parameter, too."""
+        """Return the header that carries the key; the API would also accept it as a query parameter."""
         return {"X-Api-Key": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is a profile, an address, a number, or a name and a company."""
+        """Return whether there is a profile, an address, a number, or a name and a company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
         match ask.field:
@@ -70,13 +71,13 @@ class PeopleDataLabs(Vendor):
                 return bool(company)
             case ProviderField.EMAIL | ProviderField.PERSON:
                 return _is_named(subject)
-            case ProviderField.PHONE:  # of the others it does not tell what they are
+            case ProviderField.PHONE:  # it reports no type for other numbers
                 return (not ask.types or "mobile" in ask.types) and _is_named(subject)
             case _:
                 return False
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Ask for one match with the value in question."""
+        """Request one match that has the field."""
         if ask.field is ProviderField.COMPANY:
             answer = self.send("GET", "/company/enrich", params=_company_query(ask.subject), seconds=seconds)
         else:
@@ -91,9 +92,9 @@ class PeopleDataLabs(Vendor):
         return _READERS[ask.field](ask, answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for nobody, which is free: a complaint about that says that the key was accepted.
+        """Send a request without a person, which is free: a parameter error means the key is valid.
 
-        There is no call for the account; every answer has the credits left in its headers.
+        There is no account endpoint; every response has the remaining credits in its headers.
         """
         answer = self.send("GET", "/person/enrich", seconds=seconds)
         if answer.body is not None and (answer.is_ok or answer.status in {_BAD_REQUEST, _NOT_FOUND}):
@@ -103,7 +104,7 @@ class PeopleDataLabs(Vendor):
         return self.checked(answer, {})
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an answer that is none; when to come again is also in a header of its own."""
+        """Map an error to an outcome; the delay may also be in a header other than `Retry-After`."""
         reply = self.default_response(answer)
         wait = reply.retry_after
         if wait is None and reply.outcome is TraceOutcome.RATE_LIMITED:
@@ -119,7 +120,7 @@ def _is_named(subject: Subject) -> bool:
 
 
 def _query(subject: Subject) -> dict[str, Any]:
-    """Give all that is known of the person; a company may be named by its website."""
+    """Return all known identifiers of the person; a company may be given by its website."""
     names: dict[str, Any] = {"name": subject.name}
     if subject.first_name and subject.last_name:
         names = {"first_name": subject.first_name, "last_name": subject.last_name}
@@ -133,13 +134,13 @@ def _query(subject: Subject) -> dict[str, Any]:
 
 
 def _company_query(subject: Subject) -> dict[str, Any]:
-    """Name the company; one that is named by its website alone or besides is no other's namesake."""
+    """Return the company's identifiers; with a website it cannot be confused with a namesake."""
     least = None if subject.company_domain else MIN_LIKELIHOOD
     return {"website": subject.company_domain, "name": subject.company_name, "min_likelihood": least}
 
 
 def _required(ask: ProviderRequest) -> str | None:
-    """Say what a record must have to be paid for, in its own small language of AND and OR."""
+    """Return what a record must have to be a match, in the vendor's syntax of AND and OR."""
     match ask.field:
         case ProviderField.EMAIL:
             return " OR ".join(_REQUIRED[kind] for kind in _REQUIRED if not ask.types or kind in ask.types)
@@ -160,9 +161,9 @@ def _cost(answer: VendorResponse, price: float) -> float:
 
 
 def _emails(ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
-    """Read the addresses; `emails[]` is left alone, which has those of all former jobs.
+    """Parse the addresses; `emails[]` is ignored, because it has those of all former jobs.
 
-    A plan without contact data has true where an address would be.
+    With a plan without contact data, `true` stands in place of an address.
     """
     body, person = answer.object, parsing.required(answer.object, "data")
     source = parsing.source_of(PeopleDataLabs.name)
@@ -206,7 +207,7 @@ def _person(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
 
 
 def _company(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
-    """Read the company, which is the whole answer, not a part of it."""
+    """Parse the company, which is the whole response, not a part of it."""
     body = answer.object
     if not {"id", "name", "website"} & body.keys():
         raise UnexpectedAnswer("company")
@@ -226,13 +227,13 @@ def _company(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
 
 
 def _confidence(body: Mapping[str, Any]) -> float | None:
-    """Give how likely it is the person, out of ten."""
+    """Return the confidence from 0 to 1; the vendor's likelihood is out of ten."""
     likelihood = parsing.figure(body, "likelihood")
     return None if likelihood is None else min(max(likelihood / 10, 0.0), 1.0)
 
 
 def _contact(person: Mapping[str, Any]) -> FoundContact | None:
-    """Read the person, known as of when their job was last confirmed."""
+    """Parse the person, observed when the job was last confirmed."""
     source = parsing.source_of(PeopleDataLabs.name, parsing.time(person, "job_last_updated"))
     return parsing.found_contact(
         source,

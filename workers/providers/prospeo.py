@@ -1,4 +1,7 @@
-"""Prospeo: https://prospeo.io/api-docs/enrich-person, /enrich-company and /account-information."""
+"""Prospeo: work e-mail, mobile, person and company.
+
+https://prospeo.io/api-docs/enrich-person, /enrich-company and /account-information
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _OUTCOMES = {
     "INVALID_API_KEY": TraceOutcome.UNCONFIGURED,
     "ACCOUNT_RESTRICTED": TraceOutcome.UNCONFIGURED,
 }
-"""By `error_code`; whatever else it says is an error."""
+"""By `error_code`; every other code is an error."""
 _STATUSES = {"VERIFIED": EmailStatus.VALID, "UNVERIFIED": EmailStatus.RISKY}
 _WINDOWS = ("daily", "minute")
 
@@ -34,9 +37,9 @@ _WINDOWS = ("daily", "minute")
 class Prospeo(Vendor):
     """People with their work e-mail and mobile, and companies.
 
-    A record costs a credit, one with a mobile ten; nothing is charged for what is not found or was bought
-    before (`free_enrichment`). The rates are those of its smallest plan with an API
-    (https://help.prospeo.io/en/article/api-rate-limits-19vqf50); the days' limits are left to its own 429.
+    A record costs one credit, with a mobile ten; a miss is free, as is a record bought before
+    (`free_enrichment`). The rates are those of the smallest plan with an API
+    (https://help.prospeo.io/en/article/api-rate-limits-19vqf50); daily limits are handled by its 429.
     """
 
     name: ClassVar[str] = "prospeo"
@@ -57,11 +60,11 @@ class Prospeo(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the header of the key."""
+        """Return the header that carries the key."""
         return {"X-KEY": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether it sells that type, and there is a profile, a work e-mail, or a name and a company."""
+        """Return whether it sells the type and there is a profile, a work e-mail, or a name and a company."""
         subject = ask.subject
         company = subject.company_domain or subject.company_name
         match ask.field:
@@ -74,7 +77,7 @@ class Prospeo(Vendor):
                 return False
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Ask for the one thing; a mobile, which costs ten times as much, only where one is wanted."""
+        """Request one field; a mobile, at ten times the price, only for a phone request."""
         if ask.field is ProviderField.COMPANY:
             answer = self.send(
                 "POST", "/enrich-company", body={"data": _employer(ask.subject)}, seconds=seconds
@@ -86,7 +89,7 @@ class Prospeo(Vendor):
         return _READERS[ask.field](ask, answer.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for the account, which is free."""
+        """Request the account, which is free."""
         answer = self.send("GET", "/account-information", seconds=seconds)
         if _is_refusal(answer):
             outcome = self._refused(answer).outcome
@@ -96,7 +99,7 @@ class Prospeo(Vendor):
         return self.checked(answer, {} if left is None else {"credits": left})
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an answer that is none: nearly all of them are a 400 and differ by their code alone."""
+        """Map an error to an outcome: nearly all are a 400 and differ only by their code."""
         reply = self.default_response(answer)
         code = parsing.text(answer.body or {}, "error_code")
         outcome = _OUTCOMES.get(code, TraceOutcome.ERROR) if code else reply.outcome
@@ -107,13 +110,13 @@ class Prospeo(Vendor):
 
 
 def _sells(ask: ProviderRequest) -> bool:
-    """Tell whether a type that is asked for is among what it has: work addresses and mobiles."""
+    """Return whether it has a requested type: work addresses and mobiles."""
     types = {ProviderField.EMAIL: "work", ProviderField.PHONE: "mobile"}
     return not ask.types or ask.field not in types or types[ask.field] in ask.types
 
 
 def _body(ask: ProviderRequest) -> dict[str, Any]:
-    """Ask so that only a record with the value in question is a match, and paid for."""
+    """Return a request that matches, and charges for, only a record with the field."""
     return {
         "only_verified_email": ask.field is ProviderField.EMAIL,
         "enrich_mobile": ask.field is ProviderField.PHONE,
@@ -123,7 +126,7 @@ def _body(ask: ProviderRequest) -> dict[str, Any]:
 
 
 def _datapoints(subject: Subject) -> dict[str, str]:
-    """Give all that is known, which its documentation asks for."""
+    """Return all known identifiers, as its documentation recommends."""
     known = {"linkedin_url": subject.linkedin_url, "email": _work_email(subject)}
     if subject.first_name and subject.last_name:
         known |= {"first_name": subject.first_name, "last_name": subject.last_name}
@@ -146,7 +149,7 @@ def _is_refusal(answer: VendorResponse) -> bool:
 
 
 def _until_reset(answer: VendorResponse) -> float | None:
-    """Give the seconds until the window that is used up ends, by its headers; of the second if none is."""
+    """Return the seconds until the exhausted window resets, by the headers; by default that of the second."""
     used_up = (window for window in _WINDOWS if answer.headers.get(f"x-{window}-request-left") == "0")
     window = next(used_up, "second")
     seconds = parsing.figure(answer.headers, f"x-{window}-reset-seconds")
@@ -189,7 +192,7 @@ def _cost(body: Mapping[str, Any], price: float) -> float:
 
 
 def _address(email: Mapping[str, Any]) -> FoundEmail | None:
-    """Read the address; None of one that is not revealed, which is masked."""
+    """Parse the address; return None if it is not revealed, because it is masked."""
     if email.get("revealed") is False:
         return None
     source = parsing.source_of(Prospeo.name)
@@ -199,7 +202,7 @@ def _address(email: Mapping[str, Any]) -> FoundEmail | None:
 
 
 def _mobile(mobile: Mapping[str, Any]) -> FoundPhone | None:
-    """Read the number; None of one that is not revealed, which is masked."""
+    """Parse the number; return None if it is not revealed, because it is masked."""
     if mobile.get("revealed") is False:
         return None
     source = parsing.source_of(Prospeo.name)

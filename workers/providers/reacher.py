@@ -1,4 +1,4 @@
-"""Reacher, a verifier to host oneself: https://docs.reacher.email/advanced/openapi."""
+"""Reacher, a self-hosted e-mail verifier: https://docs.reacher.email/advanced/openapi."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workers.providers.base import (
 from workers.providers.web import Vendor, VendorResponse
 
 PATH = "/v0/check_email"
-"""What every version answers; `/v1/check_email` needs a queue of its own behind it."""
+"""Supported by every version; `/v1/check_email` requires its own queue."""
 _STATUSES = {
     "safe": EmailStatus.VALID,
     "risky": EmailStatus.RISKY,
@@ -32,7 +32,7 @@ _BAD_REQUEST, _FORBIDDEN = 400, 403
 
 
 class Reacher(Vendor):
-    """Asks mail servers whether there is such a mailbox, at no price; used if `REACHER_BASE_URL` is set."""
+    """Verifies mailboxes with their mail servers, at no price; used if `REACHER_BASE_URL` is set."""
 
     name: ClassVar[str] = "reacher"
     base_url: ClassVar[str] = "http://127.0.0.1:8080"
@@ -47,24 +47,24 @@ class Reacher(Vendor):
         self._is_there = bool(access.base_url)
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the header of the secret, which an instance may go without."""
+        """Return the header that carries the secret; empty for an instance without one."""
         return {"x-reacher-secret": key} if key else {}
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell why this cannot be asked: nobody said where it is, or there is no address."""
+        """Return why the request is not possible: no base URL is configured, or there is no address."""
         return super().unavailability(ask) if self._is_there else TraceOutcome.UNCONFIGURED
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is an address."""
+        """Return whether there is an address."""
         return ask.field is ProviderField.VERIFICATION and bool(ask.subject.email)
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Have the address verified now."""
+        """Verify the address."""
         answer = self.send("POST", PATH, body={"to_email": ask.subject.email}, seconds=seconds)
         return _verdict(ask, answer.object) if answer.is_ok else self._refused(answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for no address: a complaint in JSON says that it is there and takes the secret."""
+        """Send a request without an address: a JSON error means that Reacher runs and accepts the secret."""
         answer = self.send("POST", PATH, body={"to_email": ""}, seconds=seconds)
         if answer.body is not None and (answer.is_ok or answer.status == _BAD_REQUEST):
             return CredentialCheck(outcome=TraceOutcome.HIT)
@@ -72,14 +72,14 @@ class Reacher(Vendor):
         return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an answer that is none: a wrong secret is a 400 in plain text, all other errors are JSON."""
+        """Map an error to an outcome: a wrong secret is a 400 in plain text, all other errors are JSON."""
         if answer.status == _FORBIDDEN or (answer.status == _BAD_REQUEST and answer.body is None):
             return ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)
         return self.default_response(answer)
 
 
 def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
-    """Read a verdict; one that says it does not know is a miss, so that somebody else may tell."""
+    """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "is_reachable")
     if word is None:
         raise UnexpectedAnswer("is_reachable")
@@ -96,7 +96,7 @@ def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
 
 
 def _reasons(body: Mapping[str, Any]) -> list[str]:
-    """Give what to be wary of; each part may be an error instead, which tells nothing."""
+    """Return the reasons for caution; a part of the response may be an error object, which gives none."""
     misc, mx, smtp = (parsing.object_at(body, part) for part in ("misc", "mx", "smtp"))
     told = {
         "role": misc.get("is_role_account") is True,

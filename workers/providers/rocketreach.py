@@ -1,8 +1,8 @@
-"""RocketReach: e-mail, phone, person and company; a lookup that takes time is asked for its status.
+"""RocketReach: e-mail, phone, person and company; unfinished lookups are polled for their status.
 
 https://docs.rocketreach.co/reference (API v2, People Lookup, People Lookup Status, Company Lookup, Account)
-and https://docs.rocketreach.co/reference/faq on credits. A lookup that is repeated is paid again, its status
-is free. Addresses are taken once they are verified: `return_cached_emails` is false, which has been the
+and https://docs.rocketreach.co/reference/faq on credits. A repeated lookup is charged again; its status is
+free. `return_cached_emails` is false, so that addresses arrive only after verification; this has been the
 vendor's default since September 2026.
 """
 
@@ -34,14 +34,14 @@ from workers.providers.web import Vendor, VendorResponse
 POLL_SECONDS = 3.0
 STATUS_PATH = "/person/checkStatus"
 LOOKUP_TYPES = {ProviderField.EMAIL: "standard", ProviderField.PHONE: "phone", ProviderField.PERSON: "enrich"}
-"""Each is paid from its own pool; none of them brings what another one is for."""
+"""Each type is paid from its own pool and returns only its own field."""
 
 _PASSING = frozenset({429, 500, 502, 503, 504})
 _OPEN = frozenset({"progress", "searching", "not queued"})
 _PAID_GRADES = frozenset({"A", "A-", None})
-"""A worse one is free of charge; one without a grade counts as paid."""
+"""Lower grades are free; an address without a grade counts as paid."""
 _VERIFIED_GRADES = frozenset({"A", "A-"})
-"""Of a phone: confirmed as valid."""
+"""Grades of a phone confirmed as valid."""
 _STATUSES = {
     "valid": EmailStatus.VALID,
     "invalid": EmailStatus.INVALID,
@@ -74,15 +74,15 @@ class RocketReach(Vendor):
     )
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the key."""
+        """Return the header that carries the key."""
         return {"Api-Key": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether there is one of the ways to name the person or the company."""
+        """Return whether the request identifies a person or company."""
         return bool(_named_company(ask) if ask.field is ProviderField.COMPANY else _named_person(ask))
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        """Look up, or ask how far the lookup is."""
+        """Start the lookup, or poll for its status."""
         if ask.field is ProviderField.COMPANY:
             params = _named_company(ask)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
@@ -98,9 +98,9 @@ class RocketReach(Vendor):
         return self._status(ask, ask.poll_token, answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask what is left of each credit; the text `inf` is one without end."""
+        """Request the balance of each credit pool; the text `inf` means unlimited."""
         answer = self.send("GET", "/account/", seconds=seconds)
-        if answer.status == 403:  # noqa: PLR2004 -- asking costs nothing, so that it is the key
+        if answer.status == 403:  # noqa: PLR2004 -- the call costs nothing, so it is the key
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
         pools = parsing.records(answer.body or {}, "credit_usage")
         said = {parsing.text(pool, "credit_type"): _remaining(pool) for pool in pools}
@@ -109,7 +109,7 @@ class RocketReach(Vendor):
     def _status(
         self, ask: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # what is paid for is not given up for that
+        if answer.status in _PASSING:  # these do not abandon a paid lookup
             return self.retry_poll(ticket, answer, POLL_SECONDS)
         if not answer.is_ok:
             reply = self._refused(answer)
@@ -133,7 +133,7 @@ class RocketReach(Vendor):
         return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
-        """Read an error: 403 is a plan without such credits, unless it speaks of a permission."""
+        """Map an error to an outcome: 403 is a plan without such credits, unless it mentions a permission."""
         if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
             detail = (parsing.text(answer.body, "detail") or "").casefold()
             lacks_permission = "permission" in detail or "api key" in detail
@@ -143,7 +143,7 @@ class RocketReach(Vendor):
 
 
 def _named_person(ask: ProviderRequest) -> dict[str, str]:
-    """Give the one way to name the person that tells most; none if there is none."""
+    """Return the strongest single way to identify the person; empty if there is none."""
     subject = ask.subject
     employer = subject.company_name or subject.company_domain
     if subject.linkedin_url:
@@ -167,7 +167,7 @@ def _id(body: Mapping[str, Any]) -> str | None:
 
 
 def _read(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse | Pending:
-    """Read a profile; what is said of the person itself is there at once, addresses and numbers later."""
+    """Parse a profile; the person is complete at once, addresses and numbers arrive later."""
     status, ticket = parsing.text(body, "status"), _id(body)
     source = parsing.source_of(RocketReach.name)
     contact = _contact(body, source)

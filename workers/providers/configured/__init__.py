@@ -1,1 +1,1 @@
-"""Providers that are described in a TOML file instead of in Python."""
+"""Providers configured in a TOML file instead of Python."""

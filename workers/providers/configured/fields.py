@@ -1,4 +1,4 @@
-"""The kinds of values in the file of one's own providers: expressions, templates, rates, addresses."""
+"""Schema fields of configured providers: expressions, templates, rates, URLs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Expression(fields.Field[ParsedResult]):
 
 
 class Templates(fields.Field[Any]):
-    """A template, or a tree of JSON with templates in it, of one kind of Python's."""
+    """A template, or a JSON tree with templates; `kind` is its Python type."""
 
     def __init__(self, kind: type, called: str, **options: Any) -> None:
         self.kind, self.called = kind, called
@@ -53,7 +53,7 @@ class Templates(fields.Field[Any]):
 
 
 class Rates(fields.Field[tuple[Rate, ...]]):
-    """Rates as in 15/second;500/minute."""
+    """Rates, such as 15/second;500/minute."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> tuple[Rate, ...]:  # noqa: ANN401, ARG002 -- marshmallow's
         try:
@@ -63,7 +63,7 @@ class Rates(fields.Field[tuple[Rate, ...]]):
 
 
 class RequiredPlaceholders(fields.List[Any]):
-    """Placeholders that must have a value; of `email|linkedin_url` one of them."""
+    """Placeholders that must have a value; for `email|linkedin_url` either is enough."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
         said = super()._deserialize(value, attr, data, **options)
@@ -75,7 +75,7 @@ class RequiredPlaceholders(fields.List[Any]):
 
 
 class ValueMap(fields.Dict):
-    """What the provider's words mean, whatever their case; without it, what they say."""
+    """Maps the provider's values, in any case, to ours; by default every value maps to itself."""
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__(
@@ -90,13 +90,13 @@ class ValueMap(fields.Dict):
 
 
 def is_path(text: str) -> None:
-    """Refuse what is no path."""
+    """Raise an error unless the text is a path."""
     if not text.startswith("/") or "?" in text or "#" in text:
         raise ValidationError("It must begin with /, and have no ? or # in it; parameters go into query.")
 
 
 def is_url(text: str) -> None:
-    """Refuse what is no address of a service."""
+    """Raise an error unless the text is the base URL of a service."""
     try:
         url = urlsplit(text)
         plain = url.scheme in {"http", "https"} and url.hostname and not url.username
@@ -107,7 +107,7 @@ def is_url(text: str) -> None:
 
 
 def are_headers(headers: Mapping[str, str]) -> None:
-    """Refuse what cannot be sent as headers."""
+    """Raise an error unless these can be sent as headers."""
     for name, text in headers.items():
         if not (HEADER.fullmatch(name) and _VISIBLE.fullmatch(text)):
             raise ValidationError(f"{name} is no header, or its value is none.")
@@ -118,7 +118,7 @@ def are_headers(headers: Mapping[str, str]) -> None:
 
 
 def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
-    """Give the functions that a parsed expression calls."""
+    """Return the functions that a parsed expression calls."""
     if node["type"] == "function_expression":
         yield node["value"]
     for child in node["children"]:

@@ -1,4 +1,4 @@
-"""Reads the file that describes providers of one's own (`docs/providers.example.toml`)."""
+"""Reads the TOML file of configured providers (see `docs/providers.example.toml`)."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _OF_THE_TABLE = "_schema"
 
 
 def descriptions(path: str) -> tuple[ProviderSpec, ...]:
-    """Read the file: a description for each of its tables.
+    """Read the file; return the specification of each of its tables.
 
     Raises:
-        SettingsError: it cannot be read, or something in it makes no sense; the message names table and key.
+        SettingsError: it cannot be read, or a value in it is invalid; the message names the table and key.
 
     """
     try:
@@ -48,7 +48,7 @@ def _tree(error: ValidationError) -> dict[Any, Any]:
 
 
 def _faults(messages: Mapping[Any, Any], table: str) -> Iterator[str]:
-    """Flatten marshmallow's tree of messages: where, and what is wrong there."""
+    """Flatten marshmallow's tree of messages into lines of place and message."""
     for key, said in messages.items():
         if isinstance(said, Mapping):
             yield from _faults(said, f"{table}.{key}")

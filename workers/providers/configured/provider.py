@@ -1,4 +1,4 @@
-"""Providers of one's own, described in a file instead of in Python: a CRM, a data warehouse."""
+"""Providers configured in a file instead of Python, such as a CRM or a data warehouse."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _NO_CONTENT = 204
 
 
 class ConfiguredProvider(Vendor):
-    """A provider described by a table of the file; `read` makes a class of each."""
+    """A provider configured by a table of the file; `read` creates a class for each."""
 
     description: ClassVar[ProviderSpec]
     variables: ClassVar[Mapping[str, str]]
 
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        """Tell why this cannot be asked: no key, a header's variable is not set, or too little to go by."""
+        """Return why the request is not possible: no key, an unset variable, or too few identifiers."""
         if not all(self._known(self._key).get(name) for name in self.description.variables):
             return TraceOutcome.UNCONFIGURED
         return super().unavailability(ask)
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Tell whether every placeholder that is needed has a value."""
+        """Return whether every required placeholder has a value."""
         question = self.description.questions.get(ask.field)
         if question is None or (ask.field is ProviderField.VERIFICATION and not ask.subject.email):
             return False
@@ -39,7 +39,7 @@ class ConfiguredProvider(Vendor):
         return enough and templates.filled_path(question.path, values) is not None
 
     def credentials(self, key: str) -> dict[str, str]:
-        """Give the headers of the table, the environment's variables in them."""
+        """Return the headers of the table, with environment variables filled in."""
         known = self._known(key)
         headers = {
             name: templates.with_variables(text, known) for name, text in self.description.headers.items()
@@ -48,7 +48,7 @@ class ConfiguredProvider(Vendor):
         return headers | ({own: key} if own else {})
 
     def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-        """Ask for one field by its template, and read the reply by its expressions."""
+        """Request one field by its template, and parse the reply by its expressions."""
         question, values = self.description.questions[ask.field], templates.values_of(ask.subject)
         answer = self.send(
             question.method,
@@ -69,20 +69,20 @@ class ConfiguredProvider(Vendor):
 
 
 class GenericWithCheck(ConfiguredProvider):
-    """One that has a path which tells whether it lets us in."""
+    """A configured provider with a path that checks the credentials."""
 
     def check(self, *, seconds: float) -> CredentialCheck:
-        """Ask for that path."""
+        """Request the path of the check."""
         return self.checked(self.send("GET", self.description.check or "/", seconds=seconds), {})
 
 
 def read(
     path: str, variables: Mapping[str, str], taken: Collection[str] = ()
 ) -> tuple[type[ConfiguredProvider], ...]:
-    """Make a provider of each table of the file; `variables` are the environment's.
+    """Return a provider class for each table of the file; `variables` are environment variables.
 
     Raises:
-        SettingsError: the file cannot be read or makes no sense, or a name in it is one of those taken.
+        SettingsError: the file cannot be read or is invalid, or a name in it is one of `taken`.
 
     """
     found = descriptions(path)

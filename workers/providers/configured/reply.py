@@ -1,4 +1,4 @@
-"""Reads a reply to a provider of one's own by the expressions of its table."""
+"""Parses replies of a configured provider by the expressions of its table."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from workers.providers.configured.schemas import EndpointSpec
 
 
 def read(provider: str, ask: ProviderRequest, question: EndpointSpec, body: object) -> ProviderResponse:
-    """Give what the provider's JSON says.
+    """Return the values in the provider's JSON.
 
     Raises:
-        UnexpectedAnswer: an expression finds what it cannot be about, or, where the table says what a miss
-            looks like, there is neither a miss nor a value.
+        UnexpectedAnswer: an expression returns a value of the wrong type, or the table defines a miss and
+            there is neither a miss nor a value.
 
     """
     cost = _cost(question, body)
@@ -42,14 +42,14 @@ def read(provider: str, ask: ProviderRequest, question: EndpointSpec, body: obje
 
 @dataclass(frozen=True, slots=True)
 class _ReplyParser:
-    """What was asked, how it is read, and who says so."""
+    """Parses the values of one item; `source` is their provenance."""
 
     ask: ProviderRequest
     question: EndpointSpec
     source: Source
 
     def email(self, line: Mapping[str, Any]) -> FoundEmail | None:
-        """Put an address together; None if the line has none that can be used."""
+        """Build an address; return None if the item has no valid one."""
         status = EmailStatus(self.question.statuses.get(_word(line, "status"), EmailStatus.UNKNOWN))
         return parsing.found_email(
             parsing.text(line, "email"),
@@ -61,7 +61,7 @@ class _ReplyParser:
         )
 
     def phone(self, line: Mapping[str, Any]) -> FoundPhone | None:
-        """Put a number together; None if the line has none that can be used."""
+        """Build a phone number; return None if the item has no valid one."""
         do_not_call = line.get("do_not_call")
         return parsing.found_phone(
             parsing.text(line, "phone"),
@@ -74,7 +74,7 @@ class _ReplyParser:
         )
 
     def contact(self, line: Mapping[str, Any]) -> FoundContact | None:
-        """Put a person together; None if the line has none that can be used."""
+        """Build a person; return None if the item has no valid one."""
         return parsing.found_contact(
             self.source,
             full_name=parsing.text(line, "full_name"),
@@ -95,7 +95,7 @@ class _ReplyParser:
         )
 
     def company(self, line: Mapping[str, Any]) -> FoundCompany | None:
-        """Put a company together; None if the line has none that can be used."""
+        """Build a company; return None if the item has no valid one."""
         employees = parsing.figure(line, "employees")
         return parsing.found_company(
             self.source,
@@ -109,7 +109,7 @@ class _ReplyParser:
         )
 
     def _verified_at(self, line: Mapping[str, Any]) -> datetime | None:
-        """Give when the status was found out: as told, or, for a verification, now."""
+        """Return when the status was determined: the reply's time or, for a verification without one, now."""
         if "verified_at" in self.question.read:
             return parsing.time(line, "verified_at")
         return self.source.at if self.ask.field is ProviderField.VERIFICATION else None
@@ -155,7 +155,7 @@ def _items(question: EndpointSpec, body: object) -> list[object]:
 
 
 def _line(question: EndpointSpec, item: object) -> dict[str, Any]:
-    """Read the values of one item; where one is expected there must be no object and no list."""
+    """Return the values of one item; objects and lists are not valid values."""
     line = {name: _search(expression, item) for name, expression in question.read.items()}
     for name, value in line.items():
         if isinstance(value, dict | list):

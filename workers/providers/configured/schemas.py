@@ -1,4 +1,4 @@
-"""What a provider of one's own is described by, and the schemas that read it out of the file's tables."""
+"""Specifications of configured providers, and the schemas that parse them from the file's tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ READ = {
     ProviderField.COMPANY: ("name", "domain", "linkedin_url", "industry", "employees", "city", "country"),
     ProviderField.VERIFICATION: ("status", "confidence", "verified_at"),
 }
-"""What can be read out of a reply to each field."""
+"""The values that can be read from a reply, by field."""
 _ESSENTIAL = {
     ProviderField.EMAIL: "email",
     ProviderField.PHONE: "phone",
@@ -51,10 +51,10 @@ _STATUSES = [status.value for status in EmailStatus]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointSpec:
-    """How one field is asked for, and where in the reply its values are.
+    """How one field is requested, and where its values are in the reply.
 
-    Of each set in `needs` one placeholder must have a value. `read` are expressions over one of the `items`,
-    or over the whole reply. A confidence is divided by `scale`.
+    One placeholder of each set in `needs` must have a value. The expressions of `read` apply to each of the
+    `items`, or to the whole reply. A confidence is divided by `scale`.
     """
 
     method: str
@@ -75,7 +75,7 @@ class EndpointSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderSpec:
-    """One provider of the file; `check` is a path that answers only to those who are let in."""
+    """One provider of the file; `check` is a path that requires valid credentials."""
 
     name: str
     url: str
@@ -90,12 +90,12 @@ class ProviderSpec:
 
     @property
     def variables(self) -> frozenset[str]:
-        """Give the environment variables that its headers are made of."""
+        """Return the environment variables used in its headers."""
         return frozenset(name for text in self.headers.values() for name in templates.variables(text))
 
 
 class _QuestionSchema(Schema):
-    """One section of a provider, such as `[crm.email]`; what can be read depends on its field."""
+    """One section of a provider, such as `[crm.email]`; the readable values depend on its field."""
 
     method = fields.String(validate=validate.OneOf(["GET", "POST"]))
     path = Templates(str, "text such as /people/{email}", required=True)
@@ -135,7 +135,7 @@ class _QuestionSchema(Schema):
 
 
 def _question_schema(field: ProviderField) -> type[Schema]:
-    """Make the schema of one field's section."""
+    """Return the schema of one field's section."""
     read: dict[str, fields.Field[Any]] = {
         name: Expression(required=name == _ESSENTIAL.get(field)) for name in READ[field]
     }

@@ -1,7 +1,7 @@
-"""Templates of requests: texts with placeholders such as `{company_domain}`, filled with a subject's values.
+"""Request templates: texts with placeholders such as `{company_domain}`, filled with a subject's values.
 
-A placeholder is one of `PLACEHOLDERS` and nothing else: no attribute, index, format or expression. A brace
-that is meant is doubled, as in `{{`.
+A placeholder is one of `PLACEHOLDERS`, without attribute, index, format or expression. A literal brace is
+doubled, as in `{{`.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A text in pieces: each a literal, and the placeholder that follows it or None."""
+    """A text in pieces: each is a literal and the placeholder that follows it, or None."""
 
     pieces: tuple[tuple[str, str | None], ...]
 
     @property
     def names(self) -> frozenset[str]:
-        """Give the placeholders in it."""
+        """Return the placeholders of the template."""
         return frozenset(name for _literal, name in self.pieces if name)
 
     def fill(self, values: Mapping[str, str], written: Callable[[str], str] = str) -> str | None:
-        """Put the values in, each as `written`; None if one is missing."""
+        """Return the text with each value as encoded by `written`; None if one is missing."""
         if not self.names <= values.keys():
             return None
         return "".join(literal + (written(values[name]) if name else "") for literal, name in self.pieces)
 
 
 def parse(text: str) -> Template:
-    """Read a template.
+    """Parse a template.
 
     Raises:
-        InvalidValue: a brace stands alone, or what is between two is no placeholder.
+        InvalidValue: a brace is not closed, or the text between two is not a placeholder.
 
     """
     try:
@@ -63,13 +63,13 @@ def parse(text: str) -> Template:
 
 
 def values_of(subject: Subject) -> dict[str, str]:
-    """Give what is known for each placeholder; a name is put together or taken apart if need be."""
+    """Return the known values by placeholder; full and split names are derived from each other."""
     values = {name: value for name, value in subject.as_dict().items() if name in PLACEHOLDERS}
     if subject.name:
         values.setdefault("full_name", subject.name)
         try:
             name = parse_name(subject.name)
-        except InvalidValue:  # a name somebody stored, without a letter
+        except InvalidValue:  # a stored name without a letter
             return values
         parts = {"first_name": name.first, "last_name": name.last}
         values = {key: part for key, part in parts.items() if part} | values
@@ -77,14 +77,14 @@ def values_of(subject: Subject) -> dict[str, str]:
 
 
 def filled_path(template: Template, values: Mapping[str, str]) -> str | None:
-    """Fill a path; a value stays within its segment, whatever is in it. None if one cannot be put in."""
+    """Fill a path; each value is escaped to stay within its segment. Return None if one cannot be used."""
     if any(_DOTS.fullmatch(values.get(name, "")) for name in template.names):
-        return None  # missing, or it would climb: /people/..
+        return None  # missing, or path traversal: /people/..
     return template.fill(values, lambda value: quote(value, safe=""))
 
 
 def filled(node: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- JSON
-    """Fill the templates in a tree of JSON; what lacks a value is left out, and what that leaves empty."""
+    """Fill the templates in a JSON tree; omit those without a value, and containers left empty by that."""
     if isinstance(node, Template):
         return node.fill(values)
     if isinstance(node, Mapping):
@@ -98,10 +98,10 @@ def filled(node: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- JSON
 
 
 def variables(text: str) -> frozenset[str]:
-    """Give the environment variables that a header's value names, as in `Bearer ${CRM_TOKEN}`.
+    """Return the environment variables that a header's value names, as in `Bearer ${CRM_TOKEN}`.
 
     Raises:
-        InvalidValue: a `${` names none.
+        InvalidValue: a `${` is not followed by a name and a brace.
 
     """
     if "${" in _VARIABLE.sub("", text):
@@ -110,5 +110,5 @@ def variables(text: str) -> frozenset[str]:
 
 
 def with_variables(text: str, known: Mapping[str, str]) -> str:
-    """Put the environment variables in; one that is not known leaves nothing."""
+    """Fill in the environment variables; an unknown one becomes empty."""
     return _VARIABLE.sub(lambda match: known.get(match[1], ""), text)
