@@ -1,4 +1,4 @@
-"""Canaries: values that are found again wherever they leak to, however they are written there."""
+"""Canaries: unique values that are recognised wherever they leak to, in any encoding."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from app.infra.db import Database
 
 @dataclass(frozen=True)
 class Canaries:
-    """What must not be seen, by name: `secret` nowhere at all, `people` only where people are kept."""
+    """The canaries by name: `secret` must not appear anywhere, `people` only in columns for contact data."""
 
     tag: str = field(default_factory=lambda: "".join(secrets.choice("bcdfghjkmnpqrstvwz") for _ in range(8)))
     secret: dict[str, str] = field(default_factory=dict)
     people: dict[str, str] = field(default_factory=dict)
 
     def make(self) -> None:
-        """Invent them."""
+        """Generate the canaries."""
         tag, number = self.tag, f"{secrets.randbelow(10_000_000):07}"
         for name in ("password", "new password", "wrong password", "vendor key", "redis password"):
             self.secret[name] = f"{name.replace(' ', '-')}-{tag}-{secrets.token_hex(6)}"
@@ -61,7 +61,7 @@ class Canaries:
 
 
 def spellings(value: str) -> set[bytes]:
-    """Give how a value may be written where it leaks to; all in small letters but for base64."""
+    """Return the encodings in which a value may leak; all are lower case except base64."""
     plain = {value, json.dumps(value)[1:-1], quote(value, safe=""), quote(value), quote_plus(value)}
     if value.startswith("+"):
         plain.add(value[1:])
@@ -77,7 +77,7 @@ def spellings(value: str) -> set[bytes]:
 
 
 def leaks(canaries: Iterable[tuple[str, str]], places: Iterable[tuple[str, bytes]]) -> list[str]:
-    """Name each canary that is somewhere, and where; an empty list is what everybody hopes for."""
+    """Return each canary that was found, and where."""
     wanted = [(name, one) for name, value in canaries for one in spellings(value)]
     found = set()
     for place, content in places:
@@ -87,10 +87,10 @@ def leaks(canaries: Iterable[tuple[str, str]], places: Iterable[tuple[str, bytes
 
 
 def cells(database: Database) -> Iterator[tuple[str, bytes]]:
-    """Give every table's every column, as `table.column`, with all that is in it."""
+    """Yield each column of each table, as `table.column`, with its values."""
     with database.engine.connect() as connection:
         for table in inspect(database.engine).get_table_names():
-            rows = connection.execute(text(f'SELECT * FROM "{table}"'))  # noqa: S608 -- our own table
+            rows = connection.execute(text(f'SELECT * FROM "{table}"'))  # noqa: S608 -- a table name from the schema
             names = list(rows.keys())
             columns: list[list[bytes]] = [[] for _ in names]
             for row in rows:
@@ -101,7 +101,7 @@ def cells(database: Database) -> Iterator[tuple[str, bytes]]:
 
 
 def stored(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
-    """Give every key of Redis, and its value as its type has it and as it is dumped."""
+    """Yield each key of Redis with its value, as read by type and as serialised by DUMP."""
     reads: dict[bytes, Any] = {
         b"string": client.get,
         b"list": lambda key: client.lrange(key, 0, -1),
@@ -116,7 +116,7 @@ def stored(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
 
 
 def unpacked(value: Any) -> bytes:
-    """Give what is in the messages of a queue: their bodies are base64."""
+    """Return the decoded bodies of the messages in a queue; the bodies are base64."""
     return b"\n".join(
         base64.b64decode(json.loads(one)["body"])
         for one in (value if isinstance(value, list) else [value])
@@ -126,7 +126,7 @@ def unpacked(value: Any) -> bytes:
 
 @dataclass
 class Wiretap:
-    """Everything that is said to a Redis server."""
+    """A recording of all commands sent to a Redis server."""
 
     url: str
     heard: list[str] = field(default_factory=list)
@@ -143,7 +143,7 @@ class Wiretap:
 
     @property
     def messages(self) -> bytes:
-        """Give the bodies of the messages that were sent."""
+        """Return the decoded bodies of the messages that were sent."""
         bodies = []
         for command in self.heard:
             _words, found, rest = command.partition('{"body": "')
@@ -153,17 +153,17 @@ class Wiretap:
 
 
 def logs(folder: Path) -> list[tuple[str, bytes]]:
-    """Give every process's log."""
+    """Return the log of each process."""
     return [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.log"))]
 
 
 def arguments() -> list[tuple[str, bytes]]:
-    """Give the arguments of every process of this machine."""
+    """Return the arguments of every running process."""
     found = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             found.append((f"the arguments of {process.parent.name}", process.read_bytes()))
-        except OSError:  # it has ended
+        except OSError:  # the process has ended
             continue
     return found
 

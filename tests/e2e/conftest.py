@@ -1,4 +1,4 @@
-"""One stack for all walks: the API on its production server, a worker, a database, Redis."""
+"""The stack that all end-to-end tests share: the production server, a worker, a database and Redis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from local_servers import empty_database
 
 @pytest.fixture(scope="session")
 def stack(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """One stack for all walks; each makes a workspace of its own in it. Webhooks may go to loopback."""
+    """One stack for all tests; each creates its own workspace in it. Webhooks may be sent to loopback."""
     folder = tmp_path_factory.mktemp("walks")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"walks_{worker_id}"))

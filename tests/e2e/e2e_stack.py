@@ -1,4 +1,4 @@
-"""The service as a caller sees it: real API and worker processes on loopback."""
+"""A running service for end-to-end tests: real API and worker processes on loopback."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Answer:
 
 @dataclass
 class Stack:
-    """The service as a caller sees it, and its processes as an operator does."""
+    """A running service: its API for callers, and its processes and database."""
 
     base_url: str
     database: Database
@@ -83,7 +83,7 @@ class Stack:
         return answer
 
     def _check(self, method: str, path: str, answer: Answer) -> None:
-        """Hold every answer against the service's own OpenAPI document."""
+        """Check a response against the service's own OpenAPI document."""
         if not self.openapi:
             return
         rule = re.sub(r"^/api/keys/.+", "/api/keys/{key_id}", path.partition("?")[0])
@@ -98,7 +98,7 @@ class Stack:
             Draft202012Validator(schema).validate(answer.body)
 
     def workspace(self, *, grant: int = 100) -> tuple[str, str]:
-        """Make a workspace with credits and an account; give its id and a session token."""
+        """Create a workspace with credits and an account; return its id and a session token."""
         with self.database.transaction() as session:
             now = clock.now()
             workspace = workspaces.create(session, name="Walkers", now=now)
@@ -124,7 +124,7 @@ class Stack:
             credits.grant(session, workspace_id, amount, reason="walk", now=clock.now())
 
     def contacts(self, count: int) -> list[str]:
-        """Store people with a valid address each; give their ids."""
+        """Store contacts with a valid address each; return their ids."""
         now = clock.now()
         source = Source("walk", SourceKind.IMPORT, now)
         tag = secrets.token_hex(4)
@@ -158,7 +158,7 @@ class Stack:
 
 
 def spawn(*command: str, log: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
-    """Start a module of Python as a process group of its own."""
+    """Start a Python module in its own process group."""
     with log.open("wb") as file:
         return subprocess.Popen(
             [sys.executable, "-m", *command],
@@ -178,7 +178,7 @@ def _answer(response: Any) -> Answer:
 
 
 def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """Give the first true value of the condition, or fail."""
+    """Return the first true value of the condition; fail the test when the time is up."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()
@@ -189,9 +189,9 @@ def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
 
 
 def operate(environment: Mapping[str, str], *words: str) -> str:
-    """Run `flask` with these words and return its output.
+    """Run `flask` with these arguments and return its output.
 
-    It runs in this process: importing the application takes longer than any command.
+    The command runs in this process, because importing the application takes longer than any command.
     """
     with mock.patch.dict(os.environ, environment):
         settings, faults = app_settings.read()
@@ -231,7 +231,7 @@ def running(
     """Run the API on its production server, workers and Redis over the database, which is migrated first.
 
     `workers` are the queues of each worker process; by default one consumes all of them.
-    No provider but the sandbox and the patterns is asked unless the settings say so.
+    Only the sandbox and pattern providers are queried, unless the settings enable others.
     """
     redis_port, web_port = free_port(), free_port()
     environment = os.environ | {

@@ -1,4 +1,4 @@
-"""Requests written byte by byte, and answers read as they come: what no HTTP client would send."""
+"""Raw requests that no HTTP client would send, and a parser for the responses."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOKEN = b"@token@"
 REVEAL = b"/api/ext/reveal/email"
 PERSON = b'{"subject": {"full_name": "Nobody Here", "company_name": "Nowhere"}}'
 SECONDS = 10
-"""Until a server that says nothing is called hanging."""
+"""The timeout after which a server that does not respond counts as hanging."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """The first answer that is not 1xx, and all that came."""
+    """The first response other than 1xx, and all received bytes."""
 
     status: int
     headers: dict[str, str]
@@ -46,7 +46,7 @@ def get(
 
 
 def post(body: bytes, *headers: bytes, target: bytes = REVEAL, kind: bytes = b"application/json") -> bytes:
-    """Write a POST whose headers say how long the body is."""
+    """Return a POST request with a Content-Length header."""
     return get(target, b"Content-Type: " + kind, *headers, method=b"POST") + body
 
 
@@ -63,9 +63,9 @@ def chunk(body: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
 
 
 def exchange(stack: Stack, raw: bytes, token: str, *, hang_up: bool = True) -> bytes:
-    """Send it all, say that there is no more unless told otherwise, and read until the server closes."""
+    """Send a request and, if `hang_up`, close the sending side; return all that the server sends."""
     with socket.create_connection(("127.0.0.1", port(stack)), timeout=SECONDS) as line:
-        with suppress(ConnectionError):  # the answer may come, and the end, before all is sent
+        with suppress(ConnectionError):  # the server may respond and close before the request is sent
             line.sendall(raw.replace(TOKEN, token.removeprefix("Bearer ").encode()))
             if hang_up:
                 line.shutdown(socket.SHUT_WR)
@@ -89,7 +89,7 @@ def port(stack: Stack) -> int:
 
 
 def memory(stack: Stack) -> int:
-    """Bytes that the API's processes have in memory."""
+    """Return the resident memory of the API's processes, in bytes."""
     address = f"127.0.0.1:{port(stack)}"
     return sum(
         process.memory_info().rss

@@ -1,6 +1,6 @@
-"""Whatever is sent: a documented answer or a clean end, never a 5xx, a page, a hang, a job or a charge."""
+"""Invalid requests get a documented response or are disconnected: no 5xx, HTML, hang, job or charge."""
 
-# ruff: noqa: RUF001 -- letters that look like others are what this is about
+# ruff: noqa: RUF001 -- ambiguous letters are test inputs
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ TEN_MB = 10_000_000
 
 @pytest.fixture(scope="module")
 def workspace(stack: Stack) -> tuple[str, str]:
-    """Whom all bad inputs come from: a workspace's id and a session's token."""
+    """The workspace id and session token with which all invalid requests are sent."""
     return stack.workspace(grant=50)
 
 
 @pytest.fixture
 def token(stack: Stack, workspace: tuple[str, str]) -> Iterator[str]:
-    """The session's token; the test must leave no job, no charge and no fault in the log."""
+    """The session token; the test must not create a job, charge credits or log an error."""
     log = Path(stack.redis_folder / "web.log")
     written_before, before = log.stat().st_size, _jobs_and_balance(stack, workspace[0])
     yield workspace[1]
@@ -53,7 +53,7 @@ def _jobs_and_balance(stack: Stack, workspace_id: str) -> tuple[int, int, int]:
 
 
 def body(value: object) -> bytes:
-    """Write a reveal of nobody with one thing changed."""
+    """Return a reveal request for an unknown person with these fields changed."""
     return json.dumps({**json.loads(PERSON), **value}).encode() if isinstance(value, dict) else b""
 
 

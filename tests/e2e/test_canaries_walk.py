@@ -1,6 +1,7 @@
-"""No secret and nobody's data is anywhere it does not belong, whatever goes wrong.
+"""Secrets and personal data do not leak to logs, queues, metrics, outputs or columns, even after failures.
 
-Real processes at their most talkative, canaries through every endpoint and every failure, and then a search.
+Real processes log at the most verbose level. Canaries are sent through every endpoint and every failure,
+and then all places are searched for them.
 """
 
 from __future__ import annotations
@@ -93,12 +94,12 @@ KEPT = {
     },
     "what a provider said, until the job is over": {"provider_calls.reply"},
 }
-"""The columns where people are kept on purpose, and why; everything else must be free of them."""
+"""The columns that store personal data on purpose, by reason; no other column may contain any."""
 
 
 @dataclass
 class Scene:
-    """All that happened, for the tests to look through."""
+    """The stack after the scenario, and the collected outputs that the tests search."""
 
     stack: Stack
     canaries: Canaries
@@ -113,7 +114,7 @@ class Scene:
 
     @property
     def all(self) -> list[tuple[str, str]]:
-        """Give every canary by name."""
+        """Return all canaries as pairs of name and value."""
         return [*self.canaries.secret.items(), *self.canaries.people.items()]
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
@@ -122,7 +123,7 @@ class Scene:
         return answer
 
     def run(self, name: str, *words: str, given: str = "", **environment: str) -> None:
-        """Run a command as an operator does, and keep what it says."""
+        """Run a command as an operator does, and record its output."""
         done = subprocess.run(
             [sys.executable, *words],
             cwd=ROOT,
@@ -158,7 +159,7 @@ class Scene:
 
 
 def says(canaries: Canaries, request: Request) -> Response:
-    """Be a vendor who knows, then fails loudly, then hangs; and a receiver who fails loudly."""
+    """Respond as a vendor that finds, fails or hangs, or as a webhook receiver that fails."""
     people, secret = canaries.people, canaries.secret
     echo = json.dumps({"you_said": request.get_data(as_text=True), "key": secret["vendor key"], **people})
     body = request.get_data(as_text=True)
@@ -179,7 +180,7 @@ def says(canaries: Canaries, request: Request) -> Response:
 
 
 def redis_server(folder: Path, port: int, password: str) -> subprocess.Popen[bytes]:
-    """Start a server whose password is in a file, as `dev.py up` does."""
+    """Start a Redis server with the password in its configuration file, as `dev.py up` does."""
     file = folder / "redis.conf"
     file.write_text(f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\ndir "{folder}"\n')
     server = subprocess.Popen([str(get_binary_path()), str(file)], stdout=subprocess.DEVNULL)
@@ -252,12 +253,12 @@ def scene(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
         stop.callback(kill, spawn_lost(scene))
         play(scene, own, servers)
         yield scene
-        for worker in stack.workers:  # they wait for a vendor that is in no hurry
+        for worker in stack.workers:  # they still wait for a slow vendor
             os.killpg(worker.pid, signal.SIGKILL)
 
 
 def play(scene: Scene, own: Path, servers: list[subprocess.Popen[bytes]]) -> None:
-    """Let everything happen that can go well or wrong."""
+    """Run the whole scenario: successful requests, refused requests and failures."""
     sign_in(scene)
     go_well(scene)
     slow = threading.Thread(target=lambda: reveal(scene, "slow person"))
@@ -326,7 +327,7 @@ def go_well(scene: Scene) -> None:
 
 
 def go_wrong_at_the_edge(scene: Scene) -> None:
-    """Put a canary wherever one can be put, in requests that are refused."""
+    """Send requests that are refused, with canaries in every field, header and path."""
     secret, people = scene.canaries.secret, scene.canaries.people
     mail, word = people["e-mail"], secret["wrong password"]
     odd = {
@@ -373,7 +374,7 @@ def send_raw(scene: Scene, raw: bytes) -> None:
 
 
 def go_wrong_behind(scene: Scene) -> None:
-    """A vendor that fails with an echo, one that makes no sense, and strangers who look at what there is."""
+    """Make a vendor echo a request in an error and send nonsense; send requests from another workspace."""
     people = scene.canaries.people
     reveal(scene, "broken")
     job = reveal(scene, "odd").body["job"]["id"]
@@ -398,7 +399,7 @@ def go_wrong_behind(scene: Scene) -> None:
 
 
 def operate(scene: Scene) -> None:
-    """Import a list with bad rows; run with a database and a Redis that are away."""
+    """Import a list with invalid rows; run commands without a database and without Redis."""
     people, secret = scene.canaries.people, scene.canaries.secret
     file = scene.stack.redis_folder / "people.csv"
     file.write_text(
@@ -425,7 +426,7 @@ def operate(scene: Scene) -> None:
 
 
 def spawn_lost(scene: Scene) -> subprocess.Popen[bytes]:
-    """Start a worker that finds neither its database nor its Redis."""
+    """Start a worker whose database and Redis are unreachable."""
     secret = scene.canaries.secret
     away = {
         "DATABASE_URL": f"postgresql://keeper:{secret['database password']}@127.0.0.1:{free_port()}/aviary",
@@ -452,7 +453,7 @@ def spawn_lost(scene: Scene) -> subprocess.Popen[bytes]:
 
 
 def lose_a_worker_and_redis(scene: Scene, own: Path, servers: list[subprocess.Popen[bytes]]) -> None:
-    """Kill the worker while a job runs; let another crash over the next; take Redis away for a while."""
+    """Kill the worker during a job, make another worker crash during the next, and stop Redis for a while."""
     stack = scene.stack
     hanging = threading.Thread(target=lambda: reveal(scene, "slow other", wait=1))
     hanging.start()
@@ -502,7 +503,7 @@ def _crash_log(stack: Stack) -> bytes:
 
 
 def pages(scene: Scene) -> list[tuple[str, bytes]]:
-    """Give what Flower shows to whoever may look."""
+    """Return the pages that Flower shows to a signed-in user."""
     login = base64.b64encode(f"keeper:{scene.canaries.secret['flower password']}".encode()).decode()
 
     def fetch(path: str) -> bytes:
@@ -513,7 +514,7 @@ def pages(scene: Scene) -> list[tuple[str, bytes]]:
         except urllib.error.HTTPError as error:
             with error:
                 return bytes(error.read())
-        except ConnectionError:  # it has just lost its own connection to Redis
+        except ConnectionError:  # Flower has just lost its connection to Redis
             return b""
 
     def page(path: str) -> bytes:
@@ -567,7 +568,7 @@ def test_no_log_and_no_output_shows_anybody(scene: Scene) -> None:
     assert leaks(scene.canaries.secret.items(), scene.outputs) == []
     quiet = [
         (name, text) for name, text in scene.outputs if "accounts create" not in name
-    ]  # it repeats its words
+    ]  # it prints its arguments
     assert leaks(scene.all, quiet) == []
 
 
@@ -614,7 +615,7 @@ def test_no_secret_is_in_the_database_and_people_only_where_they_are_kept(scene:
 
 
 def test_a_leak_is_found(scene: Scene) -> None:
-    """The search can fail: put a canary where one must not be, and take it away again."""
+    """Check that the search detects a leak: write a canary to a log, search, and delete it again."""
     leak = scene.stack.redis_folder / "leak.log"
     leak.write_text(
         f"event=oops about={scene.canaries.people['e-mail']} token={scene.canaries.secret['password']}"

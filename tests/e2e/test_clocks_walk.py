@@ -1,7 +1,7 @@
-"""Processes whose clocks are wrong, or jump while they run: no job notices.
+"""Wrong or jumping clocks of processes do not affect jobs.
 
-The clock is shifted as Python reads it, in the API's processes or in the worker. Only the database's counts;
-SQLite's is the machine's own, from which Python's shifted clock differs just the same.
+The clock that Python reads is shifted in the API's processes or in the worker. The database's clock counts;
+SQLite uses the machine's clock, from which the shifted clock differs too.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FRESH = Freshness(timedelta(0), timedelta(0))
 
 @dataclass(frozen=True)
 class Clocks:
-    """The processes, and by how much their clocks are ahead."""
+    """The processes, and files that set by how many seconds their clocks are ahead."""
 
     stack: Stack
     folder: Path
@@ -46,7 +46,7 @@ class Clocks:
         (self.folder / f"{process}.new").rename(self.folder / process)
 
     def reveal(self, count: int) -> tuple[list[Answer], list[Job]]:
-        """Reveal so many stored contacts, one after the other; give the answers and the jobs."""
+        """Reveal `count` stored contacts one after the other; return the responses and the jobs."""
         _workspace, token = self.stack.workspace()
         answers = [
             self.stack.call(
@@ -61,7 +61,7 @@ class Clocks:
             return answers, list(session.scalars(made))
 
     def open_jobs(self, count: int, *, due_in: timedelta) -> list[str]:
-        """Ask so many questions of which no worker is sent a message; give the jobs' ids."""
+        """Submit `count` jobs without publishing messages; return the jobs' ids."""
         workspace_id, _token = self.stack.workspace()
         ids, now = [], database_clock.now()
         with self.stack.database.transaction() as session:
@@ -81,14 +81,14 @@ class Clocks:
             return set(session.scalars(select(Job.status).where(Job.id.in_(job_ids))))
 
     def refused(self) -> float:
-        """Return how many messages the worker has refused as not due."""
+        """Return how many messages the worker has refused because the job was not due."""
         text = self.stack.call("GET", "/metrics").body.decode()
         return float(
             re.findall(r'^ext_messages_refused_total\{.*reason="not_due"\} (.*)$', text, re.MULTILINE)[0]
         )
 
     def until_swept(self) -> None:
-        """Wait until the sweeper has found a job whose message was lost."""
+        """Wait until the sweeper has republished a job whose message was lost."""
         lost = self.open_jobs(1, due_in=timedelta(minutes=-1))
         until(lambda: self.statuses(lost) == {"succeeded"})
 
@@ -114,7 +114,7 @@ def _started(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterat
 
 @pytest.fixture
 def clocks(_started: Clocks) -> Clocks:
-    """The processes with right clocks."""
+    """The processes with correct clocks."""
     for process in PROCESSES:
         _started.set(process, 0)
     return _started
@@ -165,7 +165,7 @@ def test_after_all_processes_were_stopped_for_a_while_reveals_are_done_by_their_
 
     for _ in range(3):
         with _stopped(groups):
-            clocks.stack.contacts(20)  # takes a while
+            clocks.stack.contacts(20)  # takes some time
         _answers, jobs = clocks.reveal(2)
 
         assert {(job.status, job.publishes) for job in jobs} == {("succeeded", 0)}
@@ -187,7 +187,7 @@ def test_jobs_are_listed_in_the_order_in_which_they_were_asked_while_the_clock_j
         cursor = page["next_cursor"] and f"&cursor={page['next_cursor']}"
 
     assert listed == asked[::-1]
-    assert sorted(asked) != asked  # the ids follow the clock of the API
+    assert sorted(asked) != asked  # ids are generated from the API's clock
 
 
 @pytest.mark.parametrize(("process", "seconds"), [("worker", -HOUR), ("web", HOUR)])

@@ -1,4 +1,4 @@
-"""What the contract promises of every endpoint, asked of real processes."""
+"""The documented behaviour of every endpoint, checked on real processes."""
 
 from __future__ import annotations
 
@@ -490,7 +490,7 @@ def test_the_docs_page_needs_no_internet(stack: Stack) -> None:
 
 
 def _engineer(stack: Stack, slug: str) -> str:
-    """Store somebody with a valid address and number, at a company of their own."""
+    """Store a contact with a valid address and phone number, at a separate company."""
     now = clock.now()
     source = Source("walk", SourceKind.IMPORT, now)
     found = FoundContact(

@@ -1,4 +1,4 @@
-"""The API's end: SIGTERM while callers wait for jobs and others look up."""
+"""Shutdown of the API: SIGTERM while some callers wait for jobs and others send lookups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOOKING = 4
 
 @dataclass
 class Caller:
-    """One request on a connection of its own, and what came of it."""
+    """A request on its own connection, and its outcome."""
 
     connected_at: float
     status: int = 0
@@ -32,7 +32,7 @@ class Caller:
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[Stack]:
-    """A stack whose jobs nobody does."""
+    """A stack without workers."""
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(tmp_path, "deploy"))
         stack = stop.enter_context(running(tmp_path, url))

@@ -1,4 +1,4 @@
-"""One workspace's slow reveals beside another's clicks, with a worker process for each queue of a click."""
+"""Fairness between workspaces: the slow reveals of one do not delay the requests of another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MANY = 3 * THREADS
 
 
 class Gate:
-    """A vendor that keeps its callers waiting until it lets them through; it notes their order."""
+    """A vendor that delays each response until it is permitted, and records the order of the requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -51,7 +51,7 @@ def vendors() -> Iterator[Vendors]:
 
 @pytest.fixture(scope="module")
 def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """A stack of its own, whose only provider is the vendor here."""
+    """A separate stack whose only provider is the fake vendor, with worker processes for different queues."""
     folder = tmp_path_factory.mktemp("fairness")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"fairness_{worker_id}"))
@@ -62,7 +62,7 @@ def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id:
 
 @pytest.fixture
 def gate(stack: Stack, vendors: Vendors) -> Iterator[Gate]:
-    """Let the vendor keep its callers waiting; after the test everything that is open ends."""
+    """The vendor with delayed responses; after the test all open jobs are finished."""
     gate = Gate()
     vendors.start_anew()
     vendors.says["hunter"] = gate.answer
@@ -86,7 +86,7 @@ def open_jobs(stack: Stack, workspace_id: str | None = None) -> int:
 
 
 def flood(stack: Stack, gate: Gate, tag: str) -> tuple[str, str]:
-    """Let a workspace ask for many whom only the vendor may know, until it hangs in every thread."""
+    """Request many reveals until every worker thread waits for the vendor; return workspace and token."""
     workspace_id, token = stack.workspace()
     for number in range(MANY):
         assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
@@ -104,7 +104,7 @@ def test_a_click_on_a_known_person_does_not_wait_for_slow_reveals_of_another_wor
     click = stack.call("POST", REVEAL, {"subject": {"contact_id": contact_id}}, Authorization=token)
 
     assert (click.status, click.body["job"]["outcome"]) == (200, "found")
-    assert open_jobs(stack, heavy) == MANY  # not one of them was waited for
+    assert open_jobs(stack, heavy) == MANY  # none of them delayed the request
 
 
 def test_a_slow_reveal_is_asked_for_as_soon_as_a_thread_of_another_workspace_is_free(
@@ -148,7 +148,7 @@ def statuses(stack: Stack, workspace_id: str) -> dict[tuple[str, str | None], in
 
 
 def closed_and_spent(stack: Stack, workspace_id: str) -> tuple[int, int]:
-    """Read how many jobs the ledger closed, and how many credits they cost."""
+    """Return how many jobs the ledger closed, and how many credits they cost."""
     query = select(func.count(), func.sum(LedgerEntry.spent)).where(
         LedgerEntry.workspace_id == workspace_id, LedgerEntry.kind.in_(("settle", "release"))
     )

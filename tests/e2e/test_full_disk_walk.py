@@ -1,4 +1,4 @@
-"""The whole service with a full disk under its logs: every write of a line fails."""
+"""The service with a full disk: every write to a log fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits over two processes: with Redis, without it, with one that hangs, and with it again."""
+"""Rate limits across two processes: with Redis, without it, while it hangs, and after it has recovered."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ALONE = MOST // 4
 
 @pytest.fixture(scope="module")
 def limited(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """Two web processes with small limits."""
+    """A stack with two web processes and low limits."""
     folder = tmp_path_factory.mktemp("limits")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"limits_{worker_id}"))
@@ -44,7 +44,7 @@ def limited(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterato
 
 @pytest.fixture(scope="module")
 def watcher(limited: Stack) -> str:
-    """A session whose requests only tell how they were counted."""
+    """A session whose requests are used only to read the rate limit headers."""
     return limited.workspace()[1]
 
 
@@ -57,7 +57,7 @@ def _nothing_counted(limited: Stack, watcher: str) -> None:
 
 @pytest.fixture
 def token(limited: Stack) -> str:
-    """A session of its own, whose requests nobody has counted yet."""
+    """A new session, for which no requests have been counted."""
     return limited.workspace()[1]
 
 
@@ -116,7 +116,7 @@ def ways(stack: Stack) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]
 
 
 def together(stack: Stack, token: str) -> str | None:
-    """Give the policy that both processes tell, once they count together again."""
+    """Return the policy that both processes report, or None while they still count separately."""
     told = {quota(answer) for answer in at_once(lambda: lookup(stack, token), 16)}
     return told.pop() if len(told) == 1 and f"q={ALONE}" not in str(told) else None
 
@@ -164,12 +164,12 @@ def test_keys_in_redis_name_nobody(limited: Stack, token: str) -> None:
 
 @pytest.fixture
 def name() -> str:
-    """Somebody at whom nobody has guessed yet."""
+    """A user name for which no password has been guessed yet."""
     return secrets.token_hex(8)
 
 
 def guess_token(stack: Stack, number: int, _name: str = "") -> Answer:
-    token = new_token(TokenKind.SESSION)  # as nobody has it
+    token = new_token(TokenKind.SESSION)  # well-formed but unknown
     elsewhere = f"203.0.113.{number}"
     return stack.call("GET", "/api/ext/session", Authorization=f"Bearer {token}", X_Forwarded_For=elsewhere)
 

@@ -1,4 +1,4 @@
-"""Finding out through real processes, with vendors played by a server on loopback."""
+"""Provider lookups through real processes, with vendors simulated by a server on loopback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def vendors() -> Iterator[Vendors]:
 
 @pytest.fixture(scope="module")
 def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
-    """A stack of its own, whose providers are the vendors here."""
+    """A separate stack whose providers are the simulated vendors."""
     folder = tmp_path_factory.mktemp("vendors")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"vendors_{worker_id}"))
@@ -52,7 +52,7 @@ def _as_new(vendors: Vendors) -> None:
 
 
 def knows_the_pattern(stack: Stack, domain: str) -> None:
-    """Store people whose addresses show how the company writes them."""
+    """Store contacts whose addresses show the company's pattern."""
     now = clock.now()
     source = Source("walk", SourceKind.IMPORT, now)
     with stack.database.transaction() as session:

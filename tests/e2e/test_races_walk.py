@@ -1,6 +1,6 @@
-"""Races over HTTP: many callers at once against the production server and a real worker.
+"""Races over HTTP: many concurrent callers against the production server and a real worker.
 
-RACE_ROUNDS repeats each race so many times; one round is for every test run.
+RACE_ROUNDS sets how often each race is repeated; the default is one round.
 """
 
 from __future__ import annotations

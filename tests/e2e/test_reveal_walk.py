@@ -1,4 +1,4 @@
-"""Reveals over real processes: the money, the waiting, and what happens when Redis is away."""
+"""Reveals through real processes: charges, waiting, and behaviour without Redis."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_what_is_not_found_suppressed_or_failed_is_not_charged(stack: Stack) -> 
 def test_a_caller_that_does_not_wait_polls_its_job(stack: Stack) -> None:
     _workspace, token = stack.workspace()
     body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
-    body["types"] = ["personal"]  # no other walk asks for it, so it is not stored yet
+    body["types"] = ["personal"]  # no other test requests it, so it is not stored yet
 
     accepted = stack.call("POST", "/api/ext/reveal/email", body, Authorization=token, Prefer="respond-async")
     early = stack.call("GET", accepted.headers["Location"], Authorization=token)
@@ -116,7 +116,7 @@ def test_a_reveal_sent_while_redis_is_down_is_taken_in_at_once_and_done_when_it_
     done = until(lambda: _is_over(stack.call("GET", accepted.headers["Location"], Authorization=token)), 30)
 
     assert accepted.status == 202
-    assert taken_in < 5  # it must not hang; `dev.py chaos` measures the time (R5)
+    assert taken_in < 5  # must not hang; `dev.py chaos` measures the time (R5)
     assert done.body["job"]["outcome"] == "found"
 
 
@@ -144,7 +144,7 @@ def test_a_login_is_answered_while_two_hundred_callers_wait(stack: Stack) -> Non
     assert {answer.body["job"]["outcome"] for answer in answers} == {"found"}
     with redis_client.Redis(port=stack.redis_port) as client:
         subscribers = client.pubsub_numsub("jobs.over")[0][1]
-    assert subscribers == PROCESSES  # one each, not one per caller
+    assert subscribers == PROCESSES  # one per process, not one per caller
 
 
 def test_every_balance_is_the_sum_of_its_ledger(stack: Stack) -> None:

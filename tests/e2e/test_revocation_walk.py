@@ -1,4 +1,4 @@
-"""What is revoked is refused by every process from the moment that the revoking call is answered."""
+"""Every process refuses a revoked token or key as soon as the revoking call has been answered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Revoke = Callable[[], int]
 
 @dataclass
 class Poll:
-    """One connection to one process, asked every 50 ms with one token: when, and what was answered."""
+    """Polls one process every 50 ms with a token; records the time and status of each response."""
 
     connection: http.client.HTTPConnection
     authorization: str
@@ -41,7 +41,7 @@ class Poll:
 
 @pytest.fixture(scope="module")
 def connections(stack: Stack) -> Iterator[list[http.client.HTTPConnection]]:
-    """One kept connection to each of the processes."""
+    """One persistent connection to each of the processes."""
     with ExitStack() as stop:
         found: dict[int, http.client.HTTPConnection] = {}
 
@@ -159,7 +159,7 @@ def test_a_request_that_waits_is_not_answered_to_a_session_that_ended_meanwhile_
 
 
 def _process_behind(connection: http.client.HTTPConnection) -> int:
-    """Give the id of the server's process that took the connection."""
+    """Return the id of the server process that accepted the connection."""
     port = connection.sock.getsockname()[1]
     for process in psutil.Process().children(recursive=True):
         if any(one.raddr and one.raddr.port == port for one in process.net_connections("tcp")):
@@ -184,7 +184,7 @@ def _email(stack: Stack, session: str) -> str:
 
 
 def _command(stack: Stack, word: str, session: str) -> Revoke:
-    """Return a call of the operator's command that returns 204, as the endpoints do."""
+    """Return a function that runs the operator's command and returns 204, as the endpoints do."""
     email = _email(stack, session)
 
     def run() -> int:

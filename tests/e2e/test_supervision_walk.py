@@ -15,12 +15,12 @@ from app.core.jobs import jobs
 from app.domain.kinds import Status
 
 SECONDS = 40.0
-"""Within which the next job must be done, whatever happened: a hang guard. Measured: 2, and 17 for a hang."""
+"""The limit for the next job after any fault; it only detects hangs. Measured: 2 s, and 17 s after a hang."""
 
 
 @pytest.fixture(scope="module")
 def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
-    """One worker, soon suspected, and started again when it ends."""
+    """One supervised worker with a low limit for stalls; it is restarted when it ends."""
     with crew(tmp_path_factory.mktemp("lone"), "one", WATCHED_LOOKS="4") as made:
         yield made
 

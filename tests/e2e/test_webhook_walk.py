@@ -1,4 +1,4 @@
-"""Webhooks over real processes: a receiver in the operator's own network, and a worker that is killed."""
+"""Webhooks through real processes: a receiver in the operator's own network, and a worker that is killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ITEMS = [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found
 
 @dataclass
 class Receiver:
-    """A customer's server: it keeps what it is sent, and answers when it may."""
+    """A customer's server: it records the requests, and responds when permitted."""
 
     url: str
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
@@ -43,12 +43,12 @@ def receiver() -> Iterator[Receiver]:
 
 
 def command(stack: Stack, *words: str) -> Any:
-    """Run an operator's command and return its answer."""
+    """Run an operator's command and return its JSON output."""
     return json.loads(operate(stack.environment, *words, "--json"))
 
 
 def enrich(stack: Stack, receiver: Receiver) -> tuple[str, str]:
-    """Ask for an enrichment that tells the receiver; give the workspace and the job."""
+    """Request an enrichment with the receiver as webhook; return the workspace's id and the job."""
     workspace, token = stack.workspace(grant=5)
     answer = stack.call(
         "POST",

@@ -1,4 +1,4 @@
-"""Vendors played by a server on loopback: Hunter, Prospeo and Dropcontact, by their wire formats."""
+"""Vendors simulated by a server on loopback: Hunter, Prospeo and Dropcontact, in their wire formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Says = Callable[[Request], tuple[int, Any]]
 
 @dataclass
 class Vendors:
-    """Several vendors on one server; each says what the walk tells it to, and counts how often."""
+    """Several vendors on one server; each responds as the test sets it, and its requests are recorded."""
 
     server: HTTPServer
     says: dict[str, Says] = field(default_factory=dict)
@@ -42,7 +42,7 @@ class Vendors:
         return sum(asked == name for asked, _path in self.asked)
 
     def settings(self) -> dict[str, str]:
-        """Give the settings with which the service asks them."""
+        """Return the settings with which the service queries the vendors."""
         return {
             "HUNTER_API_KEY": KEY,
             "HUNTER_BASE_URL": self.url("hunter"),
@@ -53,7 +53,7 @@ class Vendors:
         }
 
     def start_anew(self) -> None:
-        """Forget who was asked; nobody knows anything."""
+        """Clear the recorded requests, and make all vendors return no match."""
         self.asked.clear()
         self.says = {
             "hunter": lambda _request: (200, {"data": {"email": None, "score": None}, "meta": {}}),
@@ -64,7 +64,7 @@ class Vendors:
 
 @contextmanager
 def vendors_on_loopback() -> Iterator[Vendors]:
-    """Run the vendors' server."""
+    """Run the server of the vendors."""
     with HTTPServer(host="127.0.0.1", threaded=True) as server:
         vendors = Vendors(server)
         vendors.start_anew()
@@ -74,7 +74,7 @@ def vendors_on_loopback() -> Iterator[Vendors]:
 
 
 def prospeo_knows(email: str) -> Says:
-    """Let Prospeo know the address of whoever it is asked about, whom it names as it is asked."""
+    """Return a Prospeo handler that finds this address for every person, under the requested name."""
 
     def say(request: Request) -> tuple[int, Any]:
         asked = request.get_json()["data"]

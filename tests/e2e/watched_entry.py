@@ -1,4 +1,4 @@
-"""The workers' entrance with a slow provider who knows everybody, and a consumer that can be made to hang."""
+"""Entry point of workers with a slow provider that finds everyone and a consumer that can be made to hang."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ supervision.STALLED_SAMPLES = int(os.environ.get("WATCHED_LOOKS", supervision.ST
 
 
 def _ask(_provider: Sandbox, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
-    """Write down who was asked about, and find an address, slowly."""
+    """Record the requested person, and return an address after a delay."""
     with (FOLDER / "asked").open("a") as file:
         file.write(f"{os.getpid()} {ask.field} {ask.subject.full_name}\n")
     time.sleep(min(SECONDS, seconds))
@@ -45,7 +45,7 @@ Sandbox.ask = _ask  # type: ignore[method-assign]
 
 @worker_ready.connect
 def _may_hang(sender: Any, **_signal: Any) -> None:
-    """Let the consumer's thread hang for ever as soon as the file `hang` is there."""
+    """Make the consumer's thread hang permanently once the file `hang` exists."""
     sender.timer.call_repeatedly(0.1, _hang_if_told)
 
 

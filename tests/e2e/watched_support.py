@@ -1,4 +1,4 @@
-"""A worker under the supervisor that `dev.py up` uses, over a database and a Redis of its own."""
+"""Workers under the supervisor that `dev.py up` uses, with their own database and Redis."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUEUES = "interactive,providers,enrichment,upkeep"
 
 @dataclass
 class Crew:
-    """Workers that are started again when they end, and who asks them."""
+    """Supervised workers, which are restarted when they end, and the means to submit jobs to them."""
 
     database: Database
     folder: Path
@@ -72,7 +72,7 @@ class Crew:
 
     @property
     def pid(self) -> int:
-        """Give the process of the first worker."""
+        """Return the process id of the first worker; 0 if it does not run."""
         process = self.supervisor.children[0].process
         return process.pid if process else 0
 
@@ -84,12 +84,12 @@ class Crew:
         return (self.folder / f"{name}.log").read_text()
 
     def asked(self) -> list[str]:
-        """Give the lines of what the provider was asked."""
+        """Return the provider's recorded requests, one line each."""
         path = self.folder / "asked"
         return path.read_text().splitlines() if path.exists() else []
 
     def ask(self, kind: Kind = Kind.COMPANY_BY_HASH, *, send: bool = True, **changes: Any) -> str:
-        """Ask a question, as the API does; give the job's id."""
+        """Submit a job as the API does; return its id."""
         request = {"kind": "website", "hashes": [token_hex(32)]}
         values = {"kind": kind, "price": 0, "request": request, "identity": {"about": token_hex(8)}}
         now = database_clock.now()
@@ -101,7 +101,7 @@ class Crew:
         return job.id
 
     def enrichment(self, count: int) -> str:
-        """Ask for the e-mails of so many people."""
+        """Submit an enrichment of the e-mails of `count` people; return the job's id."""
         people = [f"Ann{token_hex(3)} Bee{number:02}" for number in range(count)]
         return self.ask(
             Kind.ENRICHMENT_REQUEST,
@@ -113,17 +113,17 @@ class Crew:
         )
 
     def reveal(self, name: str) -> str:
-        """Ask for somebody's e-mail."""
+        """Submit a reveal of a person's e-mail; return the job's id."""
         subject = {"full_name": name, "company_domain": "acme.example"}
         request = {"subject": subject, "types": ["work"], "min_status": "valid"}
         return self.ask(Kind.REVEAL_EMAIL, price=1, request=request)
 
     def asked_about(self) -> list[tuple[str, str]]:
-        """Give which process asked about whom."""
+        """Return the process id and the request of each recorded line."""
         return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in self.asked()]
 
     def worker_of(self, pid: int) -> subprocess.Popen[bytes]:
-        """Give the worker that this process is, or is a child of."""
+        """Return the worker that this process is, or whose child it is."""
         family = {pid, psutil.Process(pid).ppid()}
         return next(
             child.process
@@ -140,13 +140,13 @@ class Crew:
             return session.get_one(Job, job_id)
 
     def seconds_until_done(self, job_id: str, limit: float) -> float:
-        """Wait until the job is over; give how long that took."""
+        """Wait until the job is finished; return how long that took."""
         began = time.monotonic()
         until(lambda: self.job(job_id).finished_at, limit)
         return time.monotonic() - began
 
     def states(self) -> dict[str, str]:
-        """Give what the workers that live say of themselves."""
+        """Return the reported state of each known worker, by name."""
         with self.database.reading() as session:
             now = database_clock.value(session)
             return {
@@ -168,7 +168,7 @@ class Crew:
 
 @contextmanager
 def crew(folder: Path, *names: str, pool: str = "threads", **settings: str) -> Iterator[Crew]:
-    """Run workers of these names, all alike, until the block is over."""
+    """Run workers with these names and the same settings until the block ends."""
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"watched_{token_hex(4)}"))
         environment = _environment(folder, url, settings)
