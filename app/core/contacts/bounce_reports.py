@@ -1,4 +1,4 @@
-"""Reports: what a workspace said became of an address, and whether that was confirmed since."""
+"""The table of feedback on addresses, and the state of reported bounces."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.infra.db import Base
 
 BOUNCED = "bounced"
 TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
-"""Statuses that a bounce turns into `risky`; the others are no better."""
+"""Statuses that a bounce lowers to `risky`; the others are no better than `risky`."""
 
 
 class FeedbackKind(StrEnum):
-    """What can be said of an address: a hard bounce, somebody else's mailbox, or that it answered."""
+    """The feedback on an address: hard bounce, mailbox of another person, or confirmed valid."""
 
     BOUNCE = "bounce"
     WRONG_PERSON = "wrong_person"
@@ -30,12 +30,12 @@ class FeedbackKind(StrEnum):
 
 
 class Feedback(Base):
-    """What a workspace said of one address, once for each kind.
+    """A workspace's feedback on an address, at most one of each kind.
 
-    `providers` are those that gave the address by then, `country` is the ISO country where the person likely
-    is, `refunded` the credits that were given back for this. A bounce is open until it is confirmed, by a
-    verification or by the report of another workspace, or refuted, by a verification. While it is open, only
-    the workspace that reported it sees the address as risky.
+    `providers` are the address's providers at that time, `country` is the likely ISO country of the person,
+    `refunded` the credits refunded for this feedback. A bounce is open until it is confirmed, by a
+    verification or by a report of another workspace, or refuted by a verification. While it is open, only the
+    reporting workspace sees the address as risky.
     """
 
     __tablename__ = "feedback"
@@ -66,11 +66,11 @@ IS_OPEN = and_(
     Feedback.confirmed_at.is_(None),
     Feedback.refuted_at.is_(None),
 )
-"""Holds for a bounce that is neither confirmed nor refuted."""
+"""The condition for a bounce that is neither confirmed nor refuted."""
 
 
 def open_bounces(session: Session, email_id: str) -> Sequence[Feedback]:
-    """Return the open reports that this address bounced, by whatever workspace."""
+    """Return the open bounce reports on this address, of all workspaces."""
     query = select(Feedback).where(Feedback.email_id == email_id, IS_OPEN).order_by(Feedback.id)
     return session.scalars(query, execution_options={"populate_existing": True}).all()
 
@@ -91,10 +91,10 @@ def any_bounced(session: Session, workspace_id: str, addresses: Collection[str],
 
 
 def reasons_with_bounce(reasons: Sequence[str]) -> list[str]:
-    """Return the status reasons with `bounced` among them."""
+    """Return the status reasons including `bounced`."""
     return [*reasons] if BOUNCED in reasons else [*reasons, BOUNCED]
 
 
 def status_after_bounce(status: str) -> str:
-    """Return the status of an address once it is said to have bounced: at best risky."""
+    """Return the status of an address after a reported bounce: risky at best."""
     return EmailStatus.RISKY.value if status in TRUSTED else status

@@ -1,4 +1,4 @@
-"""Taking in what is found: one writer at a time decides who is who, and lists of any length go in slices."""
+"""The lock for entity resolution, and bulk statements in batches."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ from app.infra.db import Base
 
 BATCH_SIZE = 500
 
-_LOCK = 7_461_001  # any number that no other advisory lock of this database has
+_LOCK = 7_461_001  # arbitrary, unique among the advisory locks of this database
 Item = TypeVar("Item")
 
 
 def lock_resolution(session: Session) -> None:
-    """Wait until no other transaction decides who is who; SQLite has one writer anyway."""
+    """Acquire the lock for entity resolution until the transaction ends; SQLite has one writer anyway."""
     if session.get_bind().dialect.name == "postgresql":
         session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
 def batched(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
-    """Cut a list into slices that fit one IN."""
+    """Split the items into batches that fit into one IN clause."""
     listed = list(items)
     for start in range(0, len(listed), BATCH_SIZE):
         yield listed[start : start + BATCH_SIZE]
 
 
 def new_ids(prefix: Prefix, count: int) -> Iterator[str]:
-    """Make ids that sort in the order in which they are taken, also within one millisecond."""
+    """Return ids in ascending order, also within one millisecond."""
     return iter(sorted(new_id(prefix) for _ in range(count)))
 
 
 def rows_in(
     session: Session, query: Select[*tuple[Any, ...]], column: ColumnElement[Any], values: Iterable[Any]
 ) -> Iterator[Row[*tuple[Any, ...]]]:
-    """Run the query for those rows whose column has one of the values, in slices."""
+    """Run the query for rows whose column has one of the values, in batches."""
     for part in batched({value for value in values if value is not None}):
         yield from session.execute(query.where(column.in_(part))).all()
 
 
 def as_dict(row: Row[*tuple[Any, ...]]) -> dict[str, Any]:
-    """Give a row of a table as something that can be changed and written back."""
+    """Convert a row of a table to a mutable dict."""
     return dict(zip(row._fields, row, strict=True))
 
 
 def insert_all(session: Session, table: type[Base], rows: Sequence[dict[str, Any]]) -> None:
-    """Add rows in one statement, past the ORM."""
+    """Insert rows with one statement, bypassing the ORM."""
     if rows:
         session.execute(table.__table__.insert(), rows)  # type: ignore[attr-defined]
 
@@ -57,7 +57,7 @@ def insert_all(session: Session, table: type[Base], rows: Sequence[dict[str, Any
 def update_all(
     session: Session, table: type[Base], rows: Sequence[dict[str, Any]], columns: Sequence[str]
 ) -> None:
-    """Write these columns of rows that are there already, by id, in one statement, past the ORM."""
+    """Update these columns of existing rows by id with one statement, bypassing the ORM."""
     if rows:
         target = table.__table__
         statement = update(target).where(target.c.id == bindparam("_id"))  # type: ignore[arg-type]

@@ -1,7 +1,7 @@
-"""Companies the deployment knows of, shared by all workspaces.
+"""Stored companies, shared by all workspaces.
 
-Two words are about one company if they have the same domain; else the same LinkedIn page; else the same
-name, legal form and accents aside, if neither domain nor page says otherwise. A domain or page, once known,
+Two records are the same company if they share a domain; failing that, a LinkedIn page; failing that, the
+name, ignoring legal form and accents, if neither domain nor page conflicts. A domain or page, once stored,
 never changes.
 """
 
@@ -22,10 +22,10 @@ from app.infra.db import Base
 
 
 class Company(Base):
-    """A company; `domain` and `linkedin_url` are normal forms, the hashes their 32-byte SHA-256.
+    """A company; `domain` and `linkedin_url` are normalised, the hashes are their 32-byte SHA-256.
 
-    `provenance` says where each field's value came from: `{field: {"source": …, "at": RFC 3339}}`,
-    under `*` for those that have no entry of their own.
+    `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
+    fields without their own entry.
     """
 
     __tablename__ = "companies"
@@ -48,18 +48,18 @@ class Company(Base):
 
 
 def get(session: Session, company_id: str) -> Company | None:
-    """Give a company by its id."""
+    """Return the company with this id, or None."""
     return session.get(Company, company_id)
 
 
 def find(session: Session, found: FoundCompany) -> Company | None:
-    """Give the stored company that the words are about; None if there is none."""
+    """Return the stored company that the record matches, or None."""
     row = CompanyResolver(session, Company.__table__, [found]).find(found)
     return None if row is None else session.get_one(Company, row["id"])
 
 
 def upsert(session: Session, found: FoundCompany, *, now: datetime) -> Company:
-    """Add the company, or merge what is new into the one that is known."""
+    """Insert the company or merge it into the stored one, and return it."""
     session.flush()
     [(company_id, _)] = upsert_many(session, [found], now=now)
     return session.get_one(Company, company_id, populate_existing=True)
@@ -68,9 +68,10 @@ def upsert(session: Session, found: FoundCompany, *, now: datetime) -> Company:
 def upsert_many(
     session: Session, founds: Sequence[FoundCompany], *, now: datetime, rename: bool = True
 ) -> list[tuple[str, Change | None]]:
-    """Add or merge many; give for each the company's id and what changed, None for a new one.
+    """Insert or merge many; return for each record the company's id and the change, None for a new company.
 
-    `rename=False` lets a name only fill a gap: what a person's row calls a company is no news about it.
+    With `rename=False` a name only fills an empty one: a contact's record is no authority on its employer's
+    name.
     """
     lock_resolution(session)
     shelf = CompanyResolver(session, Company.__table__, founds)

@@ -1,7 +1,7 @@
-"""Which company is which: those that a batch of words may be about, and the ones it makes and changes.
+"""Resolves a batch of incoming records to existing or new companies.
 
-The rule is in `companies`. Of several companies of one name the oldest is meant, so that a list means
-the same ones however often it is read.
+The rules are in `companies`. Of several companies with the same name the oldest wins, so that importing the
+same list again yields the same companies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UPDATED_COLUMNS = (
 
 
 class CompanyResolver:
-    """The companies that a batch may be about, by what names them, and those it adds and changes."""
+    """An index of company rows by their identifiers; the caller writes the rows in `new` and `changed`."""
 
     def __init__(self, session: Session, table: FromClause, founds: Sequence[FoundCompany]) -> None:
         self._keys = {found.name: company_key(found.name) for found in founds if found.name}
@@ -51,16 +51,16 @@ class CompanyResolver:
 
     @property
     def new(self) -> list[dict[str, Any]]:
-        """Give the rows to add."""
+        """Return the rows to insert."""
         return list(self._new.values())
 
     @property
     def changed(self) -> list[dict[str, Any]]:
-        """Give the rows to write again."""
+        """Return the existing rows to update."""
         return list(self._changed.values())
 
     def find(self, found: FoundCompany) -> dict[str, Any] | None:
-        """Give the row that the words are about."""
+        """Return the row that the record matches, or None."""
         row = self._by_domain.get(found.domain) if found.domain else None
         if row is None and found.linkedin_url:
             row = self._by_page.get(found.linkedin_url)
@@ -70,7 +70,7 @@ class CompanyResolver:
         return row
 
     def add(self, found: FoundCompany, now: datetime) -> str:
-        """Make a row for a new company and give its id."""
+        """Add a row for a new company and return its id."""
         row: dict[str, Any] = {name: getattr(found, name) for name in _MERGED}
         row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
         row |= {
@@ -85,7 +85,7 @@ class CompanyResolver:
         return str(row["id"])
 
     def merge(self, row: dict[str, Any], found: FoundCompany, now: datetime, *, rename: bool) -> Change:
-        """Take over what is new."""
+        """Merge the record into the row and return the change."""
         change = Change.CHANGED if self._fill(row, found) else Change.NONE
         values = {name: getattr(found, name) for name in _MERGED}
         units: tuple[tuple[str, ...], ...] = _UNITS
@@ -103,7 +103,7 @@ class CompanyResolver:
         return change
 
     def _fill(self, row: dict[str, Any], found: FoundCompany) -> bool:
-        """Fill in the name, domain and page where there is none, unless another company has them."""
+        """Fill an empty name, domain and page (unless another company has it); return whether any changed."""
         before = (row["name"], row["domain"], row["linkedin_url"])
         if row["name"] is None and found.name:
             row |= {"name": found.name, "name_key": self._keys[found.name]}
@@ -123,7 +123,7 @@ class CompanyResolver:
 
 
 def _may_be(row: dict[str, Any], found: FoundCompany) -> bool:
-    """Tell whether nothing but the name speaks against this being the company."""
+    """Return whether neither domain nor page of the row conflicts with the record."""
     return all(
         not (row[name] and said) or row[name] == said
         for name, said in (("domain", found.domain), ("linkedin_url", found.linkedin_url))

@@ -1,6 +1,6 @@
-"""Contacts as their e-mails and phones see them: a name, and when something about them last changed.
+"""Row locks and change times of contacts, for the modules of e-mails and phones.
 
-Contacts know their e-mails and phones, not the other way round; this is the little that these need to know.
+Those modules cannot import `contacts`, which imports them, so the table is declared partially here.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _CONTACTS = table(
 
 
 def lock_contact(session: Session, contact_id: str) -> PersonName | None:
-    """Give the contact's name and let nobody else write its e-mails and phones meanwhile.
+    """Lock the contact against concurrent changes of its e-mails and phones, and return its name.
 
-    Who only adds a row that names the contact, such as a reveal, need not wait.
+    Inserting a row with a foreign key to the contact, such as a reveal, is not blocked.
 
     Raises:
         ContactNotFound: there is no such contact.
@@ -43,6 +43,6 @@ def lock_contact(session: Session, contact_id: str) -> PersonName | None:
 
 
 def touch(session: Session, contact_ids: Collection[str], now: datetime) -> None:
-    """Say that something visible about the contacts changed."""
+    """Set the time of the last visible change of the contacts."""
     for part in batched(contact_ids):
         session.execute(update(_CONTACTS).where(_CONTACTS.c.id.in_(part)).values(updated_at=now))

@@ -1,4 +1,4 @@
-"""E-mails and phones alike: what was found is added to what its contact has, or merged into it."""
+"""Inserts or merges e-mails and phones of contacts, which share one implementation."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from app.infra.db import Base
 
 
 class ContactPoint(Protocol):
-    """Something found for a contact."""
+    """An e-mail or phone found for a contact."""
 
     @property
     def contact_id(self) -> str:
-        """Whose it is."""
+        """The contact's id."""
 
     @property
     def value(self) -> str:
-        """What it is, in normal form: one contact has it once."""
+        """The normalised value, unique per contact."""
 
 
 Item = TypeVar("Item", bound=ContactPoint)
@@ -33,10 +33,10 @@ Item = TypeVar("Item", bound=ContactPoint)
 
 @dataclass(frozen=True, slots=True)
 class ContactPointSpec(Generic[Item]):
-    """How a table keeps its values.
+    """The table of one kind of contact point, and how its rows are made and merged.
 
-    `field` is the contact's field that they are, `value` their column; then how a row is made and merged, and
-    what a merge writes.
+    `field` is the contact's field, `value` the column. `make` builds a row, `merge` changes one, and
+    `written` are the columns that a merge may change.
     """
 
     table: type[Base]
@@ -51,7 +51,7 @@ class ContactPointSpec(Generic[Item]):
 def upsert_many(
     session: Session, shape: ContactPointSpec[Item], items: Sequence[Item], fresh: Collection[str]
 ) -> list[Change]:
-    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    """Insert or merge many; `fresh` are contacts just inserted. The caller has locked the contacts."""
     known = _known(session, shape, {item.contact_id for item in items if item.contact_id not in fresh})
     ids = new_ids(shape.prefix, len(items))
     new: dict[str, dict[str, Any]] = {}
@@ -78,7 +78,7 @@ def upsert_many(
 def _known(
     session: Session, shape: ContactPointSpec[Item], contact_ids: Collection[str]
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """Read what the contacts have."""
+    """Return the stored rows of the contacts by contact id and value."""
     table = shape.table.__table__
     rows = map(as_dict, rows_in(session, select(table), table.c.contact_id, contact_ids))
     return {(row["contact_id"], row[shape.value]): row for row in rows}

@@ -1,7 +1,7 @@
-"""Who is who: the contacts that a batch of words may be about, and the ones it makes and changes.
+"""Resolves a batch of incoming records to existing or new contacts.
 
-The rule is in `contacts`. Of several contacts that would do, the one that agrees with most of the word is
-meant, then the oldest, so that a list means the same people however often it is read.
+The rules are in `contacts`. Of several matching contacts, the one that agrees with most fields of the record
+wins, then the oldest, so that importing the same list again yields the same contacts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ UPDATED_COLUMNS = (*_FIELDS, "name_key", "last_key", "company_id", "provenance",
 
 
 class ContactResolver:
-    """Rows of contacts by everything that names them; `new` and `changed` are left to the caller to write."""
+    """An index of contact rows by their identifiers; the caller writes the rows in `new` and `changed`."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class ContactResolver:
 
     @property
     def changed(self) -> list[dict[str, Any]]:
-        """Give the rows that were there before and are to be written."""
+        """Return the existing rows to update."""
         return list(self._changed.values())
 
     def upsert(
         self, found: FoundContact, employer: str | None, now: datetime
     ) -> tuple[dict[str, Any], Change | None]:
-        """Give the row that the word becomes part of, and what changed; None for a new row."""
+        """Merge the record into a matching row, or add one; return it and the change, None for a new row."""
         row = self._find(found, employer)
         if row is None:
             return self._add(found, employer, now), None
@@ -79,7 +79,7 @@ class ContactResolver:
         return row, change
 
     def mark_changed(self, row: dict[str, Any], change: Change, now: datetime) -> None:
-        """Remember that the row is to be written; only what can be seen counts as an update."""
+        """Mark the row to be written; only a visible change sets `updated_at`."""
         if change is Change.CHANGED:
             row["updated_at"] = now
         if change is not Change.NONE:
@@ -112,8 +112,8 @@ class ContactResolver:
     def _best_match(
         self, rows: Sequence[dict[str, Any]], found: FoundContact, employer: str | None
     ) -> dict[str, Any] | None:
-        """Choose who agrees with most of the word; of several the oldest."""
-        if len(rows) < 2:  # noqa: PLR2004 -- nothing to choose
+        """Return the row that agrees with most fields of the record; of several, the oldest."""
+        if len(rows) < 2:  # noqa: PLR2004 -- no choice
             return rows[0] if rows else None
         values = [email.email for email in found.emails] + [phone.e164 for phone in found.phones]
 
@@ -127,7 +127,7 @@ class ContactResolver:
 
     @staticmethod
     def _usable(rows: Iterable[dict[str, Any]], found: FoundContact) -> list[dict[str, Any]]:
-        """Leave out who has another profile."""
+        """Return the rows, without those that have another LinkedIn profile."""
         return [row for row in rows if not (found.linkedin_url and row["linkedin_url"])]
 
     def _add(self, found: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class ContactResolver:
         founds: Sequence[FoundContact],
         employers: Sequence[str | None],
     ) -> None:
-        """Read every contact that one of the words may be about, in a few queries."""
+        """Load every contact that may match one of the records, in a few queries."""
         emails = [email.email for found in founds for email in found.emails]
         numbers = [
             phone.e164
@@ -185,7 +185,7 @@ class ContactResolver:
         self._load_ambiguous_phones(session)
 
     def _load_ambiguous_phones(self, session: Session) -> None:
-        """Read the phones of those between whom a choice may have to be made, which is seldom."""
+        """Load the phones of contacts that share an identifier, to choose between them; this is rare."""
         shared = [*self._by_value.values(), *self._by_name.values()]
         rivals = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}
         query = select(Phone.e164, Phone.contact_id)
@@ -196,7 +196,7 @@ class ContactResolver:
     def _named(
         session: Session, table: FromClause, founds: Sequence[FoundContact], employers: Sequence[str | None]
     ) -> list[Any]:
-        """Read who has one of the last names at one of the companies."""
+        """Load the contacts with one of the last names at one of the companies."""
         wanted = {
             (employer, keys_of({"full_name": found.full_name, "last_name": found.last_name})["last_key"])
             for found, employer in zip(founds, employers, strict=True)
@@ -210,7 +210,7 @@ class ContactResolver:
 
 
 def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
-    """Give the comparable forms of a name; of a single one, too."""
+    """Return the normalised full and last name; a single name is used for both."""
     full = row["full_name"]
     return {
         "name_key": name_key(full) if full else None,
@@ -219,6 +219,6 @@ def keys_of(row: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def name_of(row: Mapping[str, Any]) -> PersonName | None:
-    """Give a contact's name as the parser gives names."""
+    """Return the contact's name as a parsed name."""
     full = row["full_name"]
     return PersonName(row["first_name"] or "", row["last_name"] or "", full) if full else None

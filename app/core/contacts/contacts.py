@@ -1,9 +1,10 @@
-"""Contacts the deployment knows of, shared by all workspaces; e-mails and phones hidden until revealed.
+"""Stored contacts, shared by all workspaces; their e-mails and phones are hidden until revealed.
 
-Two words are about one person if they have the same LinkedIn profile; else the same e-mail, unless it is a
-shared one (info@ …) and the names differ; else the same name at the same company; else, of somebody without
-profile and e-mail, the same phone and no other name or company. Two profiles are two people, whatever else
-they share. What a provider says without a name about a shared address or a phone is about nobody named.
+Two records are the same person if they share a LinkedIn URL; failing that, an e-mail address, unless it is a
+role address (info@ …) and the names differ; failing that, the name at the same company; failing that, for
+records without profile and e-mail, a phone number with no conflicting name or company. Two different LinkedIn
+profiles are always two people. A provider's record without a name never matches a named contact by a role
+address or a phone number.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from app.infra.db import Base
 
 
 class Contact(Base):
-    """A person. `name_key` and `last_key` are the comparable forms of the whole and the last name.
+    """A person. `name_key` and `last_key` are the normalised forms of the full and the last name.
 
-    `provenance` says where each field's value came from: `{field: {"source": …, "at": RFC 3339}}`,
-    under `*` for those that have no entry of their own.
+    `provenance` is the source of each field's value: `{field: {"source": …, "at": RFC 3339}}`, with `*` for
+    fields without their own entry.
     """
 
     __tablename__ = "contacts"
@@ -59,14 +60,14 @@ class Contact(Base):
 
 @dataclass(frozen=True, slots=True)
 class UpsertResult:
-    """Which contact a word became part of, and what changed; None if the contact is new."""
+    """The contact that a record was merged into, and the change; None if the contact is new."""
 
     contact_id: str
     change: Change | None
 
 
 def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str, int]:
-    """Give how many contacts each of the companies has; those without any are left out."""
+    """Return the number of contacts by company id, without companies that have none."""
     counts: dict[str, int] = {}
     for part in batched(company_ids):
         query = select(Contact.company_id, func.count()).where(Contact.company_id.in_(part))
@@ -75,7 +76,7 @@ def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str
 
 
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
-    """Add the person, their company, e-mails and phones, or merge what is new into what is known."""
+    """Insert or merge the person with their company, e-mails and phones, and return the contact."""
     session.flush()
     [kept] = upsert_many(session, [found], now=now)
     return session.get_one(Contact, kept.contact_id, populate_existing=True)
@@ -84,9 +85,9 @@ def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
 def upsert_many(
     session: Session, founds: Sequence[FoundContact], *, now: datetime, numbers: Numbers | None = None
 ) -> list[UpsertResult]:
-    """Add or merge many, in a handful of statements; `numbers` spares parsing phones that were just parsed.
+    """Insert or merge many records with few statements; `numbers` are phones that are parsed already.
 
-    Take care to call it before locking contacts by other means: it waits for its turn first.
+    Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
     employers = _employers(session, founds, now)
@@ -108,7 +109,7 @@ def upsert_many(
 
 
 def _employers(session: Session, founds: Sequence[FoundContact], now: datetime) -> list[str | None]:
-    """Keep the people's companies and give their ids, None for those who have none."""
+    """Insert or merge the companies of the records; return one id for each record, None without a company."""
     named = [found.company for found in founds if found.company is not None]
     kept = iter(companies.upsert_many(session, named, now=now, rename=False))
     return [None if found.company is None else next(kept)[0] for found in founds]
@@ -121,7 +122,7 @@ def _keep_values(
     fresh: Collection[str],
     numbers: Numbers,
 ) -> list[Change | None]:
-    """Keep everybody's e-mails and phones; give the greatest change for each, None where there is none."""
+    """Insert or merge the e-mails and phones; return each record's greatest change, None without any."""
     owned_emails = [
         EmailEntry(row["id"], name_of(row), email)
         for found, (row, _) in zip(founds, results, strict=True)

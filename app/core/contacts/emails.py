@@ -1,4 +1,4 @@
-"""E-mail addresses of contacts: what is known of each, and since when."""
+"""E-mail addresses of contacts, with status, sources and timestamps."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ _UPDATED_COLUMNS = (*_MERGED_FIELDS, "form", "first_seen_at", "last_seen_at", "s
 
 
 class Email(Base):
-    """One address of one contact, in normal form.
+    """One address of one contact, normalised.
 
-    `type` is work or personal; `status` one of contract 2.7; `form` the pattern it follows, such as
-    `{first}.{last}`, with the habits of spelling it shows, as in `{f}{last} particles:joined`, where it
-    follows one and is not itself guessed from a pattern; `sources` a list of
-    `{"provider", "kind", "first_seen_at", "last_seen_at"}`. `last_seen_at` is what freshness counts from.
-    `reported_at` is when a second workspace last confirmed that it bounced; only a verdict from after it
-    answers that.
+    `type` is work or personal; `status` is one of contract 2.7. `form` is the pattern of the address, such as
+    `{first}.{last}`, with spelling options as in `{f}{last} particles:joined`; null if it follows none or was
+    itself guessed from a pattern. `sources` is a list of `{"provider", "kind", "first_seen_at",
+    "last_seen_at"}`. Freshness counts from `last_seen_at`. `reported_at` is when a second workspace last
+    confirmed a bounce; only a later verdict overrides it.
     """
 
     __tablename__ = "emails"
@@ -63,7 +62,7 @@ class Email(Base):
 
 @dataclass(frozen=True, slots=True)
 class EmailEntry:
-    """What was found, for whom."""
+    """An address found for a contact, with the contact's name."""
 
     contact_id: str
     name: PersonName | None
@@ -71,12 +70,12 @@ class EmailEntry:
 
     @property
     def value(self) -> str:
-        """Give the address."""
+        """Return the address."""
         return self.found.email
 
 
 def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
-    """Give the addresses of each contact, the first known first; who has none is left out."""
+    """Return the addresses by contact id, oldest first, without contacts that have none."""
     known: dict[str, list[Email]] = {}
     for part in batched(contact_ids):
         for email in session.scalars(select(Email).where(Email.contact_id.in_(part)).order_by(Email.id)):
@@ -98,12 +97,12 @@ _FORMS = (
 
 
 def pattern_counts(session: Session, domain: str) -> list[PatternStat]:
-    """Count the forms of the domain's valid work addresses, the commonest first; guesses teach nothing."""
+    """Return the patterns of the domain's valid work addresses, most common first; guesses do not count."""
     return [PatternStat(form, count) for form, count in session.execute(_FORMS, {"domain": domain}) if form]
 
 
 def as_found(row: Email | Row[Any]) -> FoundEmail:
-    """Give a stored address as whoever told it first did."""
+    """Convert a stored address to a finding of its first source."""
     first = row.sources[0]
     return FoundEmail(
         email=row.email,
@@ -123,7 +122,7 @@ def any_bounced(session: Session, addresses: Collection[str], *, since: datetime
 
 
 def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetime) -> Email:
-    """Add the address to the contact, or merge what is new into what is known of it.
+    """Insert the address for the contact, or merge it into the stored one.
 
     Raises:
         ContactNotFound: there is no such contact.
@@ -141,7 +140,7 @@ def upsert(session: Session, contact_id: str, found: FoundEmail, *, now: datetim
 def upsert_many(
     session: Session, items: Sequence[EmailEntry], *, fresh: Collection[str] = frozenset()
 ) -> list[Change]:
-    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    """Insert or merge many; `fresh` are contacts just inserted. The caller has locked the contacts."""
     return contact_points.upsert_many(session, _SPEC, items, fresh)
 
 
@@ -172,7 +171,7 @@ def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
 
 
 def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
-    """Tell whether a bounce was reported that what is said now knows nothing of."""
+    """Return whether the finding was verified before the last confirmed bounce, or not at all."""
     reported_at = row.get("reported_at")
     return reported_at is not None and (found.verified_at is None or found.verified_at <= reported_at)
 
@@ -183,7 +182,7 @@ def _said(found: FoundEmail) -> dict[str, Any]:
 
 
 def _form(item: EmailEntry) -> str | None:
-    """Give the form of a work address that was not made from one."""
+    """Return the pattern of a work address, unless the address was guessed from one."""
     name, found = item.name, item.found
     if name is None or found.type != "work" or found.source.kind is SourceKind.PATTERN:
         return None
@@ -191,8 +190,8 @@ def _form(item: EmailEntry) -> str | None:
 
 
 def _plain_form(local: str, name: PersonName) -> str | None:
-    """Find the form where both names are single words, as `patterns.form_of` does, at a tenth of its cost."""
-    if len(spellings(name.full)) > 1:  # which of them is a habit of the company, which `form_of` tells
+    """Return the pattern for two single-word names, as `patterns.form_of` does, at a tenth of its cost."""
+    if len(spellings(name.full)) > 1:  # `form_of` also determines which spelling the company uses
         return None
     first, last = name_key(name.first), name_key(name.last)
     if not (first.isalpha() and last.isalpha() and first.isascii() and last.isascii()):
@@ -202,7 +201,7 @@ def _plain_form(local: str, name: PersonName) -> str | None:
 
 
 def _any_form(email: str, name: PersonName) -> str | None:
-    """Find the form of any name; that it has letters which no form can make of the name is cheap to see."""
+    """Return the pattern for any name, after a cheap check that all letters occur in the name."""
     letters = {*name.full.lower(), *_NAME_SEPARATORS}.union(*given_names(name.first))
     if name.full.isascii() and not letters.issuperset(email.rpartition("@")[0].partition("+")[0]):
         return None

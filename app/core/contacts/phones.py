@@ -1,4 +1,4 @@
-"""Phone numbers of contacts: what is known of each, and since when."""
+"""Phone numbers of contacts, with type, status, sources and timestamps."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ Numbers: TypeAlias = Mapping[tuple[str, str | None], PhoneNumber]
 _MERGED_FIELDS = ("type", "status", "extension", "confidence", "verified_at")
 _ENTRY_FIELDS = ("do_not_call", "do_not_call_at")
 _GAPS = {"type": "other", "extension": None}
-"""What anybody's word fills, and what as a word takes nothing back."""
+"""Placeholder values: any source may overwrite them, and they never overwrite anything."""
 _UPDATED_COLUMNS = (*_MERGED_FIELDS, *_ENTRY_FIELDS, "first_seen_at", "last_seen_at", "sources")
 
 
 class Phone(Base):
-    """One number of one contact, in E.164; `type` is mobile, direct, work, hq or other.
+    """One number of one contact, in E.164.
 
-    `type` is whose it is, as told; `line_type` what it is, as the digits tell. `do_not_call_at` is when the
-    do-not-call entry was looked up, or else when it was told.
+    `type` is mobile, direct, work, hq or other, as reported by the source; `line_type` is derived from the
+    digits. `do_not_call_at` is when the do-not-call register was checked or, if unknown, when the entry was
+    reported.
     """
 
     __tablename__ = "phones"
@@ -58,7 +59,7 @@ class Phone(Base):
 
 @dataclass(frozen=True, slots=True)
 class PhoneEntry:
-    """What was found, for whom; `number` spares parsing it where that was just done."""
+    """A number found for a contact; `number` is its parsed form, if available."""
 
     contact_id: str
     found: FoundPhone
@@ -66,12 +67,12 @@ class PhoneEntry:
 
     @property
     def value(self) -> str:
-        """Give the number."""
+        """Return the number."""
         return self.found.e164
 
 
 def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
-    """Give the numbers of each contact, the first known first; who has none is left out."""
+    """Return the numbers by contact id, oldest first, without contacts that have none."""
     known: dict[str, list[Phone]] = {}
     for part in batched(contact_ids):
         for phone in session.scalars(select(Phone).where(Phone.contact_id.in_(part)).order_by(Phone.id)):
@@ -80,7 +81,7 @@ def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]
 
 
 def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetime) -> Phone:
-    """Add the number to the contact, or merge what is new into what is known of it.
+    """Insert the number for the contact, or merge it into the stored one.
 
     Raises:
         ContactNotFound: there is no such contact.
@@ -98,7 +99,7 @@ def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetim
 def upsert_many(
     session: Session, items: Sequence[PhoneEntry], *, fresh: Collection[str] = frozenset()
 ) -> list[Change]:
-    """Add or merge many; `fresh` are contacts just made. The caller holds the contacts."""
+    """Insert or merge many; `fresh` are contacts just inserted. The caller has locked the contacts."""
     return contact_points.upsert_many(session, _SPEC, items, fresh)
 
 
@@ -132,7 +133,7 @@ def _merge(row: dict[str, Any], item: PhoneEntry) -> Change:
 
 
 def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
-    """Take over a newer word on do-not-call together with its date; silence says nothing."""
+    """Merge a newer do-not-call entry with its date; a missing entry changes nothing."""
     entry = _entry(found)
     known_at = row["do_not_call_at"]
     if found.do_not_call is None or (known_at is not None and entry["do_not_call_at"] <= known_at):
@@ -147,7 +148,7 @@ def _said(found: FoundPhone) -> dict[str, Any]:
 
 
 def _reported(found: FoundPhone) -> dict[str, Any]:
-    """Leave out what is not said; that a status is unknown is news only where somebody looked."""
+    """Return the values of the finding without placeholders; an unknown status counts only if verified."""
     told = {name: value for name, value in _said(found).items() if value not in {None, _GAPS["type"]}}
     if found.status == "unknown" and found.verified_at is None:
         del told["status"]

@@ -1,4 +1,4 @@
-"""Saved profiles: what a workspace's accounts saved from the professional network; nobody else sees it."""
+"""Profiles saved by the accounts of a workspace, visible to that workspace only."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from app.infra.db import Base
 
 
 class SavedProfile(Base):
-    """A profile as one workspace knows it. `captured` says for each field when its value was read (RFC 3339).
+    """A profile saved by a workspace. `captured` is the time at which each field was read (RFC 3339).
 
-    `list_name` is what callers call `list`; `saved_by` is the account that saved it first.
+    `list_name` is called `list` in the API; `saved_by` is the account that saved the profile first.
     """
 
     __tablename__ = "saved_profiles"
@@ -44,7 +44,7 @@ class SavedProfile(Base):
 
     @property
     def subject(self) -> Subject:
-        """The person, as a request would name them."""
+        """The person as the subject of a request."""
         return Subject(
             linkedin_url=self.linkedin_url,
             full_name=self.full_name,
@@ -63,13 +63,13 @@ _BY_URL = select(_TABLE).where(
 
 
 def get(session: Session, workspace_id: str, profile_id: str) -> SavedProfile | None:
-    """Give the workspace's saved profile with this id."""
+    """Return the workspace's saved profile with this id, or None."""
     profile = session.get(SavedProfile, profile_id)
     return profile if profile is not None and profile.workspace_id == workspace_id else None
 
 
 def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[str, SavedRow]:
-    """Give the workspace's saved profiles among these profile URLs, as rows: many lookups find none."""
+    """Return the workspace's saved profiles by URL, as plain rows because most lookups find none."""
     if not urls:
         return {}
     rows = session.execute(_BY_URL, {"workspace_id": workspace_id, "urls": sorted(set(urls))})
@@ -77,7 +77,7 @@ def by_url(session: Session, workspace_id: str, urls: Collection[str]) -> dict[s
 
 
 def summary(profile: SavedRow) -> dict[str, Any]:
-    """Write what a lookup says about a saved profile (contract 2.6)."""
+    """Return the summary of a saved profile in a lookup (contract 2.6)."""
     return {
         "id": profile.id,
         "list": profile.list_name,
@@ -88,7 +88,7 @@ def summary(profile: SavedRow) -> dict[str, Any]:
 
 
 def saved_object(profile: SavedProfile) -> dict[str, Any]:
-    """Write a saved profile in full (contract 2.9)."""
+    """Return the full saved profile (contract 2.9)."""
     return {
         "id": profile.id,
         "linkedin_url": profile.linkedin_url,

@@ -1,4 +1,4 @@
-"""Suppressed people: who must not be shown, asked about or sold, kept as keyed digests only."""
+"""The suppression list: identifiers of people who must not be disclosed or looked up, as keyed digests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.settings import load
 
 
 class Suppression(Base):
-    """One suppressed value: HMAC-SHA256 over its kind and normal form; the value itself is not kept."""
+    """A suppressed identifier: HMAC-SHA256 of its kind and normalised value; the value is not stored."""
 
     __tablename__ = "suppressions"
 
@@ -29,25 +29,25 @@ class Suppression(Base):
 
 @dataclass(frozen=True, slots=True)
 class Identifier:
-    """A value that names a person: `kind` is email, linkedin_url or phone; `value` its normal form."""
+    """An identifier of a person: `kind` is email, linkedin_url or phone; `value` is normalised."""
 
     kind: str
     value: str
 
     @property
     def digest(self) -> bytes:
-        """Give the 32 bytes under which the value is suppressed, if it is."""
+        """Return the 32-byte digest used in the suppression list."""
         message = f"{self.kind}\0{self.value}".encode()
         return hmac.digest(load().suppression_key.encode(), message, hashlib.sha256)
 
 
 def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: Moment) -> int:
-    """Add the values to the list; return how many were new."""
+    """Insert the identifiers; return how many were new."""
     return sum(suppress_digest(session, one.kind, one.digest, reason=reason, now=now) for one in identifiers)
 
 
 def suppress_digest(session: Session, kind: str, digest: bytes, *, reason: str, now: Moment) -> bool:
-    """Add a value of which only the digest is known; return whether it was new."""
+    """Insert an identifier of which only the digest is known; return whether it was new."""
     row = session.execute(
         insert(session, Suppression)
         .values(digest=digest, kind=kind, reason=reason, created_at=now)
@@ -58,14 +58,14 @@ def suppress_digest(session: Session, kind: str, digest: bytes, *, reason: str, 
 
 
 def remove(session: Session, identifiers: Iterable[Identifier]) -> int:
-    """Take the values off the list, whatever put them there; return how many were on it."""
+    """Delete the identifiers, regardless of the reason; return how many were suppressed."""
     digests = [one.digest for one in identifiers]
     gone = delete(Suppression).where(Suppression.digest.in_(digests)).returning(Suppression.digest)
     return len(session.scalars(gone).all())
 
 
 def remove_all(session: Session, *, reason: str) -> int:
-    """Take every value off the list that was put there for this reason; return how many."""
+    """Delete all identifiers suppressed for this reason; return how many."""
     gone = delete(Suppression).where(Suppression.reason == reason).returning(Suppression.digest)
     return len(session.scalars(gone).all())
 
@@ -74,7 +74,7 @@ _AMONG = select(Suppression.digest).where(Suppression.digest.in_(bindparam("dige
 
 
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
-    """Give those of the values that are on the list."""
+    """Return the identifiers that are suppressed."""
     by_digest = {identifier.digest: identifier for identifier in identifiers}
     if not by_digest:
         return frozenset()
@@ -83,5 +83,5 @@ def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset
 
 
 def latest(session: Session) -> datetime | None:
-    """Give when the list last grew; None if it is empty."""
+    """Return the time of the latest suppression, or None."""
     return session.scalar(select(func.max(Suppression.created_at)))

@@ -1,7 +1,8 @@
-"""Caller identifiers: by which words a workspace bought what it has of a contact, as keyed digests.
+"""Identifiers by which a workspace requested the contacts it has bought, as keyed digests.
 
-What a caller says of a person is never stored with a contact, which all workspaces share. Where the contact
-does not have these words itself, this table finds it again for the workspace that said them, and no other.
+Identifiers from a caller are never stored with a contact, because contacts are shared by all workspaces. If
+the contact does not have such an identifier itself, this table finds the contact again, for that workspace
+only.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
 
 WORDS = "words"
-"""The kind of a whole question, beside those of its single identifiers and of its name at a company."""
+"""The kind of a whole subject; the other kinds are its single identifiers and its name at a company."""
 _NAME = "name"
-KINDS = (WORDS, *EXACT, _NAME)  # what is looked for first stands first
+KINDS = (WORDS, *EXACT, _NAME)  # in the order of lookup
 
 
 class CallerIdentifier(Base):
-    """One way in which a workspace named a contact that does not have this identifier itself."""
+    """An identifier by which a workspace requested a contact that does not have it itself."""
 
     __tablename__ = "caller_identifiers"
     __table_args__ = (
@@ -46,7 +47,7 @@ class CallerIdentifier(Base):
 def remember(
     session: Session, workspace_id: str, subject: Subject, contact_id: str, *, now: datetime
 ) -> None:
-    """Insert how the workspace named the contact, whole and by each identifier."""
+    """Insert the digests of the whole subject and of each of its identifiers for the contact."""
     rows = [
         {
             "workspace_id": workspace_id,
@@ -73,9 +74,9 @@ _FOUND = (
 def find(
     session: Session, workspace_id: str, subjects: Sequence[tuple[Subject, Collection[str]]]
 ) -> list[tuple[str, list[str]]]:
-    """Return for each subject by which kind of words the workspace knows contacts, and their ids.
+    """Return for each subject the kind of identifier that was found for the workspace, and its contact ids.
 
-    Beside each subject are the kinds to look by. Where nothing is known, the kind is empty.
+    Each subject comes with the kinds to search. If none is found, the kind is an empty string.
     """
     wanted = [[one for one in _identifiers(subject) if one.kind in kinds] for subject, kinds in subjects]
     digests = list({one.digest for several in wanted for one in several})
@@ -90,7 +91,7 @@ def find(
 
 
 def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
-    """Return the ids of contacts that callers named by one of these, and by no other of its kind."""
+    """Return the ids of contacts requested by one of these identifiers and by no other of its kind."""
     digests = {one.digest for one in identifiers}
     row = CallerIdentifier
     named = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
@@ -103,13 +104,13 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
 
 
 def forget(session: Session, identifiers: Collection[Identifier]) -> None:
-    """Delete every row that was made by one of these identifiers."""
+    """Delete all rows of these identifiers."""
     digests = [one.digest for one in identifiers]
     session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
 
 
 def _identifiers(subject: Subject) -> list[Identifier]:
-    """Return what names the subject, in the order of KINDS; the id of a contact is nobody's words."""
+    """Return the identifiers of the subject in the order of KINDS, without a contact id."""
     said = {name: value for name, value in subject.question().items() if name != "contact_id"}
     found = [Identifier(WORDS, json.dumps(said, sort_keys=True))]
     found += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]

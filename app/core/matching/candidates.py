@@ -1,4 +1,4 @@
-"""People whom a subject may mean: those its exact keys name, and those of its name at its company."""
+"""Queries for the contacts that may match a subject: by exact keys, or by name and company."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KEYS = ("contact_id", "linkedin_url", "email", "phone")  # strongest first
 MAX_CONTACTS = 100
 MAX_COMPANIES = 50
 MIN_WORD_LENGTH = 3
-_AFTER = "zzzz"  # sorts after all that begins with the same word, under any collation
+_AFTER = "zzzz"  # appended to a prefix, sorts after every string with that prefix, in any collation
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +36,14 @@ class ContactRow:
 
 @dataclass(frozen=True, slots=True)
 class CandidateCompany:
-    """A stored company that a subject may mean: by which of its fields, and how alike (0 to 1)."""
+    """A stored company that may match a subject, with the matching field and the similarity (0 to 1)."""
 
     company: Company
     key: str
     score: float
 
 
-# Statements are put together once: that is most of what a short query costs.
+# Statements are built once: building them is most of the cost of a short query.
 _PEOPLE = select(Contact, Company).outerjoin(Company, Company.id == Contact.company_id).limit(MAX_CONTACTS)
 _VALUES: BindParameter[Any] = bindparam("values", expanding=True)
 _BY_KEY: dict[str, Select[Any]] = {
@@ -77,7 +77,7 @@ _BY_WHOLE_NAME = _PEOPLE.where(Contact.name_key == bindparam("whole"), Contact.c
 
 
 def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
-    """Give for each subject the people that each of its exact keys names; one query per kind of key."""
+    """Return for each subject the contacts by exact key, with one query per kind of key."""
     found = {}
     for key in KEYS:
         values = {value for subject in subjects if (value := getattr(subject, key))}
@@ -89,7 +89,7 @@ def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tup
 
 
 def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactRow]:
-    """Return those of the contacts that exist, by their ids."""
+    """Return the existing contacts by id."""
     found = _named(session, "contact_id", sorted(contact_ids))
     return {contact_id: people[0] for contact_id, people in found.items()}
 
@@ -98,7 +98,7 @@ def _named(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tu
     if not values:
         return {}
     rows = session.execute(_BY_KEY[key], {"values": values}).all()
-    if len(rows) == MAX_CONTACTS and len(values) > 1:  # a number that many share must not hide the others
+    if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
         return {value: people for one in values for value, people in _named(session, key, [one]).items()}
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for contact, company, value in rows:
@@ -109,9 +109,9 @@ def _named(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tu
 def candidate_companies(
     session: Session, subjects: Iterable[Subject]
 ) -> dict[Subject, tuple[CandidateCompany, ...]]:
-    """Give the companies that each subject may mean, best first: by domain, by name, by a name like it.
+    """Return the companies that may match each subject, best first: by domain, by name, by a similar name.
 
-    A company of another domain than the subject's is not meant, whatever its name.
+    A company with another domain than the subject's does not match, whatever its name.
     """
     subjects = list(subjects)
     domains = {subject.company_domain for subject in subjects if subject.company_domain}
@@ -138,7 +138,7 @@ def _companies(session: Session, statement: Any, values: set[str]) -> Sequence[C
 
 
 def _similar(session: Session, subject: Subject, key: str) -> tuple[CandidateCompany, ...]:
-    """Look among the companies whose names begin with the same word."""
+    """Return companies with a similar name, among those whose names start with the same word."""
     word = key.partition(" ")[0]
     if len(word) < MIN_WORD_LENGTH:
         return ()
@@ -162,7 +162,7 @@ def _filter(company: Company, subject: Subject) -> bool:
 def contacts_named_at(
     session: Session, name: PersonName, companies: Iterable[Company]
 ) -> tuple[ContactRow, ...]:
-    """Give people of these companies whose names may be this one: the family name, then its beginning."""
+    """Return people of these companies by last name, else full name, else the first two letters."""
     ids = [company.id for company in companies]
     last_keys = {key for part in (name.last, name.first) for key in names.spellings(part) if key}
     whole = names.name_key(name.full)

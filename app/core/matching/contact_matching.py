@@ -1,4 +1,4 @@
-"""Matches: which stored contact a subject means, how sure that is, and by what (contract 2.4)."""
+"""Matches subjects to stored contacts, with a confidence and the matching fields (contract 2.4)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _KINDS: dict[Outcome, tuple[str, ...]] = {
     "none": caller_identifiers.KINDS,
     "ambiguous": (caller_identifiers.WORDS,),
 }
-"""By what a workspace's own words are looked for: where several people are meant, only by all of them."""
+"""The kinds of caller identifiers to search by outcome; an ambiguous subject only matches as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Somebody the subject may mean; `confidence` is 0 to 1."""
+    """A contact that may match the subject; `confidence` is 0 to 1."""
 
     confidence: float
     matched_on: tuple[str, ...]
@@ -40,10 +40,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Whom a subject means. `company` is the contact's; with no contact, the one the subject names.
+    """The result of matching a subject. `company` is the contact's or, without one, the subject's.
 
-    `remembered` are the contacts that the workspace was given for these words before, `contact` first: the
-    words themselves are stored with none of them.
+    `remembered` are the contacts that the workspace received earlier for the same subject, `contact` first;
+    the caller's identifiers are not stored with them.
     """
 
     outcome: Outcome
@@ -56,17 +56,17 @@ class Match:
 
 
 def find(session: Session, subject: Subject, *, workspace_id: str | None = None) -> Match:
-    """Find the contact that the subject means; a `contact_id` that does not exist matches nobody."""
+    """Return the match of the subject; an unknown `contact_id` matches no contact."""
     return find_many(session, [subject], workspace_id=workspace_id)[0]
 
 
 def find_many(
     session: Session, subjects: Sequence[Subject], *, workspace_id: str | None = None
 ) -> list[Match]:
-    """Find whom each subject means, in order; exact keys and companies are looked up for all at once.
+    """Return the match of each subject, in order; exact keys and companies are queried for all at once.
 
-    What contacts have themselves comes first, then the words by which this workspace, if one is given, got to
-    a contact before, then a name at a company.
+    The contacts' own keys are tried first, then the identifiers by which the given workspace requested a
+    contact before, then the name at a company.
     """
     found = [
         _by_keys(subject, people)
@@ -83,7 +83,7 @@ def find_many(
 
 
 def _by_keys(subject: Subject, named: Mapping[str, tuple[ContactRow, ...]]) -> Match:
-    """Take whom the strongest key names; a weaker one counts where it names one of the same people."""
+    """Match by the strongest key; a weaker key counts if it leads to one of the same people."""
     people: tuple[ContactRow, ...] = ()
     keys: list[str] = []
     for key in KEYS:
@@ -104,7 +104,7 @@ def _by_keys(subject: Subject, named: Mapping[str, tuple[ContactRow, ...]]) -> M
 def _or_remembered(
     session: Session, workspace_id: str, subjects: Sequence[Subject], found: Sequence[Match]
 ) -> list[Match]:
-    """Put in, where nobody is matched, whom the workspace was given for the same words."""
+    """Replace failed matches by the contacts that the workspace received for the same identifiers."""
     open_ones = {
         index: (subjects[index], _KINDS[match.outcome])
         for index, match in enumerate(found)
@@ -132,7 +132,7 @@ def _remembered(kind: str, people: Sequence[ContactRow]) -> Match:
 
 
 def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCompany]) -> Match:
-    """Look for the subject's name among the people of the companies it may mean."""
+    """Match by the subject's name among the people of the candidate companies."""
     company = employers[0].company if employers else None
     name = _name(subject)
     if subject.contact_id or name is None or company is None:
@@ -154,7 +154,7 @@ def _by_name(session: Session, subject: Subject, employers: Sequence[CandidateCo
 
 
 def _score(subject: Subject, name: PersonName | None, person: ContactRow, keys: tuple[str, ...]) -> Candidate:
-    """Weigh somebody that exact keys name: whether the name and the company, where given, agree."""
+    """Score a contact found by exact keys; the name and company, if given, also count."""
     agreeing = list(keys)
     alike = employed = None
     if name is not None and person.contact.full_name:
@@ -194,7 +194,7 @@ def _matched(one: Candidate) -> Match:
 
 
 def _name(subject: Subject) -> PersonName | None:
-    """Read the subject's name; None if it gives none, or one without a letter."""
+    """Return the subject's name, or None if there is none or it has no letter."""
     if subject.first_name and subject.last_name:
         return PersonName(subject.first_name, subject.last_name, subject.name or "")
     try:

@@ -1,7 +1,7 @@
-"""What providers told of one person or company, kept; whose word survived for each field, and what lost.
+"""Stores the records of several providers about one person or company, and reports their conflicts.
 
-Who is right is decided where words are merged, in `contacts` and `companies`. What lost is not stored: it is
-told to whoever asked, once.
+The surviving values are chosen where records are merged, in `contacts` and `companies`. The other values are
+not stored with the contact or company, only reported to the caller that requested them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.domain.records.subjects import Subject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceRecords:
-    """What was stored and then told, each with the id of the contact or company it is about."""
+    """The stored record, then those of the providers, each with the id of its contact or company."""
 
     contacts: tuple[tuple[str, SourceRecord], ...] = ()
     companies: tuple[tuple[str, SourceRecord], ...] = ()
@@ -41,10 +41,10 @@ def keep_person(
     ranking: tuple[str, ...],
     now: datetime,
 ) -> SourceRecords:
-    """Keep what was told of the person; `ranking` names the providers, the most trusted first.
+    """Store the providers' records of the person; `ranking` lists the providers, most trusted first.
 
-    `subject` is what they were asked by: stored facts of a contact, or else a caller's words. A profile that
-    a provider did not give is added only where all of them were asked about one person.
+    `subject` is what the providers were asked about: stored values of a contact, or a caller's identifiers. A
+    LinkedIn URL missing from a record is added only if all providers were certainly asked about one person.
     """
     match = contact_matching.find(session, subject)
     stored, employer = match.contact, match.company if match.contact else None
@@ -60,7 +60,7 @@ def keep_person(
         people.append((kept.id, SourceRecord.from_finding(found, CONTACT_FIELDS), firm.id if firm else None))
         if firm is not None and found.company is not None:
             firms.append((firm.id, SourceRecord.from_finding(found.company, COMPANY_FIELDS)))
-    session.expire_all()  # the rows were written past the objects
+    session.expire_all()  # the rows were written without the ORM
     employed = [
         (contact_id, word.employed_by(_name(session, company_id))) for contact_id, word, company_id in people
     ]
@@ -75,10 +75,10 @@ def keep_company(
     ranking: tuple[str, ...],
     now: datetime,
 ) -> SourceRecords:
-    """Keep what was told of the company.
+    """Store the providers' records of the company.
 
-    Where a provider is silent, the company has the domain or page that is stored, or by which alone it was
-    asked for; of a domain and a page that a caller says, one may be another company's.
+    A domain or LinkedIn page missing from a record is filled with the stored one, or with the only identifier
+    of the request. If the caller named several, one of them may belong to another company.
     """
     stored = companies.find(session, named)
     said = [(stored.id, _of_company(stored))] if stored else []
@@ -91,23 +91,23 @@ def keep_company(
 
 
 def first_contact(session: Session, said: SourceRecords) -> Contact | None:
-    """Give whom the first word is about: the stored one, or else the most trusted provider's."""
+    """Return the contact of the first record: the stored one, or else the most trusted provider's."""
     return session.get(Contact, said.contacts[0][0]) if said.contacts else None
 
 
 def first_company(session: Session, said: SourceRecords) -> Company | None:
-    """Give which company the first word is about."""
+    """Return the company of the first record."""
     return companies.get(session, said.companies[0][0]) if said.companies else None
 
 
 def field_provenance(
     session: Session, said: SourceRecords, *, contact: Contact | None, company: Company | None, profile: bool
 ) -> dict[str, Any]:
-    """Write whose words the shown contact and company are, and what else was said of them.
+    """Return the sources of the shown contact's and company's fields, and the conflicting values.
 
     `sources` is `{"contact": {field: {source, at}}, "company": …}`, `conflicts` a list of `{entity, field,
-    value, source, at, other: {value, source, at}}`. Without `profile` only the employer is told of the
-    contact, and that only where the company is shown.
+    value, source, at, other: {value, source, at}}`. Without `profile` only the contact's employer is
+    included, and only if the company is shown.
     """
     sources: dict[str, Any] = {"contact": {}, "company": {}}
     found: list[dict[str, Any]] = []
@@ -127,10 +127,10 @@ def field_provenance(
 
 
 def _of_one_person(told: Sequence[FoundContact], asked: Subject) -> list[FoundContact]:
-    """Return the words with the profile that they are about, where that is certain.
+    """Return the records with the LinkedIn URL of their person, if that is certain.
 
-    It is the stored contact's, or the one that was all the providers were asked by; or else, if they were
-    asked by one name at one company, the one that a provider gave to somebody of that name.
+    It is the stored contact's, or the only identifier of the request. If the request was for one name at one
+    company, it is the one that another provider returned for the same name.
     """
     kind, value = asked.only_identifier or ("", "")
     profile = value if kind == "linkedin_url" else None
@@ -157,7 +157,7 @@ def _may_be_called_the_same(one: FoundContact, other: FoundContact) -> bool:
 
 
 def _only_name(named: FoundCompany) -> tuple[str | None, str | None]:
-    """Return the domain and page of a company that is named by one of them and nothing else."""
+    """Return the domain and page of a company that is named by only one of them, else None for both."""
     said = [value for value in (named.domain, named.linkedin_url, named.name) if value]
     return (named.domain, named.linkedin_url) if len(said) == 1 else (None, None)
 

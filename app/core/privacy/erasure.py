@@ -1,12 +1,12 @@
-"""Erasure: a person is forgotten everywhere, and kept out from then on (GDPR, articles 17, 19 and 21).
+"""Erases all data of a person and prevents new data from being stored (GDPR, articles 17, 19 and 21).
 
-First everything that names the person goes on the suppression list, in a transaction of its own: from then on
-nothing new about them is stored. Then it is seen what there is, and then that goes, in one transaction.
+First all identifiers of the person are added to the suppression list, in a separate transaction: from then on
+nothing new about them is stored. Then the stored data is searched, and deleted in one transaction.
 
-What is known of a person is what is stored with their contact. Another spelling of an address that nobody
-stored (a plus-address, dots) is not known to be theirs and can come in again; so can a mere name and company.
-An address or number that others have, too, such as a switchboard's, stays theirs and is not put on the list.
-The ledger, companies and accounts are left as they are.
+Only the given identifiers and those stored with the person's contact are suppressed. Another spelling of an
+address (a plus-address, dots) that was never stored can be imported again, as can a name and company without
+identifiers. An address or number shared with other contacts, such as a switchboard's, is kept for them and
+not suppressed. The ledger, companies and accounts are not changed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _OF_CONTACTS: dict[str, InstrumentedAttribute[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A workspace that was given a field of the person, and when: it is to be told (article 19)."""
+    """A workspace that received a field of the person, and when; it must be notified (article 19)."""
 
     workspace_id: str
     workspace: str
@@ -67,9 +67,12 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasurePlan:
-    """What there is of a person. `listed` goes on the suppression list, `shared` are values of others, too.
+    """The stored data of a person, by id.
 
-    `accounts` sign in with an address of the person; `providers` were asked about them.
+    `to_suppress` are the identifiers for the suppression list; `shared` counts those that other contacts also
+    have. `lookup_ids` are jobs to delete, `job_ids` jobs to redact; `mentioning_ids` are saved profiles of
+    other people that mention the person. `providers` were asked about the person; `accounts` sign in with an
+    address of the person.
     """
 
     named: PersonMatcher
@@ -91,11 +94,11 @@ def find_contacts(
 ) -> list[Contact]:
     """Return the contacts that have one of the identifiers or ids.
 
-    Those count, too, of whom no name or profile is stored, and whom callers named by these identifiers and by
-    no others of their kind.
+    This includes contacts without name and LinkedIn URL that callers requested by one of these identifiers
+    and by no other of its kind.
 
     Raises:
-        ContactNotFound: there is no contact with one of the ids.
+        ContactNotFound: one of the ids does not exist.
 
     """
     by = redaction.named(identifiers)
@@ -115,7 +118,7 @@ def find_contacts(
 
 
 def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Identifier]) -> ErasurePlan:
-    """See what there is of these contacts, and of whom the identifiers name; reads every job and profile."""
+    """Return the stored data of these contacts and identifiers; this reads every job and saved profile."""
     ids = tuple(contact.id for contact in contacts)
     known = emails.of(session, ids), phones.of(session, ids)
     stored = [one for contact in contacts for one in contact_data.stored_identifiers(contact, *known)]
@@ -143,10 +146,10 @@ def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Id
 
 
 def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
-    """Delete and redact all that there is; what open jobs held comes back.
+    """Delete and redact the data in the plan, and release the credits held by jobs that end.
 
-    The trail's values are on the suppression list already. Who was stored meanwhile, by somebody who looked
-    at the list before, goes, too.
+    The plan's identifiers are on the suppression list already. Contacts stored since then by a process that
+    checked the list earlier are deleted too.
     """
     bulk.lock_resolution(session)
     erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.to_suppress, ()))}
@@ -169,7 +172,7 @@ def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
 
 
 def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) -> frozenset[Identifier]:
-    """Give the values that other contacts have, too."""
+    """Return the identifiers that other contacts also have."""
     found: set[Identifier] = set()
     for kind, value, owner in (
         ("email", Email.email, Email.contact_id),
@@ -182,7 +185,7 @@ def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) 
 
 
 def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str, str]]:
-    """Give the people's names, each with its company's domain and with the key of its company's name."""
+    """Return each name of the people, paired with their company's domain and with its normalised name."""
     pairs: set[tuple[str, str]] = set()
     for contact in contacts:
         company = session.get(Company, contact.company_id) if contact.company_id else None
@@ -193,7 +196,7 @@ def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str
 
 
 def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
-    """Give the jobs that name the person: those to be redacted, and lookups, which can go."""
+    """Return the ids of jobs that mention the person: those to redact, and lookups to delete."""
     found: list[str] = []
     lookups: list[str] = []
     columns = (Job.id, Job.kind, Job.finished_at, Job.request, Job.result, Job.error, Job.trace)
@@ -211,7 +214,7 @@ def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]
 
 
 def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
-    """Give the saved profiles of the person, and those of others that mention them."""
+    """Return the ids of the person's saved profiles, and of other people's that mention the person."""
     own: list[str] = []
     noted: list[str] = []
     query = select(SavedProfile).order_by(SavedProfile.id)
@@ -228,7 +231,7 @@ def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[s
 
 
 def _clean(profile: SavedProfile, named: PersonMatcher) -> None:
-    """Take the person out of what was noted beside somebody else."""
+    """Remove the person from another person's saved profile."""
     for name in _NOTES:
         if named.matches(getattr(profile, name)):
             setattr(profile, name, None)

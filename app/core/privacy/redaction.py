@@ -1,7 +1,7 @@
-"""Redaction: what jobs keep of people is taken out of them; what explains their money stays.
+"""Removes personal data from jobs, and keeps what explains their charges.
 
-A redacted job keeps its id, workspace, kind, state, outcome, times, credits and receipt. Its question becomes
-32 random bytes: a digest of who was asked about could be guessed.
+A redacted job keeps its id, workspace, kind, status, outcome, times, credits and receipt. Its dedup digest is
+replaced by 32 random bytes, since the subject could be guessed from the digest.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from app.infra.database_clock import Moment
 
 _ID = re.compile(r"[\w.:#-]+")
 _SENSITIVE_FIELDS = ("detail", "errors")
-"""What of a problem may repeat a caller's words."""
+"""The fields of a problem that may repeat the caller's input."""
 
 
 def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -> None:
-    """Take the person out of a job that the caller has locked; end it as suppressed if it is open.
+    """Remove the person from a job that the caller has locked; end it as suppressed if it is open.
 
-    What it held comes back. An enrichment goes on with its other items: a worker that has it in hand loses
-    its lease, and the job waits for the next.
+    Its held credits are released. An open enrichment continues with its other items: a worker that runs it
+    loses the lease, and the job returns to the queue.
     """
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
     theirs = [item for item in items if named.matches([item.request, item.result, item.error])]
@@ -61,13 +61,13 @@ def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -
 
 
 def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
-    """Delete jobs that cost nothing, with the keys that stand for them."""
+    """Delete free jobs with their idempotency keys."""
     delete_idempotency_keys(session, job_ids)
     session.execute(delete(Job).where(Job.id.in_(job_ids)))
 
 
 def delete_webhooks(session: Session, named: PersonMatcher) -> int:
-    """Delete webhooks whose address names the person; give how many."""
+    """Delete webhooks whose URL contains the person's data; return how many."""
     rows = session.execute(select(Webhook.id, Webhook.url))
     found = [row.id for row in rows if named.matches(row.url)]
     session.execute(delete(Webhook).where(Webhook.id.in_(found)))
@@ -75,13 +75,13 @@ def delete_webhooks(session: Session, named: PersonMatcher) -> int:
 
 
 def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
-    """Forget the idempotency keys that stand for these records; a replay asks anew. Give how many."""
+    """Delete the idempotency keys of these records, so that a replay is a new request; return how many."""
     gone = delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references))
     return len(session.scalars(gone.returning(IdempotencyKey.key)).all())
 
 
 def forget_subject(session: Session, job_id: str, request: dict[str, Any]) -> None:
-    """Forget whom a job asked about that came upon a suppressed person."""
+    """Remove the subject from a job that turned out to concern a suppressed person."""
     session.execute(
         update(Job)
         .where(Job.id == job_id)
@@ -91,9 +91,9 @@ def forget_subject(session: Session, job_id: str, request: dict[str, Any]) -> No
 
 
 def without_subject(request: dict[str, Any]) -> dict[str, Any]:
-    """Give what may stay of a request about a suppressed person: a reference of one word, as ids are.
+    """Return what is kept of a request about a suppressed person: a client reference of one word, like an id.
 
-    A longer one may be a name, and only the digests of what names the person are known.
+    A longer one may be a name, which cannot be checked: only digests of the person's identifiers are stored.
     """
     reference = request.get("client_reference", "")
     theirs = named(contact_data.given_identifiers(Subject(**request["subject"])))
@@ -102,9 +102,9 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def redact_expired(session: Session, *, before: Moment) -> int:
-    """Redact jobs that ended before then, whoever they were about; give how many, at most a slice.
+    """Redact all jobs that ended before then, at most one batch; return how many.
 
-    Their idempotency keys, and the time for which an answer stands for the same question, are long over.
+    Their idempotency keys and the period of deduplication have expired long before.
     """
     old = and_(Job.finished_at < before, Job.request != {})
     found = session.scalars(select(Job).where(old).order_by(Job.id).limit(BATCH_SIZE)).all()
@@ -123,7 +123,7 @@ def named(
     contact_ids: Collection[str] = (),
     names: Collection[tuple[str, str]] = (),
 ) -> PersonMatcher:
-    """Give what finds the person whom these identifiers name."""
+    """Return a matcher for the person with these identifiers."""
     values: dict[str, set[str]] = {"email": set(), "linkedin_url": set(), "phone": set()}
     for one in identifiers:
         values[one.kind].add(one.value)
@@ -145,7 +145,7 @@ def _end(session: Session, job: Job, now: datetime) -> None:
 
 
 def _put_back(job: Job, now: datetime) -> None:
-    """Let a worker begin again with what is left; this was none of the job's tries."""
+    """Return a running job to the queue for its remaining items; this run does not count as an attempt."""
     if job.status == Status.RUNNING:
         job.status, job.attempts = Status.QUEUED.value, job.attempts - 1
         job.lease_token = job.lease_until = job.published_at = None
@@ -157,7 +157,7 @@ def _without_details(error: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _forget_calls(session: Session, job_id: str, items: Sequence[int] | None) -> None:
-    """Forget whom these calls were about and what they gave; None is all calls of the job."""
+    """Remove subject, reply and ticket from the calls of these items; None means all calls of the job."""
     session.execute(
         update(ProviderCall)
         .where(ProviderCall.job_id == job_id, *([] if items is None else [ProviderCall.item.in_(items)]))

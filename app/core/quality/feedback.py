@@ -1,6 +1,6 @@
-"""Feedback: what callers say became of an address they own.
+"""Records feedback of workspaces on addresses that they own.
 
-A bounce changes only what its reporter sees, until a verification or a second workspace confirms it.
+A bounce is visible to its reporter only, until a verification or a second workspace confirms it.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from app.infra.db import insert
 
 _FIELD = "email"
 _VERDICTS = (EmailStatus.VALID.value, EmailStatus.INVALID.value)
-"""Statuses that answer a bounce; that a host takes every address does not."""
+"""Statuses that confirm or refute a bounce; accept_all does neither."""
 _ANSWERED = (IS_OPEN, Email.status.in_(_VERDICTS), Email.verified_at > Feedback.created_at)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedbackReport:
-    """What a workspace says of an address, which is in normal form."""
+    """A workspace's feedback on an address, which is normalised."""
 
     workspace_id: str
     account_id: str | None
@@ -48,7 +48,7 @@ class FeedbackReport:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """Feedback as it is kept, the credits that this request gave back, and why so many."""
+    """The stored feedback, the credits refunded by this request, and the reason for the amount."""
 
     feedback: Feedback
     refunded: int
@@ -56,14 +56,14 @@ class FeedbackResult:
 
 
 def record(session: Session, said: FeedbackReport, *, allowance: Allowance, now: datetime) -> FeedbackResult:
-    """Write down what the workspace says of the address; the second time changes nothing.
+    """Store the workspace's feedback on the address; repeated feedback changes nothing.
 
-    After a bounce the address is at best risky for this workspace, and wants verifying again. What the
-    workspace paid comes back when the bounce is confirmed, or at once if the allowance covers it; then it no
+    After a bounce the address is at best risky for this workspace, and due for verification. The price paid
+    is refunded when the bounce is confirmed, or at once if the allowance covers it; the workspace then no
     longer owns the contact's addresses.
 
     Raises:
-        ContactNotFound: the workspace does not own the e-mails of such a contact, or this is none of them.
+        ContactNotFound: the workspace does not own the e-mails of such a contact, or this is not one of them.
 
     """
     if not is_id(said.contact_id, "con"):
@@ -84,7 +84,7 @@ def record(session: Session, said: FeedbackReport, *, allowance: Allowance, now:
 
 
 def get(session: Session, workspace_id: str, feedback_id: str) -> FeedbackResult | None:
-    """Return the workspace's feedback as it is now; None if it is gone with its contact."""
+    """Return the workspace's feedback with its current refund state; None if it or its contact is deleted."""
     query = select(Feedback).where(Feedback.id == feedback_id, Feedback.workspace_id == workspace_id)
     feedback = session.scalar(query)
     if feedback is None:
@@ -93,16 +93,16 @@ def get(session: Session, workspace_id: str, feedback_id: str) -> FeedbackResult
 
 
 def verified_since(session: Session, *, limit: int) -> Sequence[str]:
-    """Return contacts with an open bounce of an address that was verified since."""
+    """Return the ids of contacts with an open bounce of an address that was verified afterwards."""
     query = select(Feedback.contact_id).join(Email, Email.id == Feedback.email_id).where(*_ANSWERED)
     return session.scalars(query.distinct().order_by(Feedback.contact_id).limit(limit)).all()
 
 
 def decide(session: Session, contact_id: str, *, now: datetime) -> int:
-    """Confirm or refute the contact's open bounces by the verdicts from after them; return how many.
+    """Confirm or refute the contact's open bounces by later verdicts; return how many.
 
     Raises:
-        ContactNotFound: the contact is gone.
+        ContactNotFound: the contact was deleted.
 
     """
     contact_locks.lock_contact(session, contact_id)
@@ -124,7 +124,7 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
 
 
 def _where_paid(session: Session, said: FeedbackReport) -> FeedbackReport:
-    """Return the same of the contact under which the workspace was given the address, if it owns it there."""
+    """Return the report with the id of the contact whose reveal gave the workspace the address, if any."""
     owned = reveals.owned(session, said.workspace_id, [said.contact_id])
     if (said.contact_id, _FIELD) in owned.fields or (_FIELD, said.email) not in owned.values:
         return said
@@ -133,9 +133,9 @@ def _where_paid(session: Session, said: FeedbackReport) -> FeedbackReport:
 
 
 def _owned_address(session: Session, said: FeedbackReport) -> Email:
-    """Find the address, and let nobody else write the contact's addresses meanwhile.
+    """Return the address, and lock the contact against concurrent changes of its addresses.
 
-    Who was refunded owns it no more, but may say the same again and is told what came of it.
+    A workspace that was refunded no longer owns the address, but may repeat its feedback to read the result.
     """
     query = (
         select(Email)
@@ -158,7 +158,7 @@ def _owned_address(session: Session, said: FeedbackReport) -> Email:
 
 
 def _add(session: Session, said: FeedbackReport, address: Email, now: datetime) -> str | None:
-    """Insert the row; None if it is there already."""
+    """Insert the feedback and return its id; None if it is stored already."""
     values: dict[str, Any] = {
         "id": new_id("fdb"),
         "workspace_id": said.workspace_id,
@@ -189,13 +189,13 @@ def _is_same(said: FeedbackReport) -> ColumnElement[bool]:
 
 
 def _source_providers(address: Email) -> list[str]:
-    """Give the providers that gave the address, the first first; a list somebody imported is none."""
+    """Return the providers of the address, oldest first, without imported lists."""
     outside = (sight for sight in address.sources if sight["kind"] != SourceKind.IMPORT)
     return list(dict.fromkeys(sight["provider"] for sight in outside))
 
 
 def _country(session: Session, address: Email) -> str | None:
-    """Give where the person likely is, as the calls to providers have it."""
+    """Return the likely country of the person, as used for provider calls."""
     contact = session.get_one(Contact, address.contact_id)
     company = session.get(Company, contact.company_id) if contact.company_id else None
     domain = company.domain if company else address.domain
@@ -205,7 +205,7 @@ def _country(session: Session, address: Email) -> str | None:
 def _record_bounce(
     session: Session, feedback: Feedback, address: Email, allowance: Allowance, now: datetime
 ) -> None:
-    """Confirm by this bounce those that others reported, and refund it as far as that can be done now."""
+    """Confirm earlier reports of other workspaces by this bounce, and refund it if possible now."""
     others = [one for one in bounce_reports.open_bounces(session, address.id) if one.id != feedback.id]
     parties = {feedback.workspace_id, *(one.workspace_id for one in others)}
     payers = _lock(session, address.contact_id, parties)
@@ -219,10 +219,10 @@ def _record_bounce(
 
 
 def _confirm_reports(session: Session, others: Sequence[Feedback], address: Email, now: datetime) -> None:
-    """Confirm the bounces that others reported before, and let everybody see the address as risky.
+    """Confirm the bounces that other workspaces reported before, and mark the address as risky for everyone.
 
-    The last report stays unconfirmed: of all workspaces that say so, one has paid, and no two can refund
-    each other everything.
+    The last report stays unconfirmed: one of the reporting workspaces remains charged, so that two
+    workspaces cannot confirm each other's reports to get everything refunded.
     """
     for other in others:
         _confirm(session, other, now)
@@ -240,9 +240,9 @@ def _confirm(session: Session, feedback: Feedback, now: datetime) -> None:
 
 
 def _lock(session: Session, contact_id: str, workspace_ids: Collection[str]) -> frozenset[str]:
-    """Lock what refunds to these workspaces change; return those that paid for the contact's e-mails.
+    """Lock the rows that these refunds change; return the workspaces that paid for the contact's e-mails.
 
-    Always reveals before workspaces, each in the order of their ids, as settling a job does.
+    Reveals are locked before workspaces, each in the order of their ids, as when a job is settled.
     """
     paid = reveals.lock(session, contact_id, _FIELD, workspace_ids)
     workspaces.lock(session, workspace_ids)

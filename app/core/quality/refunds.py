@@ -1,8 +1,8 @@
-"""Refunds: what a reveal cost comes back when its addresses bounced, and the workspace owns them no more.
+"""Refunds the credits of a reveal whose addresses bounced, and revokes the ownership of the addresses.
 
-A confirmed bounce is always refunded. One that nobody has confirmed is refunded at once only within the
-workspace's allowance: a share of the reveals that it paid for in the last 30 days. Otherwise whoever reports
-every address as bounced would pay for none.
+A confirmed bounce is always refunded. An unconfirmed bounce is refunded at once only within the workspace's
+allowance: a share of the reveals that it paid for in the last 30 days. Without this limit, a workspace could
+report every address as bounced and pay for none.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from app.domain.findings import EmailStatus
 
 REFUND_WITHIN = timedelta(days=30)
 MIN_REFUNDS = 3
-"""Unconfirmed refunds in 30 days that every workspace gets, however little it has revealed."""
+"""Unconfirmed refunds in 30 days that every workspace gets, regardless of its reveals."""
 _FIELD = "email"
 _CONFIRMED = Feedback.confirmed_at.is_not(None)
 _REPORTED = Feedback.refuted_at.is_(None)
 
 
 class RefundDecision(StrEnum):
-    """What became of the credits."""
+    """The decision on refunding the credits of a reveal after feedback."""
 
     GIVEN = "given"
     PENDING = "pending"
@@ -46,12 +46,12 @@ class RefundDecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """How much is refunded unconfirmed: this share of the reveals paid in 30 days; with 0 nothing is."""
+    """The limit of unconfirmed refunds, as a share of the reveals paid in 30 days; 0 disables them."""
 
     share: float
 
     def covers(self, session: Session, workspace_id: str, *, now: datetime) -> bool:
-        """Return whether one more unconfirmed refund fits; the caller holds the workspace's row."""
+        """Return whether one more unconfirmed refund is allowed; the caller has locked the workspace."""
         if not self.share:
             return False
         given = _count_unconfirmed(session, workspace_id, since=now - REFUND_WITHIN)
@@ -61,20 +61,20 @@ class Allowance:
 
 
 def refund_confirmed(session: Session, feedback: Feedback, *, now: datetime) -> None:
-    """Give back what the reveal cost if the bounce, which is confirmed, leaves nothing of it."""
+    """Refund the reveal of a confirmed bounce, unless another address of the reveal may work."""
     if _is_refundable(session, feedback) and not _has_another(session, feedback, _CONFIRMED):
         _refund(session, feedback, now)
 
 
 def refund_unconfirmed(session: Session, feedback: Feedback, allowance: Allowance, *, now: datetime) -> None:
-    """Give back what the reveal cost at once if the allowance covers that."""
+    """Refund the reveal of an unconfirmed bounce if the allowance covers it."""
     is_due = _is_refundable(session, feedback) and not _has_another(session, feedback, _REPORTED)
     if is_due and allowance.covers(session, feedback.workspace_id, now=now):
         _refund(session, feedback, now)
 
 
 def state(session: Session, feedback: Feedback) -> RefundDecision:
-    """Return what became of the credits for this feedback, as it is now."""
+    """Return the current refund decision for this feedback."""
     reveal = session.get(Reveal, (feedback.workspace_id, feedback.contact_id, _FIELD))
     if feedback.kind != FeedbackKind.BOUNCE or reveal is None:
         return RefundDecision.NOT_DUE
@@ -96,7 +96,7 @@ def _state_of_paid(session: Session, feedback: Feedback, reveal: Reveal) -> Refu
 
 
 def _is_refundable(session: Session, feedback: Feedback) -> bool:
-    """Return whether the bounce is of a paid reveal from at most 30 days before, not refunded so far."""
+    """Return whether the reveal was paid, at most 30 days before the bounce, and is not refunded yet."""
     reveal = session.get(Reveal, (feedback.workspace_id, feedback.contact_id, _FIELD), populate_existing=True)
     if reveal is None or not reveal.credits or reveal.refunded_at is not None or feedback.refunded:
         return False
@@ -104,9 +104,9 @@ def _is_refundable(session: Session, feedback: Feedback) -> bool:
 
 
 def _has_another(session: Session, feedback: Feedback, counts: ColumnElement[bool]) -> bool:
-    """Return whether the reveal gave another address that may work.
+    """Return whether the contact has another address that may work.
 
-    That is none that is invalid, and none whose bounce the workspace reported, as far as `counts` holds.
+    Such an address is not invalid, and has no bounce reported by the workspace that satisfies `counts`.
     """
     reported = select(Feedback.email_id).where(
         Feedback.workspace_id == feedback.workspace_id,
@@ -139,7 +139,7 @@ def _refund(session: Session, feedback: Feedback, now: datetime) -> None:
 
 
 def _revoke_ownership(session: Session, workspace_id: str, addresses: Collection[str]) -> None:
-    """Take the addresses out of the answers that the workspace's jobs keep, and let none be joined again."""
+    """Remove the addresses from the results of the workspace's jobs, and exclude these from deduplication."""
     for job in session.scalars(
         select(Job).where(Job.workspace_id == workspace_id, _mentions(Job, addresses))
     ):
@@ -159,7 +159,7 @@ def _revoke_ownership(session: Session, workspace_id: str, addresses: Collection
 
 
 def _mentions(table: type[Job | JobItem], addresses: Collection[str]) -> ColumnElement[bool]:
-    """Narrow down what to read: domains are ASCII, and so written alike in every database's JSON."""
+    """Return a prefilter by domain: domains are ASCII, so every database's JSON spells them the same."""
     domains = {address.rpartition("@")[2] for address in addresses}
     text = cast(table.result, String)
     return or_(*(text.contains(f'@{domain}"', autoescape=True) for domain in sorted(domains)))

@@ -1,4 +1,4 @@
-"""Verifying again: which addresses are due, what came of it, and when to try the others once more."""
+"""Schedules the re-verification of addresses and records the verdicts."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
 
 LEASE = timedelta(hours=1)
-"""For how long an address that was taken is left to who took it."""
+"""How long a claimed address is reserved for the worker that claimed it."""
 UNKNOWN_RETRY_INTERVAL = timedelta(days=7)
-"""What nobody could tell this week is asked again next week."""
+"""The delay before an address without a definitive verdict is tried again."""
 
 
 class Verification(Base):
-    """When an address may be verified next, if somebody tried; `provider` wants to see its ticket then.
+    """The earliest time of an address's next verification, once one was attempted.
 
-    `planned_at` is when that was decided: a bounce from after it does not wait.
+    `provider` and its `ticket` are set if the provider is to be polled then. `planned_at` is when this was
+    decided: a bounce reported later does not wait for `next_at`.
     """
 
     __tablename__ = "verifications"
@@ -45,7 +46,7 @@ class Verification(Base):
 
 @dataclass(frozen=True, slots=True)
 class DueVerification:
-    """An address to verify; `ticket` is for this provider, if that asked for another try."""
+    """An address to verify; `ticket` is set if this provider is to be polled."""
 
     email_id: str
     contact_id: str
@@ -57,9 +58,9 @@ class DueVerification:
 def claim_due(
     session: Session, *, usual_age: timedelta, now: Moment, limit: int
 ) -> Sequence[DueVerification]:
-    """Take addresses that somebody owns: those that bounced since, then those expired, the oldest first.
+    """Claim owned addresses that are due: those with an unanswered bounce, then expired ones, oldest first.
 
-    What nobody verified counts from when it was last seen. Suppressed people are left alone.
+    The age of an address never verified counts from `last_seen_at`. Suppressed people are skipped.
     """
     since = func.coalesce(Email.verified_at, Email.last_seen_at)
     reports = (Email.reported_at, _LAST_REPORT)
@@ -94,10 +95,10 @@ def claim_due(
 
 
 def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
-    """Write status, reasons and time of the verdict; False if it is gone or known better since.
+    """Store status, reasons and time of the verdict; return False if the address is gone or has a newer one.
 
-    Its form stays as it is: what was guessed from a pattern teaches no pattern, however it turns out, and of
-    the others only the valid ones count.
+    Its `form` does not change: an address guessed from a pattern never counts as evidence for a pattern, and
+    of the others only valid ones count.
     """
     contact_id = session.scalar(select(Email.contact_id).where(Email.id == email_id))
     if contact_id is None or verdict.verified_at is None:
@@ -118,17 +119,17 @@ def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
 def schedule_poll(
     session: Session, email_id: str, *, provider: str, ticket: str, until: Moment, now: Moment
 ) -> None:
-    """Write down that the provider is to be asked again with its ticket."""
+    """Schedule a poll of the provider with its ticket."""
     _plan(session, [email_id], now, next_at=until, provider=provider, ticket=ticket)
 
 
 def give_up(session: Session, email_id: str, *, now: Moment) -> None:
-    """Write down that nobody can tell; what is known stays as it is."""
+    """Postpone the address without a verdict; its stored status does not change."""
     _plan(session, [email_id], now, next_at=now + UNKNOWN_RETRY_INTERVAL, provider=None, ticket=None)
 
 
 def _plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: Any) -> None:
-    """Write these values, and only these where there are some; nothing for addresses that are gone."""
+    """Upsert the schedules; existing rows change in these columns only, and deleted addresses are skipped."""
     there = session.scalars(select(Email.id).where(Email.id.in_(email_ids))).all()
     if there:
         changes["planned_at"] = now
@@ -146,11 +147,11 @@ _LAST_REPORT = (
     .correlate(Email)
     .scalar_subquery()
 )
-"""When a workspace last reported a bounce that is neither confirmed nor refuted."""
+"""The time of the latest bounce report that is neither confirmed nor refuted."""
 
 
 def _is_unanswered(reported_at: ColumnElement[datetime] | Any) -> ColumnElement[bool]:  # noqa: ANN401 -- a mapped column
-    """Return the condition that a bounce was reported then, and nobody has verified the address since."""
+    """Return the condition that a bounce was reported then and the address was not verified since."""
     return and_(reported_at.is_not(None), or_(Email.verified_at.is_(None), Email.verified_at <= reported_at))
 
 
@@ -164,7 +165,7 @@ def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) 
 
 
 def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str]:
-    """Give those of the contacts of whom anything is on the suppression list."""
+    """Return the contacts with an identifier on the suppression list."""
     people = session.scalars(select(Contact).where(Contact.id.in_(contact_ids)))
     known = emails.of(session, contact_ids), phones.of(session, contact_ids)
     names = {person.id: contact_data.stored_identifiers(person, *known) for person in people}
@@ -173,13 +174,13 @@ def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str
 
 
 def _status(row: Email, verdict: FoundEmail) -> EmailStatus:
-    """Give the verdict's status; that a domain takes everything is no answer to a bounce."""
+    """Return the verdict's status, but risky for accept_all after a bounce, which it does not refute."""
     is_answer = verdict.status is not EmailStatus.ACCEPT_ALL or BOUNCED not in row.status_reasons
     return verdict.status if is_answer else EmailStatus.RISKY
 
 
 def _reasons(row: Email, verdict: FoundEmail) -> list[str]:
-    """Give the verdict's reasons, those that the text shows, and those that only a valid mailbox answers."""
+    """Return the verdict's reasons, those derived from the address, and those that only `valid` clears."""
     lasting = () if verdict.status is EmailStatus.VALID else ("guessed", BOUNCED)
     known = [reason for reason in row.status_reasons if reason in lasting]
     return list(dict.fromkeys((*known, *verdict.reasons, *email_reasons(row.email))))
