@@ -162,7 +162,7 @@ def _filter(company: Company, subject: Subject) -> bool:
 def contacts_named_at(
     session: Session, name: PersonName, companies: Iterable[Company]
 ) -> tuple[ContactRow, ...]:
-    """Return people of these companies by last name, else full name, else the first two letters."""
+    """Return people of these companies by last name, else by full name, else by a similar last name."""
     ids = [company.id for company in companies]
     last_keys = {key for part in (name.last, name.first) for key in names.spellings(part) if key}
     whole = names.name_key(name.full)

@@ -145,7 +145,7 @@ def _end(session: Session, job: Job, now: datetime) -> None:
 
 
 def _put_back(job: Job, now: datetime) -> None:
-    """Return a running job to the queue for its remaining items; this run does not count as an attempt."""
+    """Requeue a running job for its remaining items; the interrupted run does not count as an attempt."""
     if job.status == Status.RUNNING:
         job.status, job.attempts = Status.QUEUED.value, job.attempts - 1
         job.lease_token = job.lease_until = job.published_at = None

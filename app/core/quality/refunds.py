@@ -61,7 +61,7 @@ class Allowance:
 
 
 def refund_confirmed(session: Session, feedback: Feedback, *, now: datetime) -> None:
-    """Refund the reveal of a confirmed bounce, unless another address of the reveal may work."""
+    """Refund the reveal of a confirmed bounce, unless the contact has another address that may work."""
     if _is_refundable(session, feedback) and not _has_another(session, feedback, _CONFIRMED):
         _refund(session, feedback, now)
 

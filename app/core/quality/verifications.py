@@ -129,7 +129,7 @@ def give_up(session: Session, email_id: str, *, now: Moment) -> None:
 
 
 def _plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: Any) -> None:
-    """Upsert the schedules; existing rows change in these columns only, and deleted addresses are skipped."""
+    """Upsert the schedules. Existing rows change in these columns only; deleted addresses are skipped."""
     there = session.scalars(select(Email.id).where(Email.id.in_(email_ids))).all()
     if there:
         changes["planned_at"] = now
