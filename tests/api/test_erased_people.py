@@ -1,4 +1,4 @@
-"""A person is erased from everything that can be kept of them, and then comes in again by every door."""
+"""Erasure of a person from every place that stores them, and refusal when any source submits them again."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Silent:
 
 @dataclass
 class Knowing:
-    """A provider that knows everything of the person, and notes who was asked about."""
+    """A provider that returns all data of the person, and records its requests."""
 
     name: str = "one"
     asked: list[ProviderRequest] = field(default_factory=list)
@@ -88,7 +88,7 @@ class Knowing:
 
 @dataclass
 class Office:
-    """Two workspaces, a worker, providers that know the person, and an operator."""
+    """Two workspaces, a worker, providers that find the person, and the operator's commands."""
 
     app: APIFlask
     member: Member
@@ -103,7 +103,7 @@ class Office:
         return member.client.post(f"/api/{path}", json=body, headers=headers)
 
     def work(self) -> None:
-        """Let the worker have every job that waits, one that may ask providers."""
+        """Run all queued jobs with a worker that may query providers."""
         with self.services.database.transaction() as session:
             session.execute(update(Job).values(queue=Queue.PROVIDERS.value))
             waiting = session.execute(select(Job.id, Job.kind).where(Job.status == "queued")).all()
@@ -129,7 +129,7 @@ class Office:
         return figures
 
     def come_in_again(self) -> tuple[Any, list[Any], Any, Any, Any]:
-        """Bring the person in by the importer, providers, the extension and a lookup; give the answers."""
+        """Submit the person by import, reveals, an enrichment, a save and a lookup; return the responses."""
         subjects = (
             {"linkedin_url": URL},
             {"email": EMAIL},
@@ -157,7 +157,7 @@ class Office:
 
 
 def told(ask: ProviderRequest) -> ProviderResponse:
-    """Give everything of the person, if it is about them."""
+    """Return all data of the person, or a miss for anyone else."""
     said = f"{ask.subject.linkedin_url}{ask.subject.email}{ask.subject.name}".casefold()
     if "quillfeather" not in said:
         return ProviderResponse(outcome=TraceOutcome.MISS)
@@ -202,7 +202,7 @@ def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytes
 
 
 def rows(database: Database) -> str:
-    """Give every row of every table as text, decoded and without case, percent-encoding and punctuation."""
+    """Return all rows of all tables as text, decoded and without case, percent-encoding and punctuation."""
     with database.reading() as session:
         everything = [
             value
@@ -222,7 +222,7 @@ def folded(text: str) -> str:
 
 
 def raw_bytes(database: Database) -> str:
-    """Give what is on the disk of an embedded database, in UTF-8 and as single bytes."""
+    """Return the contents of an SQLite database's files, decoded as UTF-8 and as Latin-1."""
     path = database.engine.url.database if database.is_sqlite else None
     files = [Path(f"{path}{end}") for end in ("", "-wal", "-journal")] if path else []
     found = b"".join(file.read_bytes() for file in files if file.exists())
@@ -235,7 +235,7 @@ def remains(database: Database) -> list[str]:
 
 
 def fill(office: Office) -> dict[str, Any]:
-    """Have the person kept in every place there is; give the answers that matter later."""
+    """Store the person in every place; return the responses that the tests need."""
     subject = {"linkedin_url": URL}
     office.import_list()
     profile = {"linkedin_url": URL, "full_name": NAME, "company": {"name": "Acme"}}
@@ -275,9 +275,9 @@ def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
     after = remains(database)
     imported, revealed, enriched, saved, looked_up = office.come_in_again()
 
-    erasure.empty_log(database)  # which has the requests until they were answered
+    erasure.empty_log(database)  # it holds the requests until they have been answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
-    assert len(office.asked) == asked  # no provider is asked about whom the list names
+    assert len(office.asked) == asked  # no provider is queried about a suppressed person
     assert (imported["new"], imported["suppressed"]) == (0, 1)
     assert [office.outcome(answer) for answer in revealed] == ["suppressed"] * 4
     items = office.job(enriched)["result"]["items"]
@@ -298,7 +298,7 @@ def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(office: Of
     office.work()
 
     half = office.job(answers["half"])
-    assert held == [1, 0]  # of the colleague's the switchboard is all there is, and it is owned already
+    assert held == [1, 0]  # the colleague has only the switchboard number, which is owned already
     assert (ended["job"]["status"], ended["job"]["outcome"]) == ("succeeded", "suppressed")
     assert (ended["credits"]["charged"], ended["credits"]["reserved"]) == (0, 0)
     items = half["result"]["items"]

@@ -26,7 +26,7 @@ def member(app: APIFlask) -> Member:
 
 @pytest.fixture
 def contact_id(member: Member) -> str:
-    """Somebody whose e-mails the member's workspace revealed for three credits."""
+    """A contact whose e-mails the member's workspace revealed for three credits."""
     with member.database.transaction() as session:
         contact = a_contact(session, a_company(session))
         an_email(session, contact, ADDRESS)

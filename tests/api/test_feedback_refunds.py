@@ -1,4 +1,4 @@
-"""Reveal, report a bounce, keep the address: what that costs, and what can be read of it afterwards."""
+"""Refunds of reported bounces: what they cost, and that the refunded address can no longer be read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from app.infra import clock
 
 PEOPLE = 30
 REFUNDED = 3
-"""What FEEDBACK_UNCONFIRMED_REFUND_SHARE=0.05 refunds of thirty."""
+"""The number of thirty charges that FEEDBACK_UNCONFIRMED_REFUND_SHARE=0.05 refunds."""
 WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 AT_ONCE = {"Prefer": "respond-async"}
 
@@ -53,7 +53,7 @@ def ask(member: Member, path: str, body: Any, key: str) -> Any:
 
 
 def reveal(member: Member, contact_id: str) -> str:
-    """Reveal the contact's e-mail as the API and a worker do; return the job."""
+    """Reveal the contact's e-mail as the API and a worker do; return the job's id."""
     asked = ask(member, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
     job_id: str = asked["job"]["id"]
     now = clock.now()
@@ -82,7 +82,7 @@ def hand_over(session: Session, member: Member, job_id: str, contact_id: str) ->
 
 
 def enrich(member: Member, contact_ids: list[str], key: str) -> str:
-    """Ask for the e-mails of all of them, and nothing else, in one list."""
+    """Enrich these contacts with their e-mails only; return the job's id."""
     job_id = enrichment(member, contact_ids, key)
     now = clock.now()
     with member.database.transaction() as session:
@@ -137,7 +137,7 @@ def test_nothing_refunded_can_be_read_from_any_endpoint(member: Member, contact_
 
 
 def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> list[str]:
-    """Read whatever may tell an address: again, by the same keys, as a key, in lists."""
+    """Return all responses that could show an address: reads, repeated requests, and reads with an API key."""
     headers, client = member.headers | AT_ONCE, member.client
     save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
     people_asked = [{"contact_id": one} for one in contact_ids]

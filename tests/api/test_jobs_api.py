@@ -41,7 +41,7 @@ def poll(member: Member, job_id: str, token: str) -> TestResponse:
 
 
 def pages(member: Member, token: str, *, limit: int, status: str = "") -> list[list[str]]:
-    """Read the whole list, page by page."""
+    """Return the ids of the jobs on each page of the list."""
     found, query = [], f"{PATH}?limit={limit}{status}"
     cursor: str | None = ""
     while cursor is not None:

@@ -1,4 +1,4 @@
-"""The list of jobs says who asked, whom about, and what it cost; of a suppressed person it says nothing."""
+"""The list of jobs shows caller, subject and cost of each; it does not show a suppressed person."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def member(app: APIFlask) -> Member:
 
 
 def ask(member: Member, subject: dict[str, str], **changes: Any) -> str:
-    """Store a reveal that the member asked; give its id."""
+    """Store a reveal that the member requested; return its id."""
     with member.database.transaction() as session:
         job_id: str = a_job(
             session,
@@ -42,7 +42,7 @@ def ask(member: Member, subject: dict[str, str], **changes: Any) -> str:
 
 
 def found(contact_id: str) -> dict[str, Any]:
-    """Give what ends a reveal that found the contact's address for one credit."""
+    """Return the columns of a finished reveal that found the contact's address for one credit."""
     return {
         "status": Status.SUCCEEDED.value,
         "outcome": Outcome.FOUND.value,
@@ -133,7 +133,7 @@ def test_nothing_is_said_of_who_was_left_alone_nor_when_the_answer_is_no_longer_
     jobs = listed(member)
 
     assert [job["subject"] for job in jobs] == [None, None, None]
-    assert jobs[0]["asked_by"] is None  # an account that is gone
+    assert jobs[0]["asked_by"] is None  # the account was deleted
 
 
 def test_a_longer_list_takes_no_more_queries(member: Member) -> None:

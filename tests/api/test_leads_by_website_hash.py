@@ -25,7 +25,7 @@ def member(app: APIFlask) -> Member:
 
 
 def post(member: Member, body: dict[str, Any]) -> TestResponse:
-    """Ask, and do not wait for a worker."""
+    """Send the request without waiting for a worker."""
     return member.client.post(PATH, json=body, headers=member.headers | {"Prefer": "respond-async"})
 
 

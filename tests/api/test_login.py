@@ -33,7 +33,7 @@ def member(app: APIFlask) -> Member:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Collect the parameters of every hash that is verified."""
+    """Record the parameters of each hash that is verified."""
     seen: list[str] = []
     real = PasswordHasher.verify
 
@@ -46,7 +46,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def besiege(member: Member) -> None:
-    """Leave the account as 10,000 wrong passwords of strangers elsewhere leave it."""
+    """Bring the account into its state after 10,000 wrong passwords from other networks."""
     with member.database.transaction() as session:
         login_throttle.failed(session, member.email, now=clock.now())
         session.execute(update(FailedSignIns).values(failures=10_000))
@@ -361,7 +361,7 @@ def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
     member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "_queue_slots", threading.BoundedSemaphore(1))
-    passwords._queue_slots.acquire()  # noqa: SLF001 -- somebody is in
+    passwords._queue_slots.acquire()  # noqa: SLF001 -- occupy the only slot
 
     answer = member.sign_in()
 

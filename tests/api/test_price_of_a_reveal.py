@@ -1,4 +1,4 @@
-"""What a reveal must have in credits before it is taken in: nothing, where it cannot cost anything."""
+"""The credits that a reveal needs to be accepted: none if it cannot cost anything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def member(app: APIFlask) -> Member:
 
 @pytest.fixture
 def ada(member: Member) -> Contact:
-    """Somebody whose address is known."""
+    """A contact with a stored address."""
     with member.database.transaction() as session:
         contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, contact, "ada@acme.com")

@@ -1,4 +1,4 @@
-"""Which addresses an enrichment may name to be told at, and what the operator has to say about it."""
+"""The webhook URLs that an enrichment may use, and the operator's settings for them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def member(app: APIFlask) -> Member:
 
 @pytest.fixture
 def opened(app: APIFlask) -> Member:
-    """A member where the operator has receivers in a network of their own."""
+    """An account where the operator permits webhooks to an internal network."""
     change_settings(app, webhook_networks=("10.20.0.0/16",))
     return join(app)
 
 
 def status(member: Member, url: str | None) -> int:
-    """Ask for an estimate of an enrichment that names the address."""
+    """Return the status of an enrichment estimate with this webhook URL."""
     body = {
         "entity": "person",
         "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}}],

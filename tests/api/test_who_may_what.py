@@ -1,6 +1,6 @@
-"""Who may do what: every route and method that the application serves, asked by every kind of caller.
+"""Access control: every route and method that the application serves, requested by every kind of caller.
 
-`-s` prints the table. The routes come from the application; what stands here is what each of them needs.
+`-s` prints the table. The routes come from the application; this module states what each of them requires.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ HASH = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What a route needs, what it is sent, what it gives, and whose the thing is that it names.
+    """What a route requires, the body to send, the expected statuses, and the owner of its resource.
 
-    `seen_with` is the scope without which that thing does not exist for a key.
+    `seen_with` is the scope without which an API key gets a 404 for the resource.
     """
 
     needs: Literal["nothing", "token", "session", "api access"] | Scope
@@ -108,12 +108,12 @@ LINES = {
     "GET /docs/assets/<path:name>": open_to_all("files of the documentation page"),
     "GET /docs/oauth2-redirect": open_to_all("a file of the documentation page"),
 }
-"""By method, rule and, where it says which thing is meant, query."""
+"""By method, rule and, where it selects the resource, query."""
 
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """A kind of caller: how it makes its headers, and why it is refused everywhere, or what it lacks."""
+    """A kind of caller: its headers, and the error that it always gets or the permission that it lacks."""
 
     name: str
     headers: Callable[[World], dict[str, str]]
@@ -125,7 +125,7 @@ class Who:
 
 @dataclass(slots=True)
 class World:
-    """Two workspaces, three accounts, and things of the owner's."""
+    """Two workspaces, three accounts, and resources of the owner."""
 
     app: APIFlask
     owner: Member
@@ -144,7 +144,7 @@ class World:
         return token
 
     def key(self, *scopes: Scope, **changes: Any) -> tuple[str, str]:
-        """Make a key of the owner's; give its id and its text."""
+        """Create an API key of the owner; return its id and its text."""
         now = clock.now()
         with self.owner.database.transaction() as session:
             made, text = api_keys.create(
@@ -158,7 +158,7 @@ class World:
             return sessions.start(session, self.owner.account_id, network=b"", now=clock.now())[0].id
 
     def call(self, method: str, place: str, headers: dict[str, str], body: Any = None) -> TestResponse:
-        """Send what the line says, to things of the owner's that exist."""
+        """Send a request to existing resources of the owner."""
         path = place.replace("<code>", "not_found").replace("<path:name>", "swagger-ui.css")
         if "<key_id>" in path:
             path = path.replace("<key_id>", self.key(*Scope)[0])
@@ -474,7 +474,7 @@ def _of_a_disabled_account(world: World) -> str:
 
 
 def _expected(wanted: Line, who: Who) -> set[tuple[int, str, str]]:
-    """Say what the contract has: status, code, challenge."""
+    """Return the documented status, code and challenge."""
     if wanted.needs != "nothing" and who.refused:
         error = "" if who.refused == "missing_token" else ', error="invalid_token"'
         return {(401, who.refused, f'Bearer realm="ext"{error}')}
@@ -512,7 +512,7 @@ def _print(found: dict[tuple[str, str], tuple[int, str, str]]) -> None:
 
 
 def _served(app: APIFlask) -> Iterator[str]:
-    """Give every method and rule, but those that Flask answers for every route: HEAD and OPTIONS."""
+    """Yield each method and rule, except HEAD and OPTIONS, which Flask answers for every route."""
     for rule in app.url_map.iter_rules():
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             yield f"{method} {rule.rule}"

@@ -37,7 +37,7 @@ def workspace_id(app: APIFlask) -> str:
 
 @pytest.fixture
 def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
-    """An account that is signed in and has a key: the ids of both."""
+    """The ids of a session and an API key of one account."""
     now = clock.now()
     with app.extensions["services"].database.transaction() as session:
         account = accounts.create(

@@ -38,7 +38,7 @@ def days(database: Database) -> Days:
 
 @pytest.fixture
 def spoiled(database: Database, days: Days) -> str:
-    """A workspace with a balance that its ledger does not explain."""
+    """A workspace whose balance does not match its ledger."""
     with database.transaction() as session:
         session.execute(text(SPOILED.format(days.other)))
     return days.other

@@ -26,7 +26,7 @@ needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; 
 
 
 class Clock:
-    """A clock that only sleeping moves, and what happens after each sleep."""
+    """A clock that advances only by sleeping, and calls a function after each sleep."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
         self.now = 0.0
@@ -42,7 +42,7 @@ class Clock:
 
 @pytest.fixture
 def upgrade(settings: Settings) -> Iterator[Upgrade]:
-    """Run `flask database upgrade` on the database of a URL."""
+    """Return a function that runs `flask database upgrade` on the database at a URL."""
     made: list[APIFlask] = []
 
     def run(url: str, *options: str) -> Result:
@@ -57,9 +57,9 @@ def upgrade(settings: Settings) -> Iterator[Upgrade]:
 
 @pytest.fixture
 def another_database() -> Iterator[Callable[[str], str]]:
-    """Make a database on the test run's PostgreSQL server with this encoding; return its URL."""
+    """Return a function that creates a PostgreSQL database with an encoding and returns its URL."""
     server = create_engine(_with_driver(POSTGRES or ""), isolation_level="AUTOCOMMIT")
-    name = f"other_{os.getpid()}"  # tests run in several processes
+    name = f"other_{os.getpid()}"  # the tests run in several processes
 
     def make(encoding: str) -> str:
         with server.connect() as connection:
@@ -80,7 +80,7 @@ def _with_driver(url: str) -> str:
 
 @pytest.fixture
 def new_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
-    """An application whose database is a file that does not exist yet."""
+    """An application whose database file does not exist yet."""
     app = create_app(dataclasses.replace(settings, database_url=f"sqlite:///{tmp_path}/new.sqlite3"))
     yield app
     app.extensions["services"].database.engine.dispose()

@@ -1,4 +1,4 @@
-"""`flask doctor` on real servers: what it finds, and that it finds everything at once."""
+"""`flask doctor` on real servers: its findings, and that one run reports all of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PASSWORD = "canary-" + secrets.token_urlsafe(12)
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str, str]:
-    """An environment in which only the servers are missing; nothing of this machine's is in it."""
+    """An environment with valid settings and no servers, independent of the machine's own environment."""
     monkeypatch.chdir(tmp_path)
     for name in (*app_settings.REQUIRED, "METRICS_TOKEN", "WEB_CONCURRENCY", "PORT"):
         monkeypatch.delenv(name, raising=False)
@@ -52,14 +52,14 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str,
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """The URL of a PostgreSQL server that is thrown away."""
+    """The URL of a temporary PostgreSQL server."""
     with postgres.running() as url:
         yield url.replace("+psycopg", "")
 
 
 @pytest.fixture
 def base(server: str, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str, str]) -> Iterator[str]:
-    """The URL of an empty database on it, which DATABASE_URL names."""
+    """The URL of an empty database on the server, set as DATABASE_URL."""
     name = f"doctor_{secrets.token_hex(4)}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE DATABASE "{name}" ENCODING UTF8 TEMPLATE template0')
@@ -72,7 +72,7 @@ def base(server: str, monkeypatch: pytest.MonkeyPatch, environment: Mapping[str,
 
 @pytest.fixture
 def redis(tmp_path: Path, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A client of a Redis-protocol server of the test's own, with a password, which REDIS_URL names."""
+    """A client of a separate Redis-protocol server with a password, set as REDIS_URL."""
     port = free_port()
     process = start_redis(port, tmp_path)
     url = f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
@@ -96,7 +96,7 @@ def findings(result: Result | None = None) -> dict[str, dict[str, str]]:
 
 
 def flask(*words: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run `flask` as an operator does: the virtual environment is active, nothing else is set."""
+    """Run `flask` as an operator does, with the virtual environment active and no other settings."""
     bin_folder = Path(sys.executable).parent
     environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **more}
     return subprocess.run(

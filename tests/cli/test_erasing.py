@@ -27,7 +27,7 @@ def run(app: APIFlask) -> Run:
 
 @pytest.fixture
 def ids(app: APIFlask, database: Database) -> list[str]:
-    """Two colleagues with one switchboard; a workspace owns the e-mails of the first."""
+    """Two colleagues with the same switchboard number; a workspace owns the e-mails of the first."""
     with database.transaction() as session:
         workspace = workspaces.create(session, name="Acme", now=clock.now())
         accounts.create(

@@ -47,7 +47,7 @@ def workspace_id(database: Database) -> str:
 
 @pytest.fixture
 def found(database: Database, workspace_id: str) -> str:
-    """A job that held three credits and was charged one; its trace says more than it should."""
+    """A job that held three credits and was charged one; its trace has an e-mail that must not be shown."""
     trace = [TRACE[0], {**TRACE[1], "email": "ada@acme.example"}]
     with database.transaction() as session:
         subject = {"subject": {"email": "ada@acme.example"}, "client_reference": "ada@acme.example"}

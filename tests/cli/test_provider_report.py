@@ -33,7 +33,7 @@ class Paid(Sandbox):
 
 @pytest.fixture
 def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run the report over two paid providers, the dearer one first, and one that guesses."""
+    """Return a function that runs the report on a guessing provider, an expensive one and a cheap one."""
     known = {"pattern": Pattern(ProviderSettings()), "dear": Paid("dear", 0.5), "cheap": Paid("cheap", 0.1)}
     nobody = dict.fromkeys([f"providers_{field}" for field in ProviderField], ())
     order = dataclasses.replace(settings, **nobody | {"providers_email": tuple(known)})
@@ -57,7 +57,7 @@ def call(
     country: str | None = "DE",
     days_ago: int = 0,
 ) -> None:
-    """Write down so many answered calls, a hit for one credit each."""
+    """Record this many provider calls; each hit costs one credit."""
     at = clock.now() - timedelta(days=days_ago)
     cost = 1 if outcome is TraceOutcome.HIT else 0
     about: dict[str, Any] = {"job_id": "job_1", "item": None, "subject": b"x", "country": country}

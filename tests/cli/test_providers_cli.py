@@ -37,7 +37,7 @@ email = "email"
 
 @pytest.fixture
 def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Run the command with nothing but these settings of providers."""
+    """Return a function that runs the command with these provider settings only."""
     monkeypatch.setenv("COLUMNS", "120")
 
     def run(*words: str, providers_file: str = "", **variables: str) -> Result:

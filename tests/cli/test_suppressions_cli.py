@@ -25,7 +25,7 @@ def run(app: APIFlask) -> Run:
 
 
 def opt_out(app: APIFlask, number: int, **subject: str) -> str:
-    """Record what a provider says of the subject; return its id."""
+    """Record an opt-out of the subject that a provider reported; return its id."""
     with app.extensions["services"].database.transaction() as session:
         question = bytes([number]) * 32
         said = Subject(**subject)

@@ -43,7 +43,7 @@ def answer(result: Result) -> Any:
 
 
 def over(database: Database, workspace_id: str, url: str = SECRET_URL) -> str:
-    """End a job that an address wants to be told of; give the webhook's id."""
+    """Finish a job that has a webhook; return the webhook's id."""
     with database.transaction() as session:
         job = submit(session, a_question(workspace_id, url, webhook_url=url)).job
         leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
@@ -51,7 +51,7 @@ def over(database: Database, workspace_id: str, url: str = SECRET_URL) -> str:
 
 
 def attempt(database: Database, webhook_id: str, ending: AttemptResult) -> None:
-    """Let a worker try once."""
+    """Record one delivery attempt with this result."""
     with database.transaction() as session:
         delivery = webhooks.begin(session, webhook_id, now=clock.now())
         assert delivery is not None
@@ -59,7 +59,7 @@ def attempt(database: Database, webhook_id: str, ending: AttemptResult) -> None:
 
 
 def lose(database: Database, webhook_id: str) -> None:
-    """Let a worker die with the request open, long enough ago."""
+    """Record an attempt whose worker died before it finished, and whose lease has expired."""
     with database.transaction() as session:
         webhooks.begin(session, webhook_id, now=clock.now())
         session.execute(update(WebhookAttempt).values(attempted_at=clock.now() - LEASE))
@@ -176,7 +176,7 @@ def test_failures_since_a_day_are_replayed_and_nothing_else(
 
 
 def finish(database: Database, webhook_id: str, at: datetime) -> None:
-    """Let the webhook's job have been over then."""
+    """Set the time at which the webhook's job finished."""
     with database.transaction() as session:
         job = select(Webhook.job_id).where(Webhook.id == webhook_id).scalar_subquery()
         session.execute(update(Job).where(Job.id == job).values(finished_at=at))

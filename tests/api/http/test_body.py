@@ -262,7 +262,7 @@ def test_what_is_sent_as_it_is_may_say_so(client: FlaskClient) -> None:
 
 
 class Broken(io.BytesIO):
-    """A body that cannot be read to its end."""
+    """A request body that raises an error when it is read."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(b"{}")

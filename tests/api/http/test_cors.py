@@ -17,7 +17,7 @@ PATH = "/api/ext/session"
 
 @pytest.fixture
 def open_to(settings: Settings, redis_url: str) -> Callable[..., FlaskClient]:
-    """Make a client of a service that names these origins."""
+    """Return a function that makes a client of a service with these allowed origins."""
 
     def make(*origins: str) -> FlaskClient:
         return create_app(

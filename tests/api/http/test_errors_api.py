@@ -22,7 +22,7 @@ PROBLEM_JSON = "application/problem+json"
 
 @pytest.fixture
 def raising(app: APIFlask) -> APIFlask:
-    """The application with a view that raises what the test puts into `app.extensions["raise"]`."""
+    """The application with a view that raises the error in `app.extensions["raise"]`."""
 
     @app.get("/raise")
     def view() -> None:

@@ -1,4 +1,4 @@
-"""Pages for browsers, and JSON for everybody else, at the same addresses."""
+"""HTML for browsers and JSON for other clients, at the same URLs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAGES = {"/": 200, "/problems": 200, "/problems/not_found": 200, "/nothing/here"
 
 
 class Markup(HTMLParser):
-    """Collects elements, and sees that each is closed."""
+    """Collects the elements, and checks that each is closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

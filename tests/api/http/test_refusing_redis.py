@@ -1,4 +1,4 @@
-"""Redis servers that answer and store nothing: /readyz says so, and requests go on."""
+"""Redis servers that refuse writes: /readyz reports them, and requests still succeed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_a_replica(server: redis.Redis, _folder: Path) -> None:
 
 
 def fail_to_save(server: redis.Redis, folder: Path) -> None:
-    """Take the server's folder away and let it try to save there."""
+    """Delete the server's folder and make it fail to save there."""
     folder.rmdir()
     server.config_set("save", "3600 1")
     server.bgsave()
@@ -54,7 +54,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def server(folder: Path) -> Iterator[redis.Redis]:
-    """A Redis-protocol server of the test's own."""
+    """A Redis-protocol server for this test alone."""
     port = free_port()
     process = start_redis(port, folder)
     with redis.Redis(port=port) as client:

@@ -1,4 +1,4 @@
-"""Waiting for a job: who gets a seat, and what happens to those who wait when the process ends."""
+"""Waiting for a job: the limit of waiting requests, and what happens to them when the process ends."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_when_the_process_ends_nobody_waits_any_longer(member: Member, services:
     outcome: list[tuple[int, str | None, float]] = []
     waiting = threading.Thread(target=lambda: outcome.append(ask(member)))
     waiting.start()
-    until(lambda: services.listener._waiters)  # noqa: SLF001 -- there is no other sign of it
+    until(lambda: services.listener._waiters)  # noqa: SLF001 -- nothing else shows that a request waits
 
     services.listener.close()
     waiting.join(10)

@@ -29,7 +29,7 @@ from app.infra.db import Database
 
 
 def use(app: APIFlask, url: str) -> None:
-    """Let the application use another database."""
+    """Make the application use another database."""
     app.extensions["services"] = dataclasses.replace(app.extensions["services"], database=Database(url))
 
 
@@ -51,13 +51,13 @@ ONE = Heartbeat(
 
 
 def say(app: APIFlask, **changes: Any) -> None:
-    """Let a worker say how it stands."""
+    """Record a heartbeat of a worker with these values."""
     with app.extensions["services"].database.transaction() as session:
         worker_heartbeats.record_heartbeat(session, dataclasses.replace(ONE, **changes), now=clock.now())
 
 
 def wait(app: APIFlask, seconds: float, kind: Kind = Kind.REVEAL_EMAIL) -> None:
-    """Let a job have waited for so long."""
+    """Submit a job that has waited for this long."""
     since = clock.now() - timedelta(seconds=seconds)
     with app.extensions["services"].database.transaction() as session:
         submit(session, a_question(a_workspace(session), kind=kind), now=since)
@@ -72,7 +72,7 @@ def ready(app: APIFlask) -> tuple[int, dict[str, str], str]:
 
 @pytest.fixture
 def frozen(redis_url: str) -> Iterator[str]:
-    """The URL of something that takes connections and never says a word."""
+    """The address of a server that accepts connections and never responds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"127.0.0.1:{server.getsockname()[1]}"
 
@@ -212,10 +212,10 @@ def test_a_part_that_is_frozen_is_told_in_less_than_two_seconds(app: APIFlask, f
 
     status, checks, _detail = ready(app)
 
-    assert time.monotonic() - began < 10  # a hang guard; what is promised follows from the next line
+    assert time.monotonic() - began < 10  # detects hangs; the next line checks the promised time
     assert 2 * PROBE_SECONDS < 2
     assert (status, checks["database"]) == (503, "no_answer")
-    assert checks["queue"] in {"no_answer", "unreachable"}  # Redis itself is given less time
+    assert checks["queue"] in {"no_answer", "unreachable"}  # the time limit for Redis is shorter
 
 
 def test_a_part_that_hangs_is_asked_by_one_caller_at_a_time() -> None:
