@@ -1,4 +1,4 @@
-"""What every test can ask for: settings, an empty database, a Redis-protocol server, the app, a client."""
+"""Fixtures for all tests: settings, an empty database, a Redis-protocol server, the app, a client."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def production_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def _restore_logging() -> Iterator[None]:
-    """Undo what an application of the test did to the logging of the process."""
+    """Undo changes that a test's application made to the process's logging."""
     structlog.configure(processors=PLAIN_LOG)
     yield
     structlog.reset_defaults()
@@ -114,7 +114,7 @@ def _restore_logging() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def _template(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
-    """Give the URL of an empty database with every table, of this test process's own."""
+    """The URL of this test process's own empty database with all tables."""
     with empty_database(tmp_path_factory.mktemp("template"), f"test_{worker_id}") as url:
         database = Database(url)
         Base.metadata.create_all(database.engine)
@@ -140,19 +140,19 @@ def settings(database_url: str) -> Settings:
 
 @pytest.fixture
 def database(settings: Settings) -> Iterator[Database]:
-    """An empty database with every table; on PostgreSQL emptied again after the test."""
+    """An empty database with all tables; on PostgreSQL it is emptied after the test."""
     database = Database(settings.database_url)
     yield database
     if POSTGRES:
         with database.engine.begin() as connection:
-            for table in reversed(Base.metadata.sorted_tables):  # TRUNCATE takes twenty times as long
+            for table in reversed(Base.metadata.sorted_tables):  # TRUNCATE takes 20 times as long
                 connection.execute(table.delete())
     database.engine.dispose()
 
 
 @pytest.fixture
 def session(database: Database) -> Iterator[Session]:
-    """A session whose work is rolled back."""
+    """A session that is rolled back after the test."""
     with Session(database.engine, expire_on_commit=False) as session:
         yield session
         session.rollback()
@@ -160,14 +160,14 @@ def session(database: Database) -> Iterator[Session]:
 
 @pytest.fixture(scope="session", autouse=True)
 def ears_are_closed() -> Iterator[None]:
-    """See at the end that no test left an ear open: it would go on, and stumble over what others patch."""
+    """Check at the end that no test left a listener running: it would fail in tests that patch its code."""
     yield
     until(lambda: not [thread for thread in threading.enumerate() if thread.name == "job-listener"])
 
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of a real Redis-protocol server of this test run's own."""
+    """The URL of a Redis-protocol server that this test process started."""
     port = free_port()
     server = start_redis(port, tmp_path_factory.mktemp("redis"))
     yield f"redis://127.0.0.1:{port}/0"

@@ -1,4 +1,4 @@
-"""Lists that must agree, compared pair by pair."""
+"""Consistency of lists that are written in more than one place."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ OPEN_TO_ALL = {
 
 @pytest.fixture
 def migrated(tmp_path: Path, settings: Settings) -> Iterator[Database]:
-    """A database that the migrations made."""
+    """A database created by the migrations."""
     with empty_database(tmp_path, f"migrated_{secrets.token_hex(4)}") as url:
         app = create_app(dataclasses.replace(settings, database_url=url))
         result = app.test_cli_runner().invoke(args=["database", "upgrade"])
@@ -131,7 +131,7 @@ def test_every_setting_is_explained_in_the_example() -> None:
     read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(env, "([A-Z_]+)"', source))
 
     assert {direct or indirect for direct, indirect in read} <= named
-    assert len(dataclasses.fields(Settings)) == len(read) + 1  # and the variables of the providers
+    assert len(dataclasses.fields(Settings)) == len(read) + 1  # one field holds all variables of providers
 
 
 def test_the_example_names_the_settings_that_have_no_default() -> None:
@@ -172,7 +172,7 @@ def test_the_migrations_make_the_tables_that_the_code_declares(
 
 
 def _source(view: object) -> str:
-    """Give the source of a view with its decorators."""
+    """Return the source of a view with its decorators."""
     inner = inspect.unwrap(view)  # type: ignore[arg-type]
     text = Path(inspect.getsourcefile(inner) or "").read_text()
     for node in ast.parse(text).body:

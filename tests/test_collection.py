@@ -1,4 +1,4 @@
-"""Every process of a test run collects the same tests in the same order."""
+"""Test collection: every process of a test run collects the same tests in the same order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SET_OPERATORS = (ast.Sub, ast.BitAnd, ast.BitOr, ast.BitXor)
 
 
 def is_set(node: ast.expr) -> bool:
-    """Tell whether an expression is a set as it is written; `d.keys() - …` is one, too."""
+    """Return whether an expression is evidently a set; `d.keys() - …` is one, too."""
     match node:
         case ast.Set() | ast.SetComp() | ast.Call(func=ast.Name(id="set" | "frozenset")):
             return True
@@ -29,7 +29,7 @@ def _is_view(node: ast.expr) -> bool:
 
 
 def made_from_sets(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield each set from which a list or the cases of a test are made in whatever order it has."""
+    """Yield each set whose order determines the order of a list or of the cases of a test."""
     for node in ast.walk(tree):
         match node:
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
@@ -44,7 +44,7 @@ def made_from_sets(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def test_no_cases_are_made_in_the_order_of_a_set() -> None:
-    """Each process has its own order of a set's members; pytest-xdist ends a run whose processes differ."""
+    """Sets have a different order in each process, and pytest-xdist aborts a run whose processes differ."""
     found = [
         f"{path}:{node.lineno}: sort {ast.unparse(node)}"
         for path in sorted(Path(__file__).parent.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""Upgrades of databases with data in them: what was there is there after it, and can be worked on."""
+"""Migrations of databases with data: existing rows are kept and remain usable."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ JOB = text(
 
 @pytest.fixture
 def old_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
-    """The application over an empty database of a version before the last migrations."""
+    """The application with an empty database at a version before the latest migrations."""
     with empty_database(tmp_path, "old_version") as url:
         app = create_app(dataclasses.replace(settings, database_url=url))
         yield app
@@ -40,7 +40,7 @@ def old_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
 
 
 def migrate(connection: Connection, revision: str) -> None:
-    command.upgrade(commands._config(connection), revision)  # noqa: SLF001 -- as upgrades do
+    command.upgrade(commands._config(connection), revision)  # noqa: SLF001 -- the upgrade command uses it
     connection.commit()
 
 

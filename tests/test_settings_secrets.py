@@ -1,4 +1,4 @@
-"""Secrets among the settings: no text shows them, and weak ones are refused."""
+"""Secret settings: they are not shown in any text, and weak ones are refused."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ The jobs of that version, by their names in `messages.json`:
 - over: `owned` (a reveal, refunded later), `bought` (from a provider), `opted_out`, `webhook_due`
 - `expired`: queued two hours earlier, its message lost
 - `killed`, `killed_list`: claimed by workers that died after the replies of providers were stored
-- `waiting`: waits for an asynchronous provider, which gave a ticket
+- `waiting`: waits for an asynchronous provider, which returned a poll token
 - the others: queued, not started
 """
 
@@ -65,7 +65,7 @@ RECORD = {
 
 @dataclass
 class Upgraded:
-    """The service after the upgrade, and the time on its clock."""
+    """The service after the upgrade, and its current time."""
 
     app: APIFlask
     services: WorkerServices
@@ -93,7 +93,7 @@ class Upgraded:
         return dict(body)
 
     def work_off(self) -> None:
-        """Run the messages that were queued, and for five minutes those that the service sends itself."""
+        """Process the queued messages and, for five minutes, those that the service itself sends."""
         queued = list(MESSAGES)
         for _minute in range(5):
             while queued:

@@ -137,7 +137,7 @@ def test_nothing_refunded_can_be_read_from_any_endpoint(member: Member, contact_
 
 
 def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> list[str]:
-    """Return all responses that could show an address: reads, repeated requests, and reads with an API key."""
+    """Return all responses that could show an address: reads, also with an API key, and new requests."""
     headers, client = member.headers | AT_ONCE, member.client
     save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
     people_asked = [{"contact_id": one} for one in contact_ids]

@@ -75,7 +75,7 @@ def test_it_is_tried_less_often_the_longer_it_stays_away(fuse: CircuitBreaker, c
 
 
 def test_those_who_fail_together_count_as_one(fuse: CircuitBreaker, clock: Clock) -> None:
-    with pytest.raises(OSError), fuse, fuse, fuse:  # noqa: PT011 -- any will do
+    with pytest.raises(OSError), fuse, fuse, fuse:  # noqa: PT011 -- the message does not matter
         raise OSError
     clock.seconds += 2.0
 

@@ -37,7 +37,7 @@ OWN_CLOCK = {
     "workers/providers/sandbox.py": "the time of an answer",
     "workers/resolve/waterfall.py": "the time of a refusal, in the receipt only",
 }
-"""The modules that may read this process's clock, and what for; everything else asks the database."""
+"""The modules that may read this process's clock, with the reason; all others use the database's clock."""
 _READS = re.compile(r"(?<!database_)clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")
 
 

@@ -29,7 +29,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def writing(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """Another process's connection to a SQLite database, in the middle of writing."""
+    """A second connection to a SQLite database, with an open write transaction, as another process has it."""
     file = tmp_path / "busy.sqlite3"
     database = Database(f"sqlite:///{file}")
     db.Base.metadata.create_all(database.engine)
@@ -42,7 +42,7 @@ def writing(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 @pytest.fixture
 def another_writer(impatient: None, writing: sqlite3.Connection, tmp_path: Path) -> Iterator[Database]:
-    """A SQLite database in which another process is writing just now."""
+    """A SQLite database in which another process holds the write lock."""
     database = Database(f"sqlite:///{tmp_path / 'busy.sqlite3'}")
     yield database
     database.engine.dispose()
@@ -201,7 +201,7 @@ def test_a_pool_without_a_free_connection_is_unavailable(
 def test_a_connection_that_died_is_unavailable_whatever_the_driver_calls_it() -> None:
     error = DataError("SELECT 1", None, Exception(), connection_invalidated=True)
 
-    with pytest.raises(Unavailable), db._as_unavailable():  # noqa: SLF001 -- drivers do this too rarely
+    with pytest.raises(Unavailable), db._as_unavailable():  # noqa: SLF001 -- drivers rarely raise this
         raise error
 
 
@@ -310,7 +310,7 @@ def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_p
 
 @pytest.fixture
 def one_connection(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
-    """A PostgreSQL database with a pool of one connection, which was used."""
+    """A PostgreSQL database with a pool of one connection, which has been used once."""
     monkeypatch.setattr(db, "POOL_SIZE", 1)
     small = Database(database.engine.url.render_as_string(hide_password=False))
     use(small)

@@ -24,7 +24,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Server:
-    """A Redis-protocol server that can be stopped and started again."""
+    """A Redis-protocol server that can be stopped and restarted."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
@@ -50,7 +50,7 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 @pytest.fixture
 def ears(quick: None) -> Iterator[Callable[[str], JobListener]]:
-    """Open ears that are closed with the test: one left open would go on, in the tests of others."""
+    """Return a function that opens listeners; they are closed after the test, or they would affect others."""
     opened: list[JobListener] = []
 
     def open_one(url: str) -> JobListener:
@@ -112,7 +112,7 @@ def test_everybody_who_waits_for_a_job_is_woken(ear: JobListener, bell: JobNotif
 
 
 def ring_all(bell: JobNotifier, events: list[threading.Event]) -> bool:
-    """Ring for those who sleep still; on a busy machine a ring may be lost, as its docstring says."""
+    """Notify the waiters not reached yet, because `notify` publishes once and the message may be lost."""
     for number, event in enumerate(events):
         if not event.is_set():
             bell.notify(f"job_{number}")
@@ -132,14 +132,14 @@ def test_three_hundred_waiters_use_one_connection(
 
         assert subscribers(server.url) == 1
         others = [one for one in client.client_list() if one["sub"] == "0"]
-        assert len(others) <= 2 + 1, others  # the bell's, this one, the last question's
+        assert len(others) <= 2 + 1, others  # the notifier's, this client's, and that of the last count
 
 
 def test_nothing_is_left_of_a_waiter_that_is_done(ear: JobListener) -> None:
     with ear.subscribe("job_1"), ear.subscribe("job_1"):
         pass
 
-    assert dict(ear._waiters) == {}  # noqa: SLF001 -- that is the point
+    assert dict(ear._waiters) == {}  # noqa: SLF001 -- checks that nothing is retained
 
 
 def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:

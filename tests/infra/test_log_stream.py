@@ -15,7 +15,7 @@ from app.infra.log import log
 
 
 class Broken(io.StringIO):
-    """A stream that raises this error at every write and flush."""
+    """A stream that raises this error on every write and flush."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()

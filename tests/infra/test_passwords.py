@@ -37,7 +37,7 @@ print(right, turns > 10)
 
 @pytest.fixture
 def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Note how many hashes are being verified each time that one begins."""
+    """Record how many verifications run at once each time that one starts."""
     seen: list[int] = []
     running: list[str] = []
     gate = threading.Event()
@@ -59,7 +59,7 @@ def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> list[Parameters]:
-    """Collect the parameters of every hash that is verified."""
+    """Record the parameters of each hash that is verified."""
     seen: list[Parameters] = []
     real = PasswordHasher.verify
 
@@ -173,7 +173,7 @@ def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
         thread.start()
     for _ in range(passwords.MAX_PARALLEL_HASHES):
         begun.acquire(timeout=10)
-    while passwords._queue_slots.acquire(blocking=False):  # noqa: SLF001 -- until all of them have come in
+    while passwords._queue_slots.acquire(blocking=False):  # noqa: SLF001 -- until all threads hold a slot
         passwords._queue_slots.release()  # noqa: SLF001 -- see above
 
     with pytest.raises(Unavailable) as refused:

@@ -49,7 +49,7 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 @pytest.fixture
 def worker(client: Redis, redis_url: str, tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A real worker whose task writes down which ids it was given."""
+    """A real worker whose task records the ids that it receives."""
     (tmp_path / "one_task.py").write_text(WORKER)
     words = ["-A", "one_task", "worker", "-P", "solo", "-Q", "interactive", "--without-gossip"]
     process = subprocess.Popen(
@@ -69,7 +69,7 @@ def closed() -> str:
 
 
 def sends(outcome: str) -> float:
-    return metrics.SENDS.labels(outcome=outcome)._value.get()  # noqa: SLF001 -- prometheus_client shows it no other way
+    return metrics.SENDS.labels(outcome=outcome)._value.get()  # noqa: SLF001 -- prometheus_client has no public accessor
 
 
 def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:

@@ -33,7 +33,7 @@ def key() -> str:
 
 @pytest.fixture
 def nearby(tmp_path: Path) -> Iterator[Nearby]:
-    """A port, and a server on it that is started, stopped and started again at will."""
+    """A port, and a server on it that the test can start, stop and restart."""
     servers: list[subprocess.Popen[bytes]] = []
     port = free_port()
 
@@ -48,7 +48,7 @@ def nearby(tmp_path: Path) -> Iterator[Nearby]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Collect the commands that go to any Redis."""
+    """Record the commands sent to any Redis server."""
     words: list[str] = []
     real = redis.Redis.execute_command
 

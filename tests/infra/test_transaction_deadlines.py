@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Network:
-    """What lies between the service and a server; while it is black it swallows everything."""
+    """A TCP proxy between the service and a server; while `passes` is not set it drops all data."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
@@ -62,7 +62,7 @@ def network(database_url: str) -> Iterator[Network]:
 
 @pytest.fixture
 def behind(database_url: str, network: Network) -> Iterator[Database]:
-    """The test's database behind the network, with little patience."""
+    """The test's database behind the proxy, with a short transaction deadline."""
     url = make_url(database_url).set(host="127.0.0.1", port=network.port, query={"connect_timeout": "2"})
     database = Database(url.render_as_string(hide_password=False), seconds=0.6)
     yield database

@@ -41,7 +41,7 @@ def test_who_leaves_makes_room() -> None:
     with room.wait_slot("wks_one") as seated:
         assert seated
 
-    assert dict(room._by_workspace) == {}  # noqa: SLF001 -- nothing is kept of who is gone
+    assert dict(room._by_workspace) == {}  # noqa: SLF001 -- nothing of a finished waiter is retained
 
 
 def test_only_some_are_attended_to_at_once() -> None:

@@ -17,7 +17,7 @@ FAR = ("203.0.113.7", 50000)
 
 
 class Line:
-    """A client's end of a line and, wrapped, the service's."""
+    """A socket pair: the client's end and the service's registered end."""
 
     def __init__(self, everyone: ConnectionRegistry, peer: object = FAR) -> None:
         self.client, self._server = socket.socketpair()
@@ -51,7 +51,7 @@ def cuts(reason: str) -> float:
 
 
 def count(everyone: ConnectionRegistry, home: str) -> int:
-    return everyone._by_network[home]  # noqa: SLF001 -- that is the point
+    return everyone._by_network[home]  # noqa: SLF001 -- the count has no public accessor
 
 
 def test_what_a_client_sends_is_read(line: Line) -> None:
@@ -165,7 +165,7 @@ def test_an_interim_answer_does_not_end_the_wait_for_the_body(line: Line) -> Non
 
 
 def wait_for(connection: Connection, everyone: ConnectionRegistry) -> tuple[threading.Thread, list[object]]:
-    """Let the service wait for this client in a thread; give what came of it."""
+    """Receive from this client in a thread; return the thread and a list that gets the outcome."""
     outcome: list[object] = []
 
     def wait() -> None:
@@ -182,7 +182,7 @@ def wait_for(connection: Connection, everyone: ConnectionRegistry) -> tuple[thre
 
 
 def test_when_connections_run_out_the_one_waited_for_longest_goes() -> None:
-    everyone = ConnectionRegistry(32)  # two are to be free, and one goes at a time
+    everyone = ConnectionRegistry(32)  # two slots are kept free, and one connection is dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
     patient, outcome = wait_for(lines[1].connection, everyone)
     other, still = wait_for(lines[0].connection, everyone)
@@ -201,7 +201,7 @@ def test_when_connections_run_out_the_one_waited_for_longest_goes() -> None:
 
 
 def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
-    everyone = ConnectionRegistry(160)  # ten are to be free, and five go at a time
+    everyone = ConnectionRegistry(160)  # ten slots are kept free, and five connections are dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(150)]
     everyone.waited_for.update(line.connection for line in lines)
 
@@ -213,7 +213,7 @@ def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
 
 
 def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> None:
-    everyone = ConnectionRegistry(32)  # two are to be free, and one goes at a time
+    everyone = ConnectionRegistry(32)  # two slots are kept free, and one connection is dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
     everyone.waited_for.update(line.connection for line in lines)
     lines.append(Line(everyone, ("198.51.100.1", 1)))
@@ -252,7 +252,7 @@ def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: 
     everyone.unregister(line.connection)
 
     assert count(everyone, "203.0.113.7") == 0
-    assert dict(everyone._by_network) == {}  # noqa: SLF001 -- nothing is kept of who is gone
+    assert dict(everyone._by_network) == {}  # noqa: SLF001 -- nothing of a closed connection is retained
 
 
 @pytest.mark.parametrize("peer", [("127.0.0.1", 1), ("::1", 1, 0, 0), "", b"", ("::ffff:127.0.0.1", 1)])

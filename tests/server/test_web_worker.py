@@ -1,4 +1,4 @@
-"""The worker on a real gunicorn, with an application of a few lines and little patience."""
+"""The worker in a real gunicorn, with a minimal application and short timeouts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Server:
         return line
 
     def ask(self, request: bytes) -> bytes:
-        """Send this and give all that comes until the server closes."""
+        """Send a request; return all that is received until the server closes."""
         with self.connect() as line:
             line.sendall(request)
             return rest(line)
@@ -91,7 +91,7 @@ def rest(line: socket.socket) -> bytes:
 
 
 def until_cut(line: socket.socket) -> int:
-    """Give how many bytes came until the connection ended, in whatever way."""
+    """Return how many bytes were received until the connection was closed or reset."""
     received = 0
     with suppress(ConnectionResetError):
         while piece := line.recv(1_000_000):
@@ -109,7 +109,7 @@ def problem(answer: bytes) -> tuple[int, str, str]:
 
 @contextmanager
 def serving(folder: Path, *words: str, seconds: float = 30, grace: float = 1) -> Iterator[Server]:
-    """Run a server that waits so many seconds for its clients, and so many more when it is to end."""
+    """Run a server with this timeout for clients and this grace period for shutdown, in seconds."""
     (folder / "tiny.py").write_text(APP)
     (folder / "conf.py").write_text(CONF.format(seconds=seconds, grace=grace))
     port, log = free_port(), folder / "web.log"
@@ -142,14 +142,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that a busy machine would be too slow for, if it were to be answered."""
+    """A server with a very short timeout, only for tests of timeouts: a busy machine may exceed it."""
     with serving(tmp_path_factory.mktemp("web"), seconds=0.5) as server:
         yield server
 
 
 @pytest.fixture
 def mortal(tmp_path: Path) -> Iterator[Server]:
-    """A server of the test's own, to be stopped."""
+    """A server for one test, which may stop it."""
     with serving(tmp_path) as server:
         yield server
 
@@ -206,7 +206,7 @@ def test_requests_sent_at_once_are_answered_in_turn(server: Server) -> None:
 def test_who_does_not_read_is_hung_up_on(impatient: Server) -> None:
     with impatient.connect() as line:
         line.sendall(get("/large"))
-        time.sleep(2)  # longer than anybody waits here
+        time.sleep(2)  # longer than every timeout of this server
         received = until_cut(line)
 
     assert received < 8_000_000

@@ -36,7 +36,7 @@ NORMAL: dict[str, Callable[[str], str]] = {
 def vectors(outcome: str) -> list[Any]:
     return [
         pytest.param(section, vector, id=f"{section} {ascii(vector['input'])[:60]}")
-        for section in sorted(SECTIONS.keys() - {"about"})  # all processes must collect them in one order
+        for section in sorted(SECTIONS.keys() - {"about"})  # the same order in all processes
         for vector in sorted(SECTIONS[section], key=ascii)
         if outcome in vector
     ]

@@ -1,4 +1,4 @@
-"""The published vectors once more, computed by JavaScript as a browser extension does; needs node."""
+"""The published test vectors, computed in JavaScript as a browser extension does; needs Node.js."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXACT = ("profile_url", "company_url", "email")
 
 @pytest.fixture(scope="module")
 def client() -> dict[str, list[list[dict[str, str]]]]:
-    """What the JavaScript client answers; NODE=required makes it a failure that there is no node."""
+    """The results of the JavaScript client; with NODE=required a missing Node.js is a failure, not a skip."""
     node = shutil.which("node")
     if node is None and os.environ.get("NODE") == "required":
         pytest.fail("NODE=required, and there is no node on the PATH")

@@ -10,7 +10,7 @@ from app.domain.providers.provider_ranking import Expected, ProviderEstimate, be
 
 NAMES = "abcd"
 
-# Who was asked up to 500 times, for nothing or more, with hits, and bounces among them.
+# Providers with up to 500 calls, free or paid, with hits, some of which bounced.
 MEASURED = st.tuples(
     st.sampled_from([0.0, 0.01, 0.1, 0.5, 2.0]), st.integers(1, 500), st.floats(0, 1), st.floats(0, 0.5)
 ).map(lambda drawn: measured(*drawn))
@@ -55,8 +55,8 @@ def test_the_best_order_never_costs_more_than_the_configured_one(
 
 def test_the_cost_of_an_order_is_the_sum_of_what_is_still_asked() -> None:
     known = {
-        "a": ProviderEstimate(asked=90, hits=46, spent=100, price=0),  # a half, one each
-        "b": ProviderEstimate(asked=90, hits=21, spent=200, price=0),  # a quarter, two each
+        "a": ProviderEstimate(asked=90, hits=46, spent=100, price=0),  # hit rate 0.5, 1 per call
+        "b": ProviderEstimate(asked=90, hits=21, spent=200, price=0),  # hit rate 0.25, 2 per call
     }
 
     assert expected("ab", known) == Expected(1 + 0.5 * 2, 1 - 0.5 * 0.75)

@@ -111,7 +111,7 @@ def test_who_said_to_come_later_is_left_alone_until_then(said: float | None, sec
 def test_the_longest_pause_that_was_asked_for_counts() -> None:
     gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=600.0)
 
-    gate = reported(gate, TraceOutcome.RATE_LIMITED, after=5.0)  # the answer to a call of another worker
+    gate = reported(gate, TraceOutcome.RATE_LIMITED, after=5.0)  # the response to another worker's call
 
     assert throttles.admit(gate, (), later(599))[1].refused is TraceOutcome.RATE_LIMITED
     assert throttles.admit(gate, (), later(600))[1].refused is None
@@ -197,7 +197,7 @@ def test_the_probe_decides(outcome: TraceOutcome, state: BreakerState) -> None:
 def test_a_provider_without_a_breaker_is_asked_however_often_it_failed() -> None:
     gate, admission = throttles.admit(broken(), (), NOW, breaker=False)
 
-    assert (gate.state, admission.refused) == (BreakerState.OPEN, None)  # and the call is no probe
+    assert (gate.state, admission.refused) == (BreakerState.OPEN, None)  # the call is not a probe
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Holds confidences to what they say: of the pairs said to be 0.9 alike, nine in ten are one person."""
+"""Calibration of match confidences: of the pairs with confidence 0.9, nine in ten are the same person."""
 
 from dataclasses import dataclass
 from pathlib import Path
