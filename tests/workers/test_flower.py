@@ -1,4 +1,4 @@
-"""A real Flower process, asked with and without its login."""
+"""Tests of a real Flower process, with and without its login."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 LOGIN = "admin:a-long-password"
 OPEN = {"/static/(.*)", "/login/?", "/logout", ".*"}
-"""Files of the pages, the way in and out, and what is not there."""
+"""Static files, login and logout, and unknown paths."""
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def flower(redis_url: str) -> Iterator[str]:
 
 
 def status(url: str, login: str = "") -> int:
-    """Return the answer's status; 0 if nobody listens."""
+    """Return the response's status; 0 if nothing listens."""
     credentials = base64.b64encode(login.encode()).decode()
     request = urllib.request.Request(url, headers={"Authorization": f"Basic {credentials}"} if login else {})
     try:

@@ -1,6 +1,6 @@
-"""No URL, no answer and no name server leads the workers where they may not go.
+"""No URL, response or name server makes a worker connect to a forbidden address.
 
-Every connection and every look-up of the process is watched, whichever library makes it.
+All connections and lookups of the process are recorded, whichever library makes them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ METADATA = "http://169.254.169.254/latest/meta-data/"
 
 @dataclass
 class Server:
-    """A server on loopback that says the same to everybody, and keeps what it heard."""
+    """A server on loopback that always sends the same response and records the requests."""
 
     port: int
     heard: list[bytes] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Server:
 def serving(
     says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
 ) -> Iterator[Server]:
-    """Say it to whoever asks, then go on with `then` until they hang up, with a pause before each."""
+    """Run a server that sends `says`, then `then` repeatedly, with a pause, until the client hangs up."""
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = Server(listener.getsockname()[1])
@@ -68,21 +68,21 @@ def serving(
                     return
                 try:
                     talk(connection)
-                except OSError:  # they have hung up, or trust us not
+                except OSError:  # the client has hung up, or rejects the certificate
                     connection.close()
 
         thread = threading.Thread(target=listen)
         thread.start()
         try:
             yield server
-        finally:  # the thread would outlive a test that fails, and with it the whole run
+        finally:  # else the thread would outlive a failed test, and block the end of the run
             over.set()
             socket.create_connection(listener.getsockname()).close()
             thread.join()
 
 
 def _request(connection: socket.socket) -> bytes:
-    """Read to the body's end: who is hung up on while still sending need not get to the answer."""
+    """Read the whole request: a client cut off while sending might never read the response."""
     heard = b""
     while not heard.endswith(BODY) and (piece := connection.recv(65536)):
         heard += piece
@@ -95,7 +95,7 @@ def saying(status: int, *headers: str, body: bytes = b"") -> bytes:
 
 
 def outcome(door: WebhookClient, url: str) -> str:
-    """Say how a post went: the answer's status, or why there is none."""
+    """Return the status of the response to a POST, or the reason for having none."""
     try:
         return str(door.post(url, BODY, {}).status)
     except DeliveryError as unreached:
@@ -104,7 +104,7 @@ def outcome(door: WebhookClient, url: str) -> str:
 
 @pytest.fixture
 def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
-    """Let names lead where the test says: one answer after the other, the last for good."""
+    """Resolve names to the test's answers in order; the last one repeats."""
     real = socket.getaddrinfo
 
     def lead(host: str, *answers: Sequence[str]) -> list[str]:
@@ -154,7 +154,7 @@ def test_a_door_open_to_loopback_takes_one_spelling_of_it(name: str) -> None:
 def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
     names: Callable[..., list[str]], address: str, beside: tuple[str, ...]
 ) -> None:
-    """Also by a CNAME or a DNAME: what a name leads to in the end is all that is looked at."""
+    """This includes CNAME and DNAME: only the final addresses are checked."""
     asked = names(HOST, (*beside, address))
 
     with watching() as seen:
@@ -166,7 +166,7 @@ def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
 def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_answer_called(
     names: Callable[..., list[str]],
 ) -> None:
-    """DNS rebinding: the operator's own network stands for the public one, 127.0.0.2 for the inside."""
+    """DNS rebinding: the operator's allowed network stands for a public one, 127.0.0.2 for a private one."""
     with serving(saying(204)) as server, watching() as seen:
         asked = names(HOST, ["127.0.0.1"], ["127.0.0.2"])
         said = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
@@ -177,7 +177,7 @@ def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_
 
 
 def test_a_name_in_punycode_is_asked_for_as_it_is_written(names: Callable[..., list[str]]) -> None:
-    """Python's own codec reads `straße.de` as `strasse.de`, which is somebody else's (RFC 5895)."""
+    """Python's own codec encodes `straße.de` as `strasse.de`, which is another domain (RFC 5895)."""
     asked = names("xn--strae-oqa.de", ["127.0.0.1"])
 
     with serving(saying(204)) as server:
@@ -266,7 +266,7 @@ def test_an_endless_answer_comes_to_an_end(
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
 def test_no_proxy_of_the_environment_changes_the_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A proxy would ask for the name once more, and itself stands inside."""
+    """A proxy would resolve the name a second time, and is itself in the private network."""
     with serving(saying(200)) as proxy, serving(saying(204)) as server:
         monkeypatch.setenv(name, proxy.url)
         with watching() as seen:
@@ -278,7 +278,7 @@ def test_no_proxy_of_the_environment_changes_the_way(name: str, monkeypatch: pyt
 
 @dataclass(frozen=True)
 class Certificates:
-    """Certificates for `HOST` made on the spot, by one authority and by nobody, and one for somebody else."""
+    """Generated certificates: for `HOST` by an authority and self-signed, and one for another host."""
 
     folder: Path
 
@@ -299,7 +299,7 @@ class Certificates:
         return context
 
     def trusting(self) -> ssl.SSLContext:
-        """What is trusted, with this authority in the place of the world's."""
+        """Return a client context that trusts only this authority."""
         return ssl.create_default_context(cafile=str(self.folder / "ca.pem"))
 
     def _openssl(self, command: str, *, new: bool = False) -> None:
@@ -328,7 +328,7 @@ def test_only_who_proves_to_be_the_host_of_the_url_is_told_anything(
     certificate: str,
     said: str,
 ) -> None:
-    """The address is called, but the certificate must be in the name."""
+    """The connection goes to an address, but the certificate must match the host name."""
     monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
     names(HOST, ["127.0.0.1"])
 

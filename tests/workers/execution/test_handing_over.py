@@ -1,4 +1,4 @@
-"""What needs a provider leaves the queue of what does not, and a long enrichment makes room for others."""
+"""Jobs that need a provider move to another queue, and a long enrichment yields to other jobs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def client(redis_url: str) -> Iterator[Redis]:
 
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The time: a list of one moment, which a test may change."""
+    """Replace the clock; return a list whose only element is the time, which a test may change."""
     time = [NOW]
     set_clock(monkeypatch, lambda: time[0])
     return time
@@ -65,7 +65,7 @@ def bench(services: WorkerServices, time: list[Any], monkeypatch: pytest.MonkeyP
 
 
 def use(bench: Bench) -> Bench:
-    """Let the tasks of this process run with the bench's machines."""
+    """Run the tasks of this process with the harness's service objects."""
     bench.monkeypatch.setattr(job_runner, "_current", [bench.services])
     return bench
 
@@ -91,7 +91,7 @@ def ask_about_ada(bench: Bench, **subject: str) -> str:
 
 
 def deliver(job_id: str, source: Queue, kind: Kind = Kind.REVEAL_EMAIL) -> None:
-    """Run the task as a worker does that took its message from the queue."""
+    """Run the task like a worker that received its message from this queue."""
     queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
 
@@ -107,7 +107,7 @@ def messages(client: Redis) -> dict[Queue, int]:
 
 @contextmanager
 def counted(bench: Bench) -> Iterator[list[str]]:
-    """Note the statements that the database is given within the block."""
+    """Collect the SQL statements executed within the block."""
     statements: list[str] = []
 
     def note(*words: Any) -> None:
@@ -251,7 +251,7 @@ def test_a_job_whose_worker_was_killed_comes_back_to_the_queue_it_was_handed_to(
 def test_taking_turns_costs_a_stored_reveal_no_statement(bench: Bench) -> None:
     bench.providers()
     keep_ada(bench)
-    deliver(ask_about_ada(bench), Queue.INTERACTIVE)  # from now on it is owned
+    deliver(ask_about_ada(bench), Queue.INTERACTIVE)  # the workspace owns the address from now on
 
     named, next_one = ask_about_ada(bench), ask_about_ada(bench)
     with counted(bench) as by_name:
@@ -297,7 +297,7 @@ def test_a_long_enrichment_makes_room_for_another_workspace_and_goes_on_after_it
     assert yielded == ("queued", 1, {Queue.ENRICHMENT: 1})
     assert others == ("succeeded", 1)
     assert (after(bench, long).status, after(bench, long).attempts) == ("succeeded", 1)
-    assert len(providers["one"].asked) == 3  # both ask about Ada 0, and a miss is remembered
+    assert len(providers["one"].asked) == 3  # both include Ada 0, and misses are cached
 
 
 def test_alone_it_does_not(bench: Bench, client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -364,7 +364,7 @@ def test_a_process_has_one_set_of_services(settings: Settings, database: Databas
 
 @pytest.fixture
 def unregistered() -> Iterator[None]:
-    """Let the test register a kind's work anew, and put the kind's own back after it."""
+    """Unregister a kind's job function during the test, and restore it afterwards."""
     work, task = job_runner.JOBS.get(Kind.REVEAL_PHONE), queue.celery.tasks.get(Kind.REVEAL_PHONE.value)
     queue.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
     yield
@@ -382,7 +382,7 @@ def phone_job_id(database: Database) -> str:
 
 
 def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
-    """Run the task as a worker does that took its message from the queue."""
+    """Run the task like a worker that received its message from this queue."""
     queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
 

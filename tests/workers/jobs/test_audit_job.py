@@ -49,7 +49,7 @@ def spoiled(services: WorkerServices) -> Days:
 
 
 def at(monkeypatch: pytest.MonkeyPatch, periods: float = 0) -> None:
-    """Let it be so many periods later."""
+    """Set the clock to this many audit periods later."""
     later = NOW + timedelta(seconds=periods * SECONDS_BETWEEN_AUDITS)
     set_clock(monkeypatch, lambda: later)
 
@@ -114,7 +114,7 @@ def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
 def test_of_two_who_see_that_an_audit_is_due_one_begins(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with services.database.transaction() as session:  # somebody else, just before this one begins
+    with services.database.transaction() as session:  # another process, just before this one begins
         audits.begin(session, every=EVERY, now=NOW)
     answers = iter([True])
     is_due = audits.is_due

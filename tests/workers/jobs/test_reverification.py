@@ -1,4 +1,4 @@
-"""Verifying again what expired, by whom it costs nothing to ask."""
+"""Tests of the reverification of expired addresses by free verifiers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LATER = NOW + timedelta(days=400)
 
 @dataclass
 class Scripted:
-    """A verifier that says what it was told to say."""
+    """A verifier with a scripted response."""
 
     says: ProviderResponse | Pending | Exception
     name: str = "one"
@@ -62,7 +62,7 @@ class Scripted:
     def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
         return self.refuses
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it takes no time
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it needs no timeout
         self.asked.append(ask)
         if isinstance(self.says, Exception):
             raise self.says
@@ -71,7 +71,7 @@ class Scripted:
 
 @pytest.fixture
 def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    """Machines of a worker long after ada's address, which somebody owns, was verified."""
+    """A worker's service objects, long after ada's address, which a workspace owns, was verified."""
     set_clock(monkeypatch, lambda: LATER)
     store(database, "ada@acme.com")
     return WorkerServices(settings, database, None, None)  # type: ignore[arg-type]
@@ -284,7 +284,7 @@ def test_the_verification_after_a_bounce_decides_it(
 
 
 def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:
-    """Let the owner of ada's e-mails pay a credit for them, and report a bounce that is not refunded yet."""
+    """Charge the owner of ada's e-mails a credit, and report a bounce that is not refunded yet."""
     with database.transaction() as session:
         contact = session.scalars(select(Contact)).one()
         paid = session.scalars(select(Reveal)).one()

@@ -60,7 +60,7 @@ def job_id(database: Database) -> str:
 
 
 def at(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Let it be so many seconds after the job was made."""
+    """Set the clock to this many seconds after the job was created."""
     set_clock(monkeypatch, lambda: NOW + timedelta(seconds=seconds))
 
 

@@ -1,4 +1,4 @@
-"""Telling somebody outside that a job is over, over a real connection."""
+"""Tests of webhook delivery over a real connection."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def url(httpserver: HTTPServer) -> str:
 
 
 def over(database: Database, url: str) -> str:
-    """End a job whose webhook goes to the address; give the webhook's id."""
+    """Settle a job with this webhook URL; return the webhook's id."""
     with database.transaction() as session:
         job = submit(session, a_question(a_workspace(session), webhook_url=url)).job
         leases.settle(session, claim(session, job.id), JobResult(outcome=Outcome.FOUND), now=clock.now())
@@ -77,7 +77,7 @@ def attempts(database: Database, webhook_id: str) -> list[WebhookAttempt]:
 
 
 def reason(url: str, door: WebhookClient = LOOPBACK) -> str:
-    """Say why the door does not lead there."""
+    """Return why the client refuses to deliver to the URL."""
     with pytest.raises(DeliveryError) as caught:
         door.post(url, b"{}", {})
     return caught.value.reason
@@ -85,7 +85,7 @@ def reason(url: str, door: WebhookClient = LOOPBACK) -> str:
 
 @contextmanager
 def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
-    """Be a receiver that answers its first caller so."""
+    """Run a receiver that answers its first connection with this function; yield its URL."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def serve() -> None:
@@ -321,7 +321,7 @@ def test_a_name_that_is_private_a_moment_later_is_resolved_once_and_so_leads_now
         httpcore2.SyncBackend, "connect_tcp", lambda _backend, host, port, *_rest: called.append((host, port))
     )
 
-    with pytest.raises(AttributeError):  # nobody answers
+    with pytest.raises(AttributeError):  # nothing listens here
         WebhookClient().post("https://two-faced.example/x", b"{}", {})
 
     assert called == [("93.184.215.14", 443)]
@@ -329,8 +329,8 @@ def test_a_name_that_is_private_a_moment_later_is_resolved_once_and_so_leads_now
 
 
 def resolve_to(monkeypatch: pytest.MonkeyPatch, answers: list[list[str]]) -> list[str]:
-    """Let the name `two-faced.example` have one answer after the other; give whoever is asked for it."""
-    real, asked = socket.getaddrinfo, []  # threads of other tests go on resolving
+    """Resolve `two-faced.example` to each answer in turn; return the list of its lookups."""
+    real, asked = socket.getaddrinfo, []  # threads of other tests still resolve names
 
     def resolve(host: str, *rest: Any, **options: Any) -> Any:
         if host != "two-faced.example":

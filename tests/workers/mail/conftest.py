@@ -1,4 +1,4 @@
-"""Prints what was made of each server's behaviour: a line per case, with its verdict."""
+"""Prints a table of the verification tests: a line per server behaviour, with its verdict."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table out of the reports, wherever the tests ran; nothing if none of them did."""
+    """Print the table from the test reports, also those of other processes; nothing without any."""
     lines = [
         (*value, state)
         for state, outcome in (("ok", "passed"), ("FAILED", "failed"))

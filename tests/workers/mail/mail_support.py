@@ -1,4 +1,4 @@
-"""Real name and mail servers on loopback, behaving well and badly."""
+"""Real name servers and mail servers on loopback, well-behaved and misbehaving."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Zone = Mapping[tuple[str, str], tuple[Any, ...]]
 
 @dataclass
 class Names:
-    """A name server with a zone: (name, type) to records. A name that is nowhere in it does not exist."""
+    """A name server with a zone of (name, type) to records. A name without an entry does not exist."""
 
     zone: Zone
     ttl: int = 300
@@ -60,7 +60,7 @@ class Names:
 
 @contextmanager
 def name_server(names: Names) -> Iterator[int]:
-    """Answer over UDP; give the port."""
+    """Run the name server over UDP; yield the port."""
     server = DNSServer(names, address=HERE, port=0, logger=DNSLogger(log="-request,-reply,-truncated,-error"))
     thread = threading.Thread(target=server.server.serve_forever, args=(0.01,))
     thread.start()
@@ -74,7 +74,7 @@ def name_server(names: Names) -> Iterator[int]:
 
 @contextmanager
 def silent_name_server() -> Iterator[int]:
-    """Take questions and never answer."""
+    """Run a name server that receives queries and never answers; yield the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind((HERE, 0))
         yield silent.getsockname()[1]
@@ -82,7 +82,7 @@ def silent_name_server() -> Iterator[int]:
 
 @dataclass
 class Mailboxes:
-    """A mail server's mailboxes: by local part what RCPT TO is answered, one answer after the other."""
+    """A mail server's mailboxes: the successive replies to RCPT TO, by local part."""
 
     answers: dict[str, list[str]] = field(default_factory=dict)
     otherwise: str = "550 5.1.1 No such user here"
@@ -125,7 +125,7 @@ class Mailboxes:
 
 @contextmanager
 def mail_server(mailboxes: Mailboxes, **more: Any) -> Iterator[int]:
-    """Speak SMTP properly; give the port."""
+    """Run a well-behaved SMTP server; yield the port."""
     with socket.socket() as probe:
         probe.bind((HERE, 0))
         port: int = probe.getsockname()[1]
@@ -138,7 +138,7 @@ def mail_server(mailboxes: Mailboxes, **more: Any) -> Iterator[int]:
 
 
 def server_tls() -> ssl.SSLContext:
-    """A server's TLS with a certificate that nobody trusts, in nobody's name."""
+    """Return a server's TLS context with an untrusted certificate for another name."""
     certificates = Path(aiosmtpd.__file__).parent / "tests" / "certs"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificates / "server.crt", certificates / "server.key")
@@ -150,7 +150,7 @@ Talk = Callable[[socket.socket, threading.Event], None]
 
 @contextmanager
 def raw_server(talk: Talk) -> Iterator[int]:
-    """Talk to whoever comes, however that is; give the port."""
+    """Run a server that handles each connection with this function; yield the port."""
     over = threading.Event()
     guests: list[threading.Thread] = []
 
@@ -159,7 +159,7 @@ def raw_server(talk: Talk) -> Iterator[int]:
             try:
                 talk(connection, over)
             except OSError:
-                over.wait(0)  # the guest has left
+                over.wait(0)  # the client has hung up
 
     def listen(server: socket.socket) -> None:
         while True:
@@ -182,12 +182,12 @@ def raw_server(talk: Talk) -> Iterator[int]:
 
 
 def saying(text: bytes) -> Talk:
-    """Say this and hang up."""
+    """Send this text and hang up."""
     return lambda connection, _over: connection.sendall(text)
 
 
 def dripping(text: bytes) -> Talk:
-    """Say this, then a byte now and then, for ever: a tarpit."""
+    """Send this text, then single bytes slowly without end, as a tarpit does."""
 
     def talk(connection: socket.socket, over: threading.Event) -> None:
         connection.sendall(text)
@@ -198,13 +198,13 @@ def dripping(text: bytes) -> Talk:
 
 
 def flooding(connection: socket.socket, over: threading.Event) -> None:
-    """Say hello, and never come to an end."""
+    """Send a greeting without end."""
     while not over.is_set():
         connection.sendall(b"220-welcome\r\n" * 100)
 
 
 def scripted(*lines: str) -> Talk:
-    """Say the first line, then one more for each line heard; then hang up."""
+    """Send the first line, then one more for each line received; then hang up."""
 
     def talk(connection: socket.socket, _over: threading.Event) -> None:
         heard = connection.makefile("rb")
@@ -217,7 +217,7 @@ def scripted(*lines: str) -> Talk:
 
 
 def offering_starttls(answer: bytes, *, hang_up: bool) -> Talk:
-    """Offer STARTTLS, answer it like this, and know ada's mailbox and no other."""
+    """Offer STARTTLS, answer it with this reply, and accept only ada's mailbox."""
 
     def talk(connection: socket.socket, _over: threading.Event) -> None:
         connection.sendall(b"220 hi\r\n")
@@ -234,13 +234,13 @@ def offering_starttls(answer: bytes, *, hang_up: bool) -> Talk:
 
 
 def silent_in_tls(connection: socket.socket, over: threading.Event) -> None:
-    """Offer STARTTLS, agree to it, and say nothing more."""
+    """Offer STARTTLS, accept it, and send nothing more."""
     scripted("220 hi", "250-hi\r\n250 STARTTLS", "220 go ahead")(connection, over)
     over.wait()
 
 
 def recording(heard: list[bytes]) -> Talk:
-    """Keep what is heard, and say yes to everything."""
+    """Record the received lines, and accept all of them."""
 
     def talk(connection: socket.socket, _over: threading.Event) -> None:
         connection.sendall(b"220 hi\r\n")
@@ -253,7 +253,7 @@ def recording(heard: list[bytes]) -> Talk:
 
 
 def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
-    """Ask these servers, in a hurry."""
+    """Return settings for these servers, with short timeouts."""
     values: dict[str, Any] = {
         "smtp": True,
         "sender": "probe@verifier.com",
@@ -267,7 +267,7 @@ def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
 
 
 def mx(mail: MailSettings) -> Mx:
-    """The provider, to which loopback counts as public."""
+    """Return the provider; it treats the loopback address as public."""
     return Mx(ProviderSettings(), mail, allowed=lambda address: address == HERE)
 
 
@@ -281,7 +281,7 @@ def ask(
 
 
 def told(reply: ProviderResponse | Pending) -> str:
-    """Say in short what was answered: a status with its reasons, unknown, or later."""
+    """Return a summary of the reply: a status with its reasons, unknown, or later."""
     if isinstance(reply, Pending):
         return "later"
     return " ".join([reply.emails[0].status, *reply.emails[0].reasons]) if reply.emails else "unknown"

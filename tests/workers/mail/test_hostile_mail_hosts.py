@@ -1,4 +1,4 @@
-"""Neither an MX record nor an address record leads the verification inside."""
+"""Neither an MX record nor an address record makes the verification connect to a private network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workers.providers.mx import Mx
 
 
 def verdict(zone: dict[tuple[str, str], tuple[object, ...]], **changes: object) -> tuple[str, list[object]]:
-    """Verify an address of acme.com with this zone; give what was told, and who was connected to."""
+    """Verify an address of acme.com with this zone; return the verdict and the connections made."""
     with name_server(NameServer(zone, ttl=0)) as names, watching() as seen:
         said = told(verify(Mx(ProviderSettings(), settings(free_port(), names, **changes))))
     return said, seen.connected
@@ -58,7 +58,7 @@ def test_a_domain_of_the_inside_is_not_looked_up(domain: str) -> None:
 def test_a_mail_host_that_moves_inside_a_moment_later_is_called_where_it_was(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """DNS rebinding: the address that was allowed is the one that is connected to."""
+    """DNS rebinding: the connection goes to the address that was checked."""
     called: list[object] = []
 
     def refuse(address: object, *_more: object) -> None:

@@ -180,7 +180,7 @@ def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPat
 
     for number in range(20):
         with hosts.lock_host(f"mail{number}.acme.com", deadline=time.monotonic() + 60):
-            assert len(hosts._hosts) <= 3  # noqa: SLF001 -- what it holds on to
+            assert len(hosts._hosts) <= 3  # noqa: SLF001 -- its internal state
 
 
 def test_a_host_in_use_stays_locked_however_many_others_come(monkeypatch: pytest.MonkeyPatch) -> None:

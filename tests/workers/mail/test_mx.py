@@ -1,4 +1,4 @@
-"""Verification against real name and mail servers on loopback; the table is printed at the end."""
+"""Verification with real name and mail servers on loopback; the run ends with a table."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ def ada(*answers: str, otherwise: str = "550 5.1.1 No such user here", **more: A
 
 
 def says(answer: str) -> AbstractContextManager[int]:
-    """A server that answers so for ada's mailbox, and knows nobody else."""
+    """Run a server with this reply for ada's mailbox, and no other mailboxes."""
     return mail_server(ada(answer))
 
 
 def table() -> list[Any]:
-    """What the servers do, and the verdict."""
+    """Return the behaviours of servers, each with its expected verdict."""
     rows: list[tuple[str, AbstractContextManager[int], str]] = [
         ("250", says("250 2.1.5 OK"), "valid"),
         ("251 will forward", says("251 OK"), "valid"),
@@ -240,7 +240,7 @@ def test_greylisting_is_waited_out(stack: ExitStack, names_port: int) -> None:
 def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobody_has(
     stack: ExitStack, names_port: int
 ) -> None:
-    """A new name each time would be greylisted each time."""
+    """A new random mailbox in every poll would be greylisted every time."""
     mailboxes = ada("451 Greylisted", otherwise="451 Greylisted")
     mail = settings(stack.enter_context(mail_server(mailboxes)), names_port)
 

@@ -1,4 +1,4 @@
-"""What Apollo answers, from its OpenAPI document, with people who do not exist."""
+"""Responses of Apollo from its OpenAPI document, with fictitious people."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.providers.apollo import Apollo
 from workers.providers.base import ProviderField, ProviderRequest
 
 REQUEST_ID = 1039995589705121901
-"""More than 2^53: a reader that takes it for a float makes 1039995589705121920 of it."""
+"""Greater than 2^53: a parser that reads it as a float returns 1039995589705121920."""
 ADA = Subject(
     first_name="Ada",
     last_name="Lovelace",

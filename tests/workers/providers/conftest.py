@@ -1,4 +1,4 @@
-"""Prints what the conformance suite found: a line per adapter and field, with every case."""
+"""Prints the results of the conformance suite: a line per adapter and field, with every case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ STATES = {"passed": "ok", "failed": "FAILED", "error": "FAILED"}
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the table out of the reports, wherever the tests ran; nothing if none of them did."""
+    """Print the table from the test reports, also those of other processes; nothing without any."""
     table: dict[str, dict[str, str]] = {}
     for line, case, state in _conformance(terminalreporter):
         cells = table.setdefault(line, {})

@@ -1,4 +1,4 @@
-"""What Dropcontact answers, from https://developer.dropcontact.com, with people who do not exist."""
+"""Responses of Dropcontact from https://developer.dropcontact.com, with fictitious people."""
 
 from __future__ import annotations
 

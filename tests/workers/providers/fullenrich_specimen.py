@@ -1,4 +1,4 @@
-"""What FullEnrich answers, from its OpenAPI document (v2), with people who do not exist."""
+"""Responses of FullEnrich from its OpenAPI document (v2), with fictitious people."""
 
 from __future__ import annotations
 

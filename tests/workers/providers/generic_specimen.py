@@ -1,4 +1,4 @@
-"""The providers of docs/providers.example.toml in every case, so that the example is known to work."""
+"""Responses for the providers of docs/providers.example.toml, so that the example is tested."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Hunter answers, from https://hunter.io/api-documentation/v2, with people who do not exist."""
+"""Responses of Hunter from https://hunter.io/api-documentation/v2, with fictitious people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What LeadMagic answers, from its OpenAPI document 1.4.35, with people who do not exist."""
+"""Responses of LeadMagic from its OpenAPI document 1.4.35, with fictitious people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What People Data Labs answers, from https://docs.peopledatalabs.com, with people who do not exist."""
+"""Responses of People Data Labs from https://docs.peopledatalabs.com, with fictitious people."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ NAME_ONLY = Subject(full_name="Ada Lovelace")
 
 
 def record(**parts: Any) -> Said:
-    """Answer with the person, but for these parts of them."""
+    """Return a response with the person, changed in these values."""
     return Said(body={"status": 200, "likelihood": 9, "data": PERSON | parts}, headers=HEADERS)
 
 

@@ -1,4 +1,4 @@
-"""What Prospeo answers, from https://prospeo.io/api-docs, with people who do not exist."""
+"""Responses of Prospeo from https://prospeo.io/api-docs, with fictitious people."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ NAME_ONLY = Subject(first_name="Ada", last_name="Lovelace")
 
 
 def record(**parts: Any) -> Said:
-    """Answer with the person, but for these parts of them."""
+    """Return a response with the person, changed in these values."""
     body = {"error": False, "free_enrichment": False, "person": PERSON | parts, "company": COMPANY}
     return Said(body=body)
 

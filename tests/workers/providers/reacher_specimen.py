@@ -1,4 +1,4 @@
-"""What Reacher answers, from its own OpenAPI document, about people who do not exist."""
+"""Responses of Reacher from its OpenAPI document, for fictitious people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What RocketReach answers, from its OpenAPI document (v2), with people who do not exist."""
+"""Responses of RocketReach from its OpenAPI document (v2), with fictitious people."""
 
 from __future__ import annotations
 

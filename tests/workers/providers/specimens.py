@@ -1,4 +1,4 @@
-"""What the conformance suite is told of a vendor: what is asked, and what it answers in every case."""
+"""Describes a vendor for the conformance suite: the request, and the responses in every case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workers.providers.web import Vendor
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """One answer of a vendor as it was recorded: `body` is sent as JSON, a text as it stands."""
+    """A canned response of a vendor: `body` is sent as JSON, or unchanged if it is a string."""
 
     status: int = 200
     body: Any = None
@@ -23,12 +23,12 @@ class Said:
 
 @dataclass(frozen=True, kw_only=True)
 class Specimen:
-    """One vendor, one field. Each case is the answers in the order they come; the last one goes on.
+    """The responses of a vendor for one field. Each case lists them in order; the last one repeats.
 
-    None stands for a case that the vendor's documentation does not have. `value` is what a hit must bring: an
-    address, a number in E.164, a person's full name or a company's domain; `status` that of a found address.
-    `path` is that of the first request, `sent` what its query or body must hold. `rate_limited` comes without
-    `Retry-After`; the suite adds one.
+    A case that the vendor does not document is None. `value` is the expected value of a hit: an address, a
+    number in E.164, a person's full name or a company's domain; `status` is that of a found address.
+    `path` is the path of the first request, `sent` the expected content of its query or body. `rate_limited`
+    has no `Retry-After`; the suite adds it.
     """
 
     vendor: type[Vendor]

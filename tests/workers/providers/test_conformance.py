@@ -1,4 +1,4 @@
-"""Every adapter through every case that a vendor can put it into; the run ends with a table."""
+"""Tests every adapter with every kind of vendor response; the run ends with a table."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ PAGE = Said(body="<!doctype html><title>Just a moment</title>", content_type="te
 
 @dataclass(frozen=True)
 class Case:
-    """One cell of the table."""
+    """One cell of the table: a case of one vendor and field."""
 
     name: str
     specimen: Specimen
@@ -71,7 +71,7 @@ class Case:
 
 
 def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
-    """Run a test for every specimen, or for those that have such answers."""
+    """Parametrize a test with every vendor and field, or those with responses for the case `having`."""
     assert name in CASES
     cases = [Case(name, one) for one in SPECIMENS if having is None or getattr(one, having) is not None]
     return pytest.mark.parametrize("case", [pytest.param(case, id=case.line) for case in cases])
@@ -79,7 +79,7 @@ def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
 
 @pytest.fixture(autouse=True)
 def _column(request: pytest.FixtureRequest) -> None:
-    """Tell the table whose cell this is."""
+    """Record the test's row and column for the table."""
     if "case" in request.fixturenames:
         case: Case = request.getfixturevalue("case")
         request.node.user_properties.append(("conformance", [case.line, case.name]))
@@ -87,7 +87,7 @@ def _column(request: pytest.FixtureRequest) -> None:
 
 @dataclass(frozen=True)
 class World:
-    """The vendor's API on loopback, which gives the answers in turn, the last one for ever."""
+    """A vendor's API on loopback, which sends the responses in order and repeats the last one."""
 
     server: HTTPServer
 
@@ -95,7 +95,7 @@ class World:
         turns: Iterator[Said] = chain(answers, iter(lambda: answers[-1], None))
 
         def answer(request: Request) -> Response:
-            request.get_data()  # to be looked at later
+            request.get_data()  # cache the body for later assertions
             time.sleep(slowly)
             return _response(next(turns))
 
@@ -105,7 +105,7 @@ class World:
         return specimen.vendor(ProviderSettings(api_key=KEY, base_url=self.server.url_for("/")))
 
     def reply(self, specimen: Specimen, answers: Sequence[Said]) -> ProviderResponse:
-        """Ask until it is over."""
+        """Call the adapter until it is no longer pending; return its response."""
         self.says(answers)
         return _over(self.adapter(specimen), specimen.ask)
 
@@ -289,7 +289,7 @@ def _json(body: Any) -> bytes:
 
 
 def _over(adapter: Vendor, ask: ProviderRequest) -> ProviderResponse:
-    """Ask until it is no longer pending; what raises becomes the outcome that the waterfall makes of it."""
+    """Call the adapter until it is no longer pending; map exceptions to outcomes as the waterfall does."""
     for _turn in range(MOST_TURNS):
         try:
             reply = adapter.ask(ask, seconds=SECONDS)
@@ -310,7 +310,7 @@ def _waits(adapter: Vendor, ask: ProviderRequest) -> Iterator[Pending]:
 
 
 def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:
-    """Give what a hit brought, and by whom, and for an address its status."""
+    """Return the value of a hit, its provider and, for an address, its status."""
     for found in (*reply.emails, *reply.phones):
         value = getattr(found, "email", None) or getattr(found, "e164", None)
         return (value, found.source.provider, found.status)
@@ -327,12 +327,12 @@ def _expected(specimen: Specimen) -> tuple[str | None, ...]:
 
 
 def _sent(request: Request) -> dict[str, Any]:
-    """Give what a request said, in its query or its body."""
+    """Return the parameters of a request, from its query and its body."""
     return {**request.args.to_dict(), **(json.loads(request.get_data() or b"{}"))}
 
 
 def _holds(sent: Any, wanted: Any) -> bool:
-    """Tell whether everything wanted was sent, at any depth."""
+    """Return whether all expected values were sent, at any depth."""
     if isinstance(wanted, Mapping):
         return isinstance(sent, Mapping) and all(
             name in sent and _holds(sent[name], value) for name, value in wanted.items()

@@ -32,7 +32,7 @@ WENT = {
     502: TraceOutcome.ERROR,
     503: TraceOutcome.ERROR,
 }
-"""How a poll of this status went, as its gate is told."""
+"""The outcome of a poll with this status, as reported to the throttle."""
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ OF_EACH = pytest.mark.parametrize(
 
 @dataclass(frozen=True)
 class Crm:
-    """A service on loopback, and the provider that a table describes."""
+    """A service on loopback, and the provider configured for it by a table."""
 
     server: HTTPServer
     folder: Path

@@ -1,4 +1,4 @@
-"""Neither what a caller says of a person nor what a vendor answers leads elsewhere."""
+"""Neither a caller's values nor a vendor's response redirects a request to another server."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ read.email = "email"
 
 @contextmanager
 def vendor(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Answer everybody so; give the port, and the heads of what is asked."""
+    """Run a server with this one response; yield the port and the requests received."""
     heard: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -149,7 +149,7 @@ def test_a_vendor_that_sends_us_elsewhere_is_not_obeyed(tmp_path: Path, status: 
 def test_no_adapter_follows_redirects() -> None:
     vendors = [made for made in registry.PROVIDERS if issubclass(made, Vendor)]
 
-    clients = [made(ProviderSettings(api_key="k"))._client for made in vendors]  # noqa: SLF001 -- the point
+    clients = [made(ProviderSettings(api_key="k"))._client for made in vendors]  # noqa: SLF001 -- the subject of the test
 
     assert len(clients) > 5
     assert not any(client.follow_redirects for client in clients)
@@ -158,7 +158,7 @@ def test_no_adapter_follows_redirects() -> None:
 def test_plain_http_goes_past_proxies_and_tls_goes_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An operator's proxy for the way out is obeyed; but it is not shown keys and people in the clear."""
+    """An outbound proxy is used, but it never sees keys and personal data in plain text."""
     ask = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
     with vendor(saying(404)) as (port, heard), vendor(saying(502)) as (proxy, told_proxy):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):

@@ -1,4 +1,4 @@
-"""Adding a provider is one class and one line; the settings that name it are looked at by each worker."""
+"""Adding a provider takes one class and one line; each worker checks the settings that name it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REQUEST = {
 
 
 class Newcomer:
-    """A provider as somebody would write it: this class, and its line in the registry."""
+    """A provider added as documented: this class, and its line in the registry."""
 
     name: ClassVar[str] = "newcomer"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
@@ -45,7 +45,7 @@ class Newcomer:
     def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
         return None if ask.subject.company_domain else TraceOutcome.INELIGIBLE
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it is quick
+    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it needs no timeout
         times = int(ask.poll_token or 0)
         if times < self.slow:
             return Pending(str(times + 1), 0.0)

@@ -36,7 +36,7 @@ ASK = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(email="ada@acme
 
 
 class Example(Vendor):
-    """The plainest vendor there can be."""
+    """A minimal vendor."""
 
     name: ClassVar[str] = "example"
     base_url: ClassVar[str] = "https://api.vendor.example/v1"
@@ -70,7 +70,7 @@ def answer_of(status: int, body: dict[str, Any] | None = None, **headers: str) -
 
 @contextmanager
 def raw_server(speak: Callable[[socket.socket, threading.Event], None]) -> Iterator[str]:
-    """Answer one connection byte by byte as the test says; the event tells that the test is over."""
+    """Run a server that handles one connection with `speak`; its event is set when the test ends."""
     over = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as listener:
 

@@ -1,4 +1,4 @@
-"""The desk on a real database: what lets a call out, and what is kept of it."""
+"""The provider call gateway with a real database: which calls it permits, and what it stores."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MISS = ProviderResponse(outcome=TraceOutcome.MISS)
 
 @dataclasses.dataclass
 class Named:
-    """A provider as the desk sees it."""
+    """A provider with only the attributes that the gateway reads."""
 
     name: str = "hunter"
     terms: Terms = PAID
@@ -48,7 +48,7 @@ class Named:
 
 @dataclasses.dataclass
 class Office:
-    """One job at work, and desks for it or for another."""
+    """One running job, with call gateways for it or for another job."""
 
     database: Database
     services: WorkerServices
@@ -75,7 +75,7 @@ class Office:
 
 
 def claimed_now(session: Session, workspace_id: str) -> Claim:
-    """Give a job that a worker has just taken."""
+    """Return the claim on a new job."""
     now = clock.now()
     job = submit(session, a_question(workspace_id, f"somebody at {now}"), now=now).job
     return claim(session, job.id, now=now)
@@ -91,7 +91,7 @@ def office(settings: Settings, database: Database) -> Office:
 
 
 def about(number: int) -> ProviderRequest:
-    """Ask about somebody else."""
+    """Return a request about another person."""
     return dataclasses.replace(ASK, subject=Subject(full_name=f"Ada {number}", company_domain="acme.com"))
 
 

@@ -1,4 +1,4 @@
-"""What several providers tell of one person or company is one answer, with the sources and the conflicts."""
+"""Values of several providers are merged into one person or company, with sources and conflicts."""
 
 from __future__ import annotations
 

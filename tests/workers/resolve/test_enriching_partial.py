@@ -1,4 +1,4 @@
-"""An enrichment's items are shown as they are done; who waits holds nobody up and spends no try."""
+"""Items of an enrichment are shown when complete; a pending one delays no other and uses no attempt."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def bench(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatc
 
 
 def about(ask: ProviderRequest) -> ProviderResponse:
-    """Tell of whoever is asked about."""
+    """Return a response about the requested person."""
     name = {ADA: "Ada Lovelace", BOB: "Bob Ray"}[str(ask.subject.linkedin_url)]
     return tells(person(said_by("one", NOW), full_name=name, linkedin_url=ask.subject.linkedin_url))
 
 
 def slow_about_ada(ask: ProviderRequest) -> ProviderResponse | Pending:
-    """Need time for Ada, until asked with the ticket."""
+    """Return a pending result for Ada until polled with the token."""
     return WAIT if ask.subject.linkedin_url == ADA and ask.poll_token is None else about(ask)
 
 

@@ -1,4 +1,4 @@
-"""Reveals by scripted providers, through the real desk: what is bought, kept, handed over and left alone."""
+"""Reveals with scripted providers and the real call gateway: which values are bought, stored and returned."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_value_suppressed_after_the_providers_replied_is_not_stored(office: De
     lock = bulk.lock_resolution
 
     def suppress_and_lock(session: Session) -> None:
-        """Act as another transaction that suppressed the address while this one waited for the lock."""
+        """Suppress the address, as another transaction could while this one waited for the lock."""
         address = Identifier("email", "ada@acme.com")
         suppressions.suppress(session, [address], reason="requested", now=NOW)
         lock(session)

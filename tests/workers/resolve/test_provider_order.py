@@ -20,7 +20,7 @@ BOTH = frozenset({ProviderField.EMAIL, ProviderField.VERIFICATION})
 
 
 class Silent:
-    """A provider that costs money and is never asked here."""
+    """A provider that costs money; these tests never call it."""
 
     name: ClassVar[str]
     fields: ClassVar[frozenset[ProviderField]] = BOTH
@@ -65,7 +65,7 @@ NAMES = ("guess", "dear", "new", "cheap")
 
 @pytest.fixture
 def auto(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """Settings with four providers, whose credits cost the same, in an order that is to be measured."""
+    """Return settings with four providers, equal credit prices, and automatic order."""
     known = {one.name: one(ProviderSettings()) for one in (Guess, Dear, New, Cheap, Free)}
     monkeypatch.setattr(registry, "load", lambda _settings: known)
     return dataclasses.replace(
@@ -83,7 +83,7 @@ def call(
     country: str | None = None,
     times: int = 20,
 ) -> None:
-    """Write down so many answered calls."""
+    """Store this many completed calls."""
     question = CallKey(
         job_id="job_1", item=None, field=field, provider=provider, subject=b"x", country=country
     )
@@ -107,7 +107,7 @@ def names(providers: tuple[Provider, ...]) -> tuple[str, ...]:
 
 
 def measure(database: Database) -> None:
-    """Let `dear` pay for misses, and `cheap` hit."""
+    """Store paid misses of `dear` and hits of `cheap`."""
     call(database, "dear", TraceOutcome.MISS)
     call(database, "cheap")
 

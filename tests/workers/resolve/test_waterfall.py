@@ -110,7 +110,7 @@ def good(reply: ProviderResponse) -> bool:
 def run(
     *providers: Scripted, verifiers: tuple[Scripted, ...] = (), gateway: AllowAllGateway | None = None
 ) -> waterfall.WaterfallResult:
-    return waterfall.run(ASK, providers, good, gateway=gateway or AllowAllGateway(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are no class variables
+    return waterfall.run(ASK, providers, good, gateway=gateway or AllowAllGateway(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are not class variables
 
 
 def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> Scripted:
@@ -492,7 +492,7 @@ def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> Non
 
     catch = waterfall.run(
         ASK,
-        [guesser],  # type: ignore[list-item]  # a fake's names are no class variables
+        [guesser],  # type: ignore[list-item]  # a fake's names are not class variables
         lambda _reply: True,
         gateway=AllowAllGateway(),
         verifiers=[verifier({"a@acme.com": EmailStatus.INVALID})],  # type: ignore[list-item]

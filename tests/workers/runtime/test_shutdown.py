@@ -1,4 +1,4 @@
-"""How a worker knows what it does, tells it, and ends."""
+"""Tests of a worker's activity, its heartbeat and its shutdown."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def a_request(
     since: float | None = None,
     source: Queue = Queue.INTERACTIVE,
 ) -> Any:
-    """Make what Celery keeps of a message it took; `since` is when a thread began with it."""
+    """Return Celery's record of a received message; `since` is when a thread started it."""
     arguments = f"({job_id!r},)" if job_id else "()"
     return SimpleNamespace(
         id=f"{name}{job_id}",
@@ -58,7 +58,7 @@ def a_request(
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What Celery keeps of the messages it took."""
+    """Replace Celery's records of received messages."""
     requests: dict[str, Any] = {}
     monkeypatch.setattr(state, "requests", requests)
     monkeypatch.setattr(state, "all_total_count", [0])
@@ -68,13 +68,13 @@ def requests(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 @pytest.fixture
 def not_stopping(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nobody know after the test that a process was about to end."""
+    """Use a separate shutdown flag during the test."""
     monkeypatch.setattr(shutdown_flag, "_flag", bytearray(1))
 
 
 @pytest.fixture
 def worker() -> Any:
-    """What Celery's worker looks like that consumes two queues with two threads."""
+    """Return a stand-in for a Celery worker that consumes two queues with two threads."""
     return SimpleNamespace(
         hostname="one@host",
         concurrency=2,
@@ -110,7 +110,7 @@ def exits() -> list[int]:
 
 @pytest.fixture
 def end(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Shutdown:
-    """The end of a process that only notes it."""
+    """Return a shutdown that records the exit code instead of exiting."""
     return Shutdown(services, activity, exit=exits.append)
 
 
@@ -282,7 +282,7 @@ def test_an_end_that_nobody_began_is_not_waited_for(end: Shutdown, exits: list[i
 
 @pytest.fixture
 def dog(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
-    """A watchdog that only notes that its worker must end."""
+    """Return a watchdog that records instead of ending the worker."""
     return Watchdog(services, activity, lambda: exits.append(1))
 
 
@@ -363,7 +363,7 @@ def test_the_threads_of_a_watchdog_outlive_everything(
     def tell(_dog: Watchdog) -> None:
         told.append(1)
         if len(told) == 3:
-            threading.Event().wait()  # for good: nothing else ends the thread
+            threading.Event().wait()  # forever: nothing else ends the thread
         raise [Unavailable, LookupError][len(told) - 1]
 
     monkeypatch.setattr(Watchdog, "report", tell)

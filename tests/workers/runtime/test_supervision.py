@@ -17,7 +17,7 @@ LONG = supervision.STUCK_LEASES * 20 + 1
 
 
 def verdicts(judge: HealthEvaluator, looks: Iterable[HealthSample]) -> list[str | None]:
-    """Judge the looks as if there were one every second."""
+    """Return the verdict on each sample, as if taken one second apart."""
     return [judge.verdict(replace(look, at=float(second))) for second, look in enumerate(looks)]
 
 
