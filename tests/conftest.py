@@ -86,7 +86,7 @@ def _cheap_settings() -> Iterator[None]:
 def _shared_statements() -> Iterator[None]:
     """Compile each SQL statement once for all engines, as production does with its single engine.
 
-    Every test has an engine and so a dialect of its own, and SQLAlchemy's caches are keyed by the dialect.
+    Every test has its own engine and therefore its own dialect, and SQLAlchemy's caches are keyed by dialect.
     """
     create = functools.partial(create_engine, execution_options={"compiled_cache": LRUCache(2000)})
     with pytest.MonkeyPatch.context() as patch:

@@ -99,7 +99,7 @@ KEPT = {
 
 @dataclass
 class Scene:
-    """The stack after the scenario, and the collected outputs that the tests search."""
+    """The stack, and the outputs collected during the scenario, which the tests search."""
 
     stack: Stack
     canaries: Canaries
@@ -327,7 +327,7 @@ def go_well(scene: Scene) -> None:
 
 
 def go_wrong_at_the_edge(scene: Scene) -> None:
-    """Send requests that are refused, with canaries in every field, header and path."""
+    """Send requests that are refused, with canaries in their paths, queries, headers and bodies."""
     secret, people = scene.canaries.secret, scene.canaries.people
     mail, word = people["e-mail"], secret["wrong password"]
     odd = {

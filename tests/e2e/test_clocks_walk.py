@@ -1,7 +1,7 @@
 """Wrong or jumping clocks of processes do not affect jobs.
 
-The clock that Python reads is shifted in the API's processes or in the worker. The database's clock counts;
-SQLite uses the machine's clock, from which the shifted clock differs too.
+The tests shift the clock that Python reads, in the API's processes or in the worker. Only the database's
+clock counts. SQLite uses the machine's clock, from which Python's shifted clock differs all the same.
 """
 
 from __future__ import annotations

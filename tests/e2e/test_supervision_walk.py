@@ -15,7 +15,7 @@ from app.core.jobs import jobs
 from app.domain.kinds import Status
 
 SECONDS = 40.0
-"""The limit for the next job after any fault; it only detects hangs. Measured: 2 s, and 17 s after a hang."""
+"""The limit for the next job after any fault; it only detects hangs. Measured: 2 s; 17 s after a hang."""
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def writing(tmp_path: Path) -> Iterator[sqlite3.Connection]:
-    """A second connection to a SQLite database, with an open write transaction, as another process has it."""
+    """A second connection to a SQLite database, with an open write transaction, as in another process."""
     file = tmp_path / "busy.sqlite3"
     database = Database(f"sqlite:///{file}")
     db.Base.metadata.create_all(database.engine)
