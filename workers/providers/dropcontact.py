@@ -74,7 +74,10 @@ class Dropcontact(Vendor):
         return {"X-Access-Token": key}
 
     def supports(self, ask: ProviderRequest) -> bool:
-        """Return whether there is a profile, a name and company, or an address (not for work e-mails)."""
+        """Return whether there is a profile, a name and company or, except for e-mails, an address.
+
+        Of e-mails it finds only work addresses.
+        """
         if ask.field is ProviderField.EMAIL and ask.types and "work" not in ask.types:
             return False
         return _is_named(ask) or _is_sent_an_address(ask)

@@ -49,7 +49,7 @@ def parse(text: str) -> Template:
     """Parse a template.
 
     Raises:
-        InvalidValue: a brace is not closed, or the text between two is not a placeholder.
+        InvalidValue: a brace is unmatched, or the text between two is not a placeholder.
 
     """
     try:
