@@ -1,4 +1,4 @@
-"""Two workspaces on one database, and providers that say what a test tells them to."""
+"""The `mallory` fixture: a workspace with scripted providers, on a database shared with others."""
 
 from __future__ import annotations
 

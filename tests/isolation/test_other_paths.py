@@ -1,4 +1,4 @@
-"""Saved profiles, lists of a company's people and jobs: by what else one workspace could reach another."""
+"""Isolation of workspaces in saved profiles, in lists of a company's people, and in jobs."""
 
 from __future__ import annotations
 

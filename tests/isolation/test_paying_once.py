@@ -1,4 +1,4 @@
-"""A workspace pays for an address or a number once, under whichever identifier it names the person."""
+"""A workspace pays once for an address or number, whichever identifiers it requests the person by."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def queued(desk: Desk, subject: dict[str, str], kind: Kind, *, price: int = 1) -
 
 
 def run_together(desk: Desk, ids: list[str], kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let as many workers as there are jobs settle them at once, after all have found their values."""
+    """Run each job in its own thread; all settle at once, after every job has found its values."""
     work = reveal.email if kind is Kind.REVEAL_EMAIL else reveal.phone
     everybody, find_out = threading.Barrier(len(ids)), field_resolver.resolve_field
 

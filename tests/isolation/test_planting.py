@@ -1,4 +1,7 @@
-"""What one workspace says of a person is never shown or sold to another (docs/workspace-isolation.md)."""
+"""Data that one workspace submits about a person is never shown or sold to another.
+
+See docs/workspace-isolation.md.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ WORDS = ("mallory", "evil", "4155550166", "ada-lovelace")
 
 
 def everything(desk: Desk) -> str:
-    """Return all that the shared tables hold, as one text."""
+    """Return the contents of the shared tables as one string."""
     with desk.bench.services.database.reading() as session:
         tables = (Contact, Company, Email, Phone)
         rows = [session.execute(select(table.__table__)).all() for table in tables]

@@ -1,4 +1,4 @@
-"""What providers say of opt-outs hides nobody but whom they were asked about by one identifier alone."""
+"""A provider opt-out hides a person only if the request had exactly one identifier."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_an_enrichment_lists_nobody_either(mallory: Desk, fields: tuple[str, ...
 def test_whoever_is_suppressed_while_being_asked_about_is_neither_stored_nor_sold(mallory: Desk) -> None:
     def tell(_ask: ProviderRequest) -> ProviderResponse:
         mallory.suppress("linkedin_url", ADA)
-        return tells(email())  # which says nothing of the profile
+        return tells(email())  # the response has no profile
 
     mallory.with_providers("one", one=tell)
 

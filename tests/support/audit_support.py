@@ -1,4 +1,4 @@
-"""What tests of the audit share: a database after busy days, and what an audit says of one."""
+"""Helpers for audit tests: a database with typical activity, and the violations that an audit finds in it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinSta
 
 @dataclass(frozen=True)
 class Days:
-    """The ids of what happened: two workspaces, and jobs named by how they ended."""
+    """The ids of the test data: two workspaces, a contact, and jobs named after their states."""
 
     workspace: str
     other: str
@@ -61,14 +61,14 @@ class Days:
 
 
 def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
-    """Give the rules that are broken and by whom."""
+    """Return each violation as the rule's name and the id of the row."""
     values = {"stuck_after": STUCK_AFTER, "now": NOW} | changes
     checked = audits.check(session, **values)  # type: ignore[arg-type]
     return [(fault.rule, fault.id) for one in checked for fault in one.faults]
 
 
 def busy_days(session: Session) -> Days:
-    """Let two workspaces ask, pay, fail, cancel and be refunded."""
+    """Create two workspaces with paid, failed, canceled, expired, refunded and open jobs."""
     workspace, other = a_workspace(session, grant=100), a_workspace(session, grant=5)
     company = a_company(session)
     kept, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
@@ -114,14 +114,14 @@ def busy_days(session: Session) -> Days:
 
 
 def plant(session: Session, days: Days, statements: Sequence[str]) -> None:
-    """Do to the tables what nobody should; the statements name ids by how their jobs ended."""
+    """Corrupt the tables with SQL statements, whose placeholders are the field names of `Days`."""
     ids = dataclasses.asdict(days)
     for statement in statements:
         session.execute(text(statement.format(**ids).replace(" index", ' "index"')))
 
 
 def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: int = 2) -> str:
-    """Pay for the e-mails of the contact, as a worker does; give the job."""
+    """Reveal the e-mails of the contact, as a worker does; return the job's id."""
     claimed = claim(session, a_job(session, workspace_id, contact.id, price=price))
     handed = disclosure.disclose(
         session,
@@ -139,7 +139,7 @@ def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: in
 
 
 def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool) -> str:
-    """Ask about two people, find the first; give the job, which runs on unless it is over."""
+    """Submit an enrichment of two people and complete the first; return its id. `over` fails the job then."""
     question = a_question(workspace_id, about, kind=Kind.ENRICHMENT_REQUEST, items=({}, {}), price=4)
     claimed = claim(session, submit(session, question).job.id)
     item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome=Outcome.FOUND.value, charged=2)

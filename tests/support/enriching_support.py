@@ -1,4 +1,4 @@
-"""What the tests of enrichments share: scripted providers, jobs, and what polling shows of them."""
+"""Helpers for enrichment tests: scripted providers, jobs, and their responses to polling."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WAIT = Pending("ticket", 2.0)
 
 @dataclass
 class Scripted:
-    """An outside service that says what it was told to say, and notes who was asked about."""
+    """A fake provider that returns a scripted response and records its requests."""
 
     name: str
     says: Callable[[ProviderRequest], ProviderResponse | Pending]
@@ -59,7 +59,7 @@ class Scripted:
 
 @dataclass(frozen=True)
 class Bench:
-    """The machines of a worker, and the workspace that asks."""
+    """The services of a worker, and the workspace that submits jobs."""
 
     services: WorkerServices
     workspace_id: str
@@ -68,7 +68,7 @@ class Bench:
     def providers(
         self, **says: Callable[[ProviderRequest], ProviderResponse | Pending] | ProviderResponse | Pending
     ) -> dict[str, Scripted]:
-        """Let `one` and `two` be all providers there are; who is not told what to say knows nothing."""
+        """Install the scripted providers; `one` and `two` always exist and by default return a miss."""
         known = {
             name: Scripted(name, said if callable(said) else lambda _ask, said=said: said)
             for name, said in ({"one": MISS, "two": MISS} | says).items()
@@ -77,7 +77,7 @@ class Bench:
         return known
 
     def ordered(self, *names: str) -> Bench:
-        """Let the settings ask these, in this order, about people and companies alike."""
+        """Return a bench with these providers, in order, configured for people, companies and e-mails."""
         settings = dataclasses.replace(
             self.services.settings,
             providers_person=names,
@@ -90,13 +90,13 @@ class Bench:
     def submit(
         self, *items: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile"), price: int = 1
     ) -> str:
-        """Ask for the items; give the job's id."""
+        """Insert an enrichment of the items; return the job's id."""
         request = {"entity": "person", "fields": list(fields), "max_credits": None}
         with self.services.database.transaction() as session:
             return a_job(
                 session,
                 self.workspace_id,
-                new_id("job"),  # each time another question
+                new_id("job"),  # unique, so that jobs are not deduplicated
                 kind=Kind.ENRICHMENT_REQUEST,
                 request=request,
                 price=price,
@@ -104,7 +104,7 @@ class Bench:
             )
 
     def run(self, job_id: str) -> dict[str, Any]:
-        """Let a worker have the job, now; give what polling shows then."""
+        """Run the job now; return the polling response."""
         with self.services.database.transaction() as session:
             session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
         job_runner.run(job_id, enrichment_request, self.services)
@@ -123,7 +123,7 @@ class Bench:
     def enrich(
         self, item: Mapping[str, Any], fields: tuple[str, ...] = ("company", "profile")
     ) -> dict[str, Any]:
-        """Ask for one item, and give it as it is filled in."""
+        """Run an enrichment of one item; return the enriched item."""
         [filled] = self.run(self.submit(item, fields=fields))["result"]["items"]
         return dict(filled)
 
@@ -157,7 +157,7 @@ def address(source: Source) -> FoundEmail:
 
 
 def tells(found: FoundContact | FoundCompany | FoundEmail) -> ProviderResponse:
-    """Give the answer of somebody who knows."""
+    """Return a provider hit with this record."""
     if isinstance(found, FoundContact):
         return ProviderResponse(outcome=TraceOutcome.HIT, contact=found, cost=1)
     if isinstance(found, FoundEmail):

@@ -1,4 +1,4 @@
-"""What tests of reveals share: scripted providers behind the real desk, and workspaces that reveal."""
+"""Helpers for reveal tests: scripted providers behind the real call gateway, and workspaces that reveal."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class Silent:
 
 @dataclass
 class AllRound(Scripted):
-    """Somebody who can be asked for anything."""
+    """A fake provider that accepts requests for every field."""
 
     fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
 
 
 @dataclass
 class Desk:
-    """A workspace that reveals, and the time."""
+    """A workspace that reveals, and the current time of the test."""
 
     bench: Bench
     time: list[Any]
@@ -77,7 +77,7 @@ class Desk:
         return known
 
     def reveal(self, subject: dict[str, str], kind: Kind = Kind.REVEAL_EMAIL, **more: Any) -> Job:
-        """Ask anew, and let a worker have it."""
+        """Submit a new reveal and run it; return the job."""
         types = ["work"] if kind is Kind.REVEAL_EMAIL else ["mobile"]
         request = {"subject": subject, "types": types, "min_status": "valid", **more}
         with self.bench.services.database.transaction() as session:
@@ -110,7 +110,7 @@ class Desk:
             return found
 
     def of_another_workspace(self) -> Desk:
-        """Return the desk of a workspace that shares nothing with this one but the database."""
+        """Return the harness of a workspace that shares only the database with this one."""
         with self.bench.services.database.transaction() as session:
             bench = dataclasses.replace(self.bench, workspace_id=a_workspace(session))
         return Desk(bench, self.time)

@@ -1,4 +1,4 @@
-"""Words about people and companies, short to write in tests."""
+"""Short constructors of source records of people and companies."""
 
 from __future__ import annotations
 

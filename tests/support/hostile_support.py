@@ -1,4 +1,4 @@
-"""URLs that lead, or seem to lead, where no customer may send us, and a watch over every connection."""
+"""URLs of forbidden destinations for webhooks, and a recorder of connections and DNS lookups."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ SPELLINGS = {
     "long name": f"https://{'a.' * 127}com/",
     "empty": "",
 }
-"""By what is wrong with it: what tells so as it is written, before anybody asks what a name leads to."""
+"""URLs that must be refused as written, before any DNS lookup, by what is wrong with them."""
 
 PRIVATE = (
     "127.0.0.1",
@@ -128,19 +128,19 @@ PRIVATE = (
     "fec0::1",
     "fd00:ec2::254",
 )
-"""What a name may be made to lead to."""
+"""Private addresses to which an attacker can make a host name resolve."""
 
 as_spelled = pytest.mark.parametrize("url", SPELLINGS.values(), ids=SPELLINGS)
 
 
 @dataclass
 class Seen:
-    """What was seen: addresses connected to, and names looked up."""
+    """Recorded network activity: addresses connected to, and names looked up."""
 
     connected: list[Any] = field(default_factory=list)
     looked_up: list[str] = field(default_factory=list)
     others: frozenset[int | None] = frozenset()
-    """Threads that were there before and are about something else."""
+    """Unrelated threads, which ran before the recording started."""
 
     @property
     def is_about_this(self) -> bool:
@@ -149,10 +149,10 @@ class Seen:
 
 @contextmanager
 def watching() -> Iterator[Seen]:
-    """Give what is connected to and looked up by the block, and in threads that it starts.
+    """Record the connections and DNS lookups of the block and of the threads that it starts.
 
-    An audit hook (PEP 578) would see more, but stays for the life of the process, and CPython 3.11 then loses
-    threads that start at the same moment while coverage is measured (`sys.settrace` is audited, too).
+    An audit hook (PEP 578) would see more, but cannot be removed, and CPython 3.11 then loses threads that
+    start at the same moment while coverage is measured (`sys.settrace` is audited, too).
     """
     seen = Seen(others=frozenset(one.ident for one in threading.enumerate()) - {threading.get_ident()})
 

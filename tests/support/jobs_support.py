@@ -1,4 +1,4 @@
-"""What the tests of the job engine share: who pays, a question, a job on its way, many threads at once."""
+"""Helpers for tests of the job engine: workspaces, job requests, claimed jobs, and concurrent threads."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ CRASHED = {"code": "worker_lost"}
 
 
 def set_clock(monkeypatch: pytest.MonkeyPatch, read: Callable[[], datetime]) -> None:
-    """Give this process and the database the time that `read` returns."""
+    """Replace the clocks of this process and of the database with `read`."""
     monkeypatch.setattr(clock, "now", read)
     monkeypatch.setattr(database_clock, "now", read)
 
 
 def a_workspace(session: Session, *, grant: int = 10) -> str:
-    """Add a workspace with so many credits; give its id."""
+    """Insert a workspace with `grant` credits; return its id."""
     workspace = workspaces.create(session, name="Acme", now=NOW)
     if grant:
         credits.grant(session, workspace.id, grant, reason="test", now=NOW)
@@ -49,7 +49,7 @@ def a_workspace(session: Session, *, grant: int = 10) -> str:
 
 
 def a_question(workspace_id: str, about: str = "ada", **changes: Any) -> JobRequest:
-    """Ask for the e-mail of somebody, at the price of one credit."""
+    """Return a request to reveal an e-mail at the price of one credit."""
     values: dict[str, Any] = {
         "kind": Kind.REVEAL_EMAIL,
         "workspace_id": workspace_id,
@@ -66,7 +66,7 @@ def submit(session: Session, question: JobRequest, *, now: datetime = NOW) -> Su
 
 
 def a_job(session: Session, workspace_id: str, about: str = "ada", **changes: Any) -> str:
-    """Add a queued job; give its id."""
+    """Insert a queued job; return its id."""
     return submit(session, a_question(workspace_id, about, **changes)).job.id
 
 
@@ -75,25 +75,25 @@ def try_claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim | 
 
 
 def claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim:
-    """Take the job as a worker does."""
+    """Claim the job as a worker does."""
     claimed = try_claim(session, job_id, now=now)
     assert claimed is not None
     return claimed
 
 
 def read(session: Session, job_id: str) -> Job:
-    """Read the job as it is in the database now."""
+    """Return the job as stored now."""
     return session.get_one(Job, job_id, populate_existing=True)
 
 
 def figures(session: Session, workspace_id: str) -> tuple[int, int, int]:
-    """Read what the workspace has available, held and spent."""
+    """Return the available, held and spent credits of the workspace."""
     workspace = session.get_one(Workspace, workspace_id, populate_existing=True)
     return workspace.available, workspace.held, workspace.spent
 
 
 def at_once(count: int, work: Callable[[int], T]) -> list[T]:
-    """Do the work in so many threads that start together."""
+    """Run `work` in `count` threads that start together; return the results."""
     barrier = threading.Barrier(count)
 
     def one(number: int) -> T:
@@ -105,7 +105,7 @@ def at_once(count: int, work: Callable[[int], T]) -> list[T]:
 
 
 def until(condition: Callable[[], T], seconds: float = 20) -> T:
-    """Give the first true value of the condition, or fail."""
+    """Wait for the condition; return its first true value, or fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         value = condition()

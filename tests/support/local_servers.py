@@ -1,4 +1,4 @@
-"""What tests and walks share: ports, a Redis-protocol server, and empty databases."""
+"""Free ports, a Redis-protocol server and empty databases for tests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSTGRES = os.environ.get("TEST_DATABASE_URL")
 
 @contextmanager
 def empty_database(folder: Path, name: str) -> Iterator[str]:
-    """Make a database without tables: a SQLite file, or one on the PostgreSQL server of TEST_DATABASE_URL."""
+    """Create a database without tables: a SQLite file, or on the PostgreSQL server of TEST_DATABASE_URL."""
     if not POSTGRES:
         yield f"sqlite:///{folder}/{name}.sqlite3"
         return
@@ -40,7 +40,7 @@ def _with_driver(url: str) -> str:
 
 
 def start_redis(port: int, folder: Path) -> subprocess.Popen[bytes]:
-    """Start the server and wait until it answers."""
+    """Start the server, wait until it responds, and return its process."""
     server = subprocess.Popen(
         [
             str(get_binary_path()),

@@ -1,4 +1,4 @@
-"""What tests of signed-in endpoints share: a workspace with an account, and its tokens."""
+"""Helpers for tests of authenticated endpoints: a workspace with an account, and its tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CREDITS = 250
 
 @dataclass
 class Member:
-    """An account, and a client that signs in as it or sends its token."""
+    """A test account with an HTTP client that signs in or sends the session token."""
 
     account_id: str
     workspace_id: str
@@ -43,7 +43,7 @@ class Member:
         return [self.sign_in(**attempt).status_code for _ in range(times)]
 
     def colleague(self, *, email: str = "bob@acme.example", api_access: bool = True) -> Member:
-        """Make another account of the same workspace, signed in."""
+        """Create another signed-in account of the same workspace."""
         now = clock.now()
         with self.database.transaction() as session:
             account = accounts.create(
@@ -75,7 +75,7 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def join(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> Member:
-    """Make a workspace with credits and an account that is signed in."""
+    """Create a workspace with credits and a signed-in account."""
     database: Database = app.extensions["services"].database
     now = clock.now()
     password_hash = passwords.hash_password(PASSWORD)

@@ -1,4 +1,4 @@
-"""Changes the settings of an application under test."""
+"""A helper that changes the settings of an application under test."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.infra.rate_limiter import Limiter
 
 
 def change_settings(app: APIFlask, **changes: Any) -> None:
-    """Replace settings of the running application."""
+    """Replace the given settings of the running application."""
     services = app.extensions["services"]
     settings = dataclasses.replace(services.settings, **changes)
     limiter = Limiter(settings.redis_url, settings.web_concurrency)

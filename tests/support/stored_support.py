@@ -1,4 +1,4 @@
-"""What tests of lookups, leads and saves share: stored people and companies, and what was run."""
+"""Helpers for tests of stored data: contacts, companies, and a recorder of SQL statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SOURCE = {"provider": "file", "kind": "import", "first_seen_at": STAMP, "last_se
 
 
 def a_company(session: Session, name: str | None = "Acme Engines", **changes: Any) -> Company:
-    """Store a company with the website acme.com and its page."""
+    """Insert a company with the website acme.com."""
     values: dict[str, Any] = {
         "domain": "acme.com",
         "linkedin_url": None,
@@ -57,7 +57,7 @@ def a_company(session: Session, name: str | None = "Acme Engines", **changes: An
 def a_contact(
     session: Session, company: Company | None = None, full_name: str | None = "Ada Lovelace", **changes: Any
 ) -> Contact:
-    """Store a person of the company, without e-mails, phones or a profile."""
+    """Insert a contact of the company, without e-mails, phones or a profile."""
     name = names.parse_name(full_name) if full_name else None
     values: dict[str, Any] = {
         "full_name": full_name,
@@ -121,7 +121,7 @@ def a_phone(session: Session, contact: Contact, e164: str, **changes: Any) -> Ph
 
 
 def own(session: Session, workspace_id: str, contact: Contact, field: str) -> None:
-    """Let the workspace own the contact's e-mails or phones."""
+    """Record that the workspace owns the contact's e-mails or phones."""
     reveals.record(
         session,
         workspace_id=workspace_id,
@@ -139,7 +139,7 @@ def suppress(session: Session, kind: str, value: str) -> None:
 
 @contextmanager
 def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
-    """Collect what is run meanwhile: the SQL and its values."""
+    """Record the SQL statements run in the block, with their parameters."""
     seen: list[tuple[str, Any]] = []
 
     def note(_connection: Any, _cursor: Any, sql: str, values: Any, *_rest: Any) -> None:
@@ -154,7 +154,7 @@ def statements(engine: Engine) -> Iterator[list[tuple[str, Any]]]:
 
 
 def scans(session: Session, seen: list[tuple[str, Any]]) -> list[str]:
-    """Give the steps of SQLite's plans for these statements that read a whole table."""
+    """Return the full table scans in SQLite's query plans of these statements."""
     connection = session.connection()
     session.execute(text("SELECT 1"))
     plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {sql}", values) for sql, values in seen]

@@ -33,7 +33,7 @@ _JUDGING = "verification"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderStats:
-    """Statistics of a provider for one field: `credits` are its own unit, `latency_ms` is the median."""
+    """Statistics of a provider for one field: `credits` are in its own units, `latency_ms` is a median."""
 
     asked: int
     hits: int

@@ -33,7 +33,7 @@ UNIQUE = ("uq_ledger_hold", "uq_ledger_close", "uq_jobs_open_question")
 
 @pytest.fixture(scope="module")
 def _busy(_template: str) -> Iterator[tuple[Session, Days]]:
-    """Busy days that every test of this module looks at; never committed."""
+    """Yield a session and test data shared by all tests of this module; never committed."""
     database = Database(_template)
     with Session(database.engine, expire_on_commit=False) as session:
         yield session, busy_days(session)
@@ -56,7 +56,7 @@ def session(_busy: tuple[Session, Days], days: Days) -> Session:
 
 @pytest.fixture
 def unguarded(session: Session, days: Days) -> Days:
-    """The same without the constraints that keep most faults out."""
+    """Return the test data without the database constraints that prevent most violations."""
     for index in UNIQUE:
         session.execute(text(f"DROP INDEX {index}"))
     if POSTGRES:
@@ -75,7 +75,7 @@ def entry(kind: str, figures: str, job: str, number: int = 1) -> str:
 
 HELD, RELEASED = "-1, 1, 0", "1, -1, 0"
 MOVED = "UPDATE workspaces SET available = available + {}, held = held + {} WHERE id = '{{workspace}}'"
-# What somebody did to the tables, the rule that this breaks, and who is named for it.
+# The corrupting statements, the rule that they violate, and the id that is reported.
 PLANTED = [
     ("balance_is_the_sum", ["workspace"], ["UPDATE workspaces SET available = 7 WHERE id = '{workspace}'"]),
     ("balance_is_the_sum", ["other"], ["UPDATE workspaces SET spent = 1 WHERE id = '{other}'"]),

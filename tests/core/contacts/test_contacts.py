@@ -16,7 +16,7 @@ OTHER = company("Other Ltd", "other.example")
 
 
 def keep_both(session: Session, first: FoundContact, second: FoundContact) -> int:
-    """Keep two words, each in a batch of its own, and count the people."""
+    """Upsert two records, each in its own batch; return the number of contacts."""
     contacts.upsert(session, first, now=NOW)
     contacts.upsert(session, second, now=NOW)
     return session.scalar(select(func.count()).select_from(Contact)) or 0

@@ -1,8 +1,8 @@
-"""However people are listed, reading the list again changes nothing that can be seen.
+"""Importing the same list of people again changes no visible data, whatever the list.
 
-Everybody here has something that all their rows say (a profile, an e-mail, a name and company, a phone); the
-rest comes and goes. Where a list has nothing of the kind, late rows can show two contacts to be one, and they
-stay two.
+All rows of a person share an identifier (a profile, an e-mail, a name and company, or a phone); the other
+values vary. Without a shared identifier, later rows can show that two contacts are the same person, but the
+contacts are not merged.
 """
 
 from __future__ import annotations

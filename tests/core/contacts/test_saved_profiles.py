@@ -38,7 +38,7 @@ def save(
     marks: Any = None,
     **read: str | None,
 ) -> SaveResult:
-    """Save what was read so long after NOW; what is saved is known at once."""
+    """Save a profile snapshot, captured and received at NOW plus `at`."""
     capture = ProfileSnapshot(
         linkedin_url=ADA_URL, captured_at=NOW + at, fields=read, annotations=marks or {}
     )

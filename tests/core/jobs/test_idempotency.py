@@ -19,7 +19,7 @@ OTHER_BODY = idempotency.digest("/api/ext/reveal/email", {"subject": {"email": "
 
 
 def ask(database: Database, workspace_id: str) -> tuple[bool, str]:
-    """Ask as the API does; tell whether this was the first time, and the job."""
+    """Submit as the API does; return whether the key is new, and the job's id."""
     with database.transaction() as session:
         known = idempotency.begin(session, workspace_id, "key-1", BODY, now=NOW)
         if known is not None:

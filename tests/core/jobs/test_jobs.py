@@ -55,7 +55,7 @@ def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) ->
 def test_the_latest_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(session: Session) -> None:
     workspace_id = a_workspace(session)
     by_id = sorted((a_job(session, workspace_id, f"person {number}") for number in range(4)), reverse=True)
-    for number, job_id in enumerate(by_id):  # the clock of the process that made the ids ran backwards
+    for number, job_id in enumerate(by_id):  # the clock of the process that created the ids ran backwards
         read(session, job_id).created_at = NOW + timedelta(minutes=number)
     session.flush()
 

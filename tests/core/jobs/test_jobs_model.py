@@ -1,8 +1,8 @@
-"""A model of jobs and credits, and thousands of ways to use them: the product must do what the model says.
+"""Stateful property tests: random sequences of operations must change jobs and credits as a model predicts.
 
-The model is plain Python: balances, states, who owns what. After every step the auditor must find nothing and
-the database must say what the model says. Any claim ever made may come back at any time and try everything:
-a worker that crashed, and its zombie, are claims that nobody uses for a while.
+The model is plain Python: balances, job states and reveals. After every step the database must equal the
+model; the audit runs regularly and must find no violation. Any earlier claim may be used again at any time
+with any operation: a crashed worker, and its zombie, are claims that are not used for a while.
 
 HYPOTHESIS_PROFILE=full runs 200 examples of 50 steps.
 """
@@ -70,13 +70,13 @@ TICK = timedelta(milliseconds=1)
 NEARLY = timedelta(seconds=10)
 PAUSES = (LEASE - NEARLY, LEASE, LEASE + TICK, DEADLINE - NEARLY, DEADLINE, timedelta(days=2), REFUND_WITHIN)
 PROFILES = {"small": (30, 30, 10), "full": (200, 50, 1)}
-"""Examples, steps of each, and after how many of them the auditor looks."""
+"""Examples, steps per example, and steps between audits."""
 EXAMPLES, STEPS, AUDITED = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "small")]
 
 
 @dataclass
 class Item:
-    """One person of an enrichment: what is charged, and whether it is done, and was found."""
+    """One person of an enrichment; `charged` is None unless the person was found."""
 
     who: str
     done: bool = False
@@ -85,7 +85,7 @@ class Item:
 
 @dataclass
 class Known:
-    """A job as it must be."""
+    """The expected state of a job."""
 
     question: tuple[str, ...]
     who: str
@@ -111,14 +111,14 @@ class Known:
         return self.created_at + DEADLINE
 
     def row(self) -> tuple[Any, ...]:
-        """Give what the database must say of the job."""
+        """Return the expected columns of the job, in the order of `_row`."""
         ended = (self.outcome, self.charged, self.finished_at)
         return (self.status, *ended, self.held, self.attempts, self.crashes, self.token)
 
 
 @dataclass
 class Owned:
-    """A reveal as it must be."""
+    """The expected state of a reveal."""
 
     job_id: str
     price: int
@@ -127,7 +127,7 @@ class Owned:
 
 
 class JobsModel(RuleBasedStateMachine):
-    """One workspace, a few people, and everything that may happen to their questions."""
+    """A model of one workspace and two people, with every operation on their jobs as a rule."""
 
     jobs = Bundle("jobs")
     claims = Bundle("claims")
@@ -152,7 +152,7 @@ class JobsModel(RuleBasedStateMachine):
                     an_email(session, contact, f"{who}@{domain}")
 
     def teardown(self) -> None:
-        """Let the rest expire: nothing stays open, and nothing stays held."""
+        """Expire all open jobs, and check that none stays open and no credits stay held."""
         try:
             self.pause(DEADLINE + LEASE + TICK)
             self.sweep()
@@ -166,7 +166,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """Commit to a savepoint, in a session that remembers nothing, as each of the product's does."""
+        """Yield a new session, as every transaction of the product has, that commits to a savepoint."""
         mode = "create_savepoint"
         with (
             Session(self.connection, expire_on_commit=False, join_transaction_mode=mode) as session,  # type: ignore[arg-type]
@@ -174,7 +174,7 @@ class JobsModel(RuleBasedStateMachine):
         ):
             yield session
 
-    # What callers do
+    # Operations of callers
 
     @rule(
         target=jobs,
@@ -184,13 +184,13 @@ class JobsModel(RuleBasedStateMachine):
         key=st.sampled_from([None, None, "k1", "k2"]),
     )
     def ask(self, who: str, way: str, price: int, key: str | None) -> Any:
-        """Ask for somebody's e-mail, by one of two questions that lead to the same person."""
+        """Request an e-mail in one of two ways that resolve to the same person."""
         question = self._question(Kind.REVEAL_EMAIL, (way, who), price)
         return self._ask(question, (way, who), who, key, hold=price if self.available >= price else None)
 
     @rule(target=jobs, who=st.sampled_from(PEOPLE), way=st.sampled_from(WAYS), price=st.sampled_from([1, 3]))
     def buy(self, who: str, way: str, price: int) -> Any:
-        """Ask, and be answered at once, as most are."""
+        """Request an e-mail and run the job at once, the usual case."""
         made = self.ask(who, way, price, None)
         if isinstance(made, str):
             self.work(made)
@@ -202,7 +202,7 @@ class JobsModel(RuleBasedStateMachine):
         key=st.sampled_from([None, None, "k1", "k3"]),
     )
     def enrich(self, whom: list[str], key: str | None) -> Any:
-        """Ask about several people at once, for what credits there are."""
+        """Submit an enrichment of several people; hold at most the available credits."""
         about, price = ("list", *whom), ITEM_PRICE * len(whom)
         items = tuple({"who": who} for who in whom)
         question = self._question(Kind.ENRICHMENT_REQUEST, about, price, items=items, allow_partial_hold=True)
@@ -214,7 +214,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(job_id=jobs)
     def cancel(self, job_id: str) -> None:
-        """Cancel a job; only one that waits can be."""
+        """Cancel a job; only a queued job can be canceled."""
         self._tick()
         with self.transaction() as session:
             done = sweeper.cancel(session, job_id, now=self.now)
@@ -224,7 +224,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(amount=st.integers(1, 5))
     def grant(self, amount: int) -> None:
-        """Top the workspace up."""
+        """Grant credits to the workspace."""
         self._tick()
         with self.transaction() as session:
             credits.grant(session, self.workspace_id, amount, reason="model", now=self.now)
@@ -236,7 +236,7 @@ class JobsModel(RuleBasedStateMachine):
         later=st.sampled_from([TICK, TICK, REFUND_WITHIN]),
     )
     def bounce(self, who: str, domain: str, later: timedelta) -> None:
-        """Report that an address bounced; only who owns it may, and the last of a person's refunds them."""
+        """Report a bounce of an owned address; the reveal is refunded once all its addresses bounced."""
         self.pause(later)
         said = FeedbackReport(
             workspace_id=self.workspace_id,
@@ -261,11 +261,11 @@ class JobsModel(RuleBasedStateMachine):
         self.available += refunded
         self.spent -= refunded
 
-    # What workers do
+    # Operations of workers
 
     @rule(target=claims, job_id=jobs)
     def claim(self, job_id: str) -> Any:
-        """Take a job: it is due, or its last worker's lease ran out."""
+        """Claim a job that is due or whose lease has expired."""
         self._tick()
         with self.transaction() as session:
             claimed = leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=self.now)
@@ -283,7 +283,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(target=claims, job_id=jobs)
     def crash(self, job_id: str) -> Any:
-        """Take a job and be lost for as long as a lease; somebody else takes it; then be back."""
+        """Claim a job and stall until the lease expires; another worker claims it; then resume."""
         lost = self.claim(job_id)
         if not isinstance(lost, Claim):
             return lost
@@ -294,7 +294,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(claimed=claims)
     def find(self, claimed: Claim) -> None:
-        """Find the person, or the next of a list, and hand in; a list that is done is settled."""
+        """Complete a reveal, or the next item of an enrichment; settle an enrichment without open items."""
         job = self.known[claimed.job_id]
         todo = next((number for number, item in enumerate(job.items) if not item.done), None)
         if todo is not None:
@@ -307,7 +307,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(target=claims, job_id=jobs)
     def work(self, job_id: str) -> Any:
-        """Take a job and find whom it asks about, as most jobs go."""
+        """Claim a job and find its person, the usual case."""
         claimed = self.claim(job_id)
         if isinstance(claimed, Claim):
             self.find(claimed)
@@ -315,18 +315,18 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(claimed=claims)
     def miss(self, claimed: Claim) -> None:
-        """Find nobody; a list is handed in as far as it came."""
+        """Settle the job as not found; completed items of an enrichment stay charged."""
         self._settle(claimed, Outcome.NOT_FOUND, None)
 
     @rule(claimed=claims)
     def fail(self, claimed: Claim) -> None:
-        """Give the job up."""
+        """Fail the job."""
         if self._try(claimed, lambda session: leases.fail(session, claimed, CRASHED, now=self.now)):
             self._close(claimed.job_id, "failed")
 
     @rule(claimed=claims, seconds=st.sampled_from([0, 5, 600]), counts_as_attempt=st.booleans())
     def put_back(self, claimed: Claim, seconds: int, *, counts_as_attempt: bool) -> None:
-        """Come again later, because somebody failed or because somebody needs time."""
+        """Requeue the job, after a failure (which counts as an attempt) or to wait for a provider."""
         self._tick()
         later = self.now + timedelta(seconds=seconds)
         if self._try(
@@ -341,14 +341,14 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(claimed=claims)
     def renew(self, claimed: Claim) -> None:
-        """Hold the job longer."""
+        """Renew the lease of the job."""
         until = self.now + TICK + LEASE
         if self._try(claimed, lambda session: leases.renew(session, claimed, lease_until=until)):
             self.known[claimed.job_id].lease_until = until
 
     @rule(target=claims, job_id=jobs)
     def outlive(self, job_id: str) -> Any:
-        """Hold a job beyond its deadline: whoever has it in hand may finish it within the lease."""
+        """Renew the lease beyond the deadline: the worker may still finish the job within its lease."""
         claimed = self.claim(job_id)
         if isinstance(claimed, Claim):
             self.now = max(self.now, self.known[job_id].deadline_at - NEARLY)
@@ -357,16 +357,16 @@ class JobsModel(RuleBasedStateMachine):
             self.sweep()
         return claimed
 
-    # What happens by itself
+    # Time and the sweeper
 
     @rule(pause=st.sampled_from(PAUSES))
     def pause(self, pause: timedelta) -> None:
-        """Let time pass."""
+        """Advance the time."""
         self.now += pause
 
     @rule()
     def sweep(self) -> None:
-        """End what is lost, and send the rest again."""
+        """End orphaned jobs and publish stale jobs again."""
         self._tick()
         with self.transaction() as session:
             ended = sweeper.finish_orphaned(
@@ -379,11 +379,11 @@ class JobsModel(RuleBasedStateMachine):
             self._close(job_id, how)
         assert all(self._may_be_sent(self.known[job_id]) for job_id in sent)
 
-    # What must be true then
+    # Invariants
 
     @invariant()
     def everything_is_as_the_model_says(self) -> None:
-        """Compare the database with the model, and let the auditor look at it."""
+        """Compare the database with the model, and audit it every AUDITED steps."""
         with self.transaction() as session:
             self.steps += 1
             if self.steps % AUDITED == 0:
@@ -403,7 +403,7 @@ class JobsModel(RuleBasedStateMachine):
 
     @invariant()
     def no_question_is_open_twice(self) -> None:
-        """Look at the model itself, which the database agrees with."""
+        """Check that no two open jobs of the model have the same question."""
         asked = [job.question for job in self.known.values() if job.is_open]
         assert len(asked) == len(set(asked))
 
@@ -421,7 +421,7 @@ class JobsModel(RuleBasedStateMachine):
     def _ask(
         self, question: JobRequest, about: tuple[str, ...], who: str, key: str | None, *, hold: int | None
     ) -> Any:
-        """Ask as the API does; `hold` is what a new job must hold, None if there is too little for it."""
+        """Submit as the API does; `hold` is the expected hold of a new job, None for too few credits."""
         self._tick()
         body = repr((about, question.price)).encode()
         is_replay = key in self.keys
@@ -463,7 +463,7 @@ class JobsModel(RuleBasedStateMachine):
         return job_id
 
     def _answer_to(self, about: tuple[str, ...]) -> str | None:
-        """Give the job that a question must join: the open one, or the last answer while it is fresh."""
+        """Return the job that a request must join: the open one, or the last succeeded one while fresh."""
         same = {job_id: job for job_id, job in self.known.items() if job.question == about}
         for job_id, job in same.items():
             if job.is_open:
@@ -491,7 +491,7 @@ class JobsModel(RuleBasedStateMachine):
         return any((who, domain) in self.bounced and self.bounced[who, domain] >= since for domain in DOMAINS)
 
     def _try(self, claimed: Claim, verb: Callable[[Session], None]) -> bool:
-        """Do what a worker may do only while the job is its own; tell whether it was."""
+        """Run an operation that requires the lease; return whether the claim still had it."""
         self._tick()
         job = self.known[claimed.job_id]
         is_held = job.status == "running" and job.token == claimed.lease_token
@@ -522,7 +522,7 @@ class JobsModel(RuleBasedStateMachine):
             self._close(claimed.job_id, "succeeded", outcome.value)
 
     def _keep_item(self, claimed: Claim, job: Known, number: int) -> None:
-        """Hand in one person of a list, as a worker does that knows what the job has been charged so far."""
+        """Complete one item, as a worker that knows the current charge of the job."""
         item = job.items[number]
         is_new = self._is_new(item.who)
         affordable = not is_new or job.held - job.charged >= ITEM_PRICE
@@ -564,7 +564,7 @@ class JobsModel(RuleBasedStateMachine):
         return {"contact_id": self.contacts[who].id, "emails": emails}
 
     def _close(self, job_id: str, status: str, outcome: str | None = None) -> None:
-        """End a job: what it was charged is spent, the rest comes back."""
+        """End a job: spend its charge and release the rest of its hold."""
         job = self.known[job_id]
         assert job.is_open
         job.status, job.outcome, job.token, job.finished_at = status, outcome, None, self.now
@@ -586,7 +586,7 @@ class JobsModel(RuleBasedStateMachine):
         return job.status == "running" and job.lease_until < self.now
 
     def _tick(self) -> None:
-        """Let no two things happen at the same time."""
+        """Advance the time so that no two operations happen at the same moment."""
         self.now += TICK
 
 

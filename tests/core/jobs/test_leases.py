@@ -291,7 +291,7 @@ VERBS: dict[str, Verb] = {
 
 
 def write_and(verb: Verb, database: Database, held: Claim) -> None:
-    """Write something beside the job, as every worker does, in the same transaction."""
+    """Write an unrelated row and the job in one transaction, as every worker does."""
     with database.transaction() as session:
         suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="zombie", now=NOW)
         verb(session, held)

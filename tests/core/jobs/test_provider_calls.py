@@ -25,7 +25,7 @@ HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
 
 
 def job(session: Session, status: Status) -> str:
-    """Add a job in this state; give its id."""
+    """Insert a job in this state; return its id."""
     job_id = a_job(session, a_workspace(session), f"somebody {status}")
     row = read(session, job_id)
     row.status = status.value
@@ -42,7 +42,7 @@ def call(
     status: str | None = "valid",
     **more: float,
 ) -> str:
-    """Ask, and be answered if there is an outcome; `days` ago, at a `cost`."""
+    """Insert a call made `days` ago; with an outcome, record its reply and `cost`."""
     now = NOW - timedelta(days=more.get("days", 0))
     call_id = provider_calls.start(session, question, cost=more.get("cost", 1.0), now=now)
     if outcome is not None:

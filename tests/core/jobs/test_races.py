@@ -1,6 +1,6 @@
-"""Races over the core on a real database: many threads, one barrier, and the auditor afterwards.
+"""Race tests of the core on a real database: threads released by one barrier, then an audit.
 
-RACE_ROUNDS repeats each race so many times; one round is for every test run.
+RACE_ROUNDS is the number of times that each race is repeated; the default is one.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ TURNS = 12
 
 @pytest.fixture(autouse=True)
 def _no_fault_is_left(database: Database) -> Iterator[None]:
-    """Whatever raced: the auditor finds nothing."""
+    """Check after each race that an audit finds no violation."""
     yield
     with database.reading() as session:
         assert faults(session) == []
@@ -71,7 +71,7 @@ def add_workspace(database: Database, grant: int = 100) -> str:
 
 
 def ask(database: Database, workspace_id: str, about: str, key: str | None = None, body: bytes = HASH) -> str:
-    """Ask as the API does, with a key or without; give the job's id, or why there is none."""
+    """Submit as the API does, with or without a key; return the job's id, or the error code."""
     try:
         with database.transaction() as session:
             known = idempotency.begin(session, workspace_id, key, body, now=NOW) if key else None
@@ -152,7 +152,7 @@ def take(database: Database, job_id: str) -> Claim | None:
 
 
 def attempt(database: Database, verb: Callable[[Session], object]) -> bool:
-    """Do something in a transaction; tell whether it was allowed to."""
+    """Run an operation in a transaction; return whether it was allowed."""
     try:
         with database.transaction() as session:
             return verb(session) is not False
@@ -209,7 +209,7 @@ def end_lost(session: Session, late: timedelta = DEADLINE) -> list[str]:
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_questions_that_lead_to_the_same_address_are_charged_once(database: Database, number: int) -> None:
-    """By id, by profile and in two enrichments: other questions, other jobs, one reveal."""
+    """Requests by id, by profile and in two enrichments are different jobs, but one reveal."""
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=100)
         contact = a_contact(session, a_company(session))
@@ -293,7 +293,7 @@ def test_a_bounce_that_many_report_is_refunded_once(database: Database, number: 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_enrichments_that_start_at_once_hold_no_more_than_there_is(database: Database, number: int) -> None:
-    """Each reads the balance before it holds; on PostgreSQL they once locked each other out."""
+    """Each reads the balance before it holds; on PostgreSQL they once deadlocked."""
     workspace_id = add_workspace(database, 10)
 
     def start(number: int) -> str:
@@ -313,7 +313,7 @@ def test_enrichments_that_start_at_once_hold_no_more_than_there_is(database: Dat
 def test_workspaces_that_are_given_the_same_person_do_not_lock_each_other_out(
     database: Database, number: int
 ) -> None:
-    """A stored address is handed over, which shares the contact's key, then a found phone is kept."""
+    """A disclosed address takes a key-share lock on the contact; then a found phone is stored."""
     with database.transaction() as session:
         contact = a_contact(session, a_company(session))
         an_email(session, contact, "ada@acme.com")
@@ -332,7 +332,7 @@ def test_workspaces_that_are_given_the_same_person_do_not_lock_each_other_out(
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_a_busy_service_shows_no_fault_at_any_moment(database: Database, number: int) -> None:
-    """Everybody at once: who asks, works, sweeps, cancels, grants and reports, and the auditor looking on."""
+    """Submits, runs, sweeps, cancels, grants and reports run concurrently with the audit."""
     with database.transaction() as session:
         workspaces = [a_workspace(session, grant=20) for _ in range(2)]
         contact = a_contact(session, a_company(session))
@@ -355,7 +355,7 @@ def look(database: Database) -> list[tuple[str, str]]:
 
 
 def use(database: Database, workspace_id: str, about: str, contact: Contact, turn: int) -> None:
-    """Ask, then do one of the things that may happen to the job."""
+    """Submit a job, then run one of the operations on it."""
     with database.transaction() as session:
         if turn % 2:
             job_id = an_enrichment(session, workspace_id, about)

@@ -1,4 +1,4 @@
-"""Which job a free thread takes: shares, turns, and that no message is spent on nothing."""
+"""The choice of the next job for a free thread: fair shares between workspaces, and no wasted messages."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_workspace_of_long_jobs_holds_no_more_than_one_of_short_ones(
     some_jobs(session, light, 30)
     held = [must_claim(session) for _ in range(THREADS)]
 
-    for _ in range(2 * THREADS):  # the heavy one's jobs do not end
+    for _ in range(2 * THREADS):  # jobs of the heavy workspace do not end
         ended = next(one for one in held if one.workspace_id == light)
         held.remove(ended)
         settle(session, ended)

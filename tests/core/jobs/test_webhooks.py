@@ -24,7 +24,7 @@ FAILED = AttemptResult(status=500, latency_ms=7)
 
 
 def asked(session: Session, url: str | None = URL, workspace: str | None = None) -> str:
-    """Ask a question with a webhook; give the job's id."""
+    """Submit a request with a webhook; return the job's id."""
     question = a_question(workspace or a_workspace(session), url or "nobody", webhook_url=url)
     return submit(session, question).job.id
 
@@ -34,7 +34,7 @@ def settle(session: Session, job_id: str) -> None:
 
 
 def over(session: Session, url: str = URL, workspace: str | None = None) -> str:
-    """End a job that somebody wants to be told of; give the webhook's id."""
+    """End a job with a webhook; return the webhook's id."""
     job_id = asked(session, url, workspace)
     settle(session, job_id)
     return session.scalars(select(Webhook.id).where(Webhook.job_id == job_id)).one()
@@ -51,7 +51,7 @@ def row(session: Session, webhook_id: str) -> Webhook:
 
 
 def fail(session: Session, webhook_id: str, ending: AttemptResult = FAILED) -> timedelta | None:
-    """Try in vain when it is due; give the pause that follows, None if there is none."""
+    """Record a failed attempt when due; return the delay before the next, or None."""
     now = row(session, webhook_id).next_at
     assert now is not None
     delivery = webhooks.begin(session, webhook_id, now=now)

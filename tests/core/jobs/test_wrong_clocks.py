@@ -1,4 +1,4 @@
-"""What one process writes and another compares, with the clock of this process off by an hour either way."""
+"""Times written by one process and compared by another, with this process's clock an hour fast or slow."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def workspace_id(session: Session) -> str:
 
 @pytest.fixture
 def job_id(session: Session, workspace_id: str) -> str:
-    """A job that the API has just made."""
+    """Return the id of a job just created by the API."""
     return submit(session, workspace_id).job.id
 
 
@@ -74,7 +74,7 @@ def settled(session: Session, job_id: str) -> None:
 
 
 def age(session: Session, table: type, column: str, by: timedelta) -> None:
-    """Make every row of the table older."""
+    """Subtract a duration from a time column of every row."""
     session.execute(update(table).values({column: now() - by}).execution_options(synchronize_session=False))
     session.expire_all()
 

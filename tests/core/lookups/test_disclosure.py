@@ -1,4 +1,4 @@
-"""What is known of a person, and handing it over."""
+"""Assessment and disclosure of a person's stored data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list may cost, before anybody is asked."""
+"""Cost estimates of an enrichment before any provider is called."""
 
 from __future__ import annotations
 

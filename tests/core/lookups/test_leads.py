@@ -49,7 +49,7 @@ def names(answer: dict[str, Any]) -> list[str]:
 
 
 def a_team(session: Session) -> tuple[Company, dict[str, Contact]]:
-    """Store a company with a director and two more of engineering, a seller, and somebody unplaced."""
+    """Insert a company with a director and two others in engineering, one in sales, one in no department."""
     company = a_company(session)
     people = {
         name: a_contact(session, company, name, seniority=seniority, department=department)

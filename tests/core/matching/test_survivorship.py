@@ -1,4 +1,4 @@
-"""What was told of one person or company is kept, and described as it stands afterwards."""
+"""Storage of source records, and the values of a person or company selected from them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def call(
     at: datetime = NOW,
     **about: Any,
 ) -> str:
-    """Write down an answered call."""
+    """Insert an answered call."""
     call_id = provider_calls.start(session, a_question(**about), cost=9, now=at)
     said: dict[str, Any] = {"outcome": outcome, "status": status, "cost": cost, "latency_ms": latency_ms}
     provider_calls.record_reply(session, call_id, **said, reply=None, now=at)
@@ -64,7 +64,7 @@ def count(session: Session, field: str = "email", country: str | None = None) ->
 
 
 def a_bounce(session: Session, *, providers: list[str], country: str = "DE", times: int = 2) -> None:
-    """Let so many workspaces report the same address, which these providers gave; two confirm it."""
+    """Report a bounce of one address of these providers from `times` workspaces; two confirm it."""
     contact = a_contact(session, a_company(session, domain=None), country=country)
     address = an_email(session, contact, "ada@acme.com")
     address.sources = [SOURCE | {"provider": name, "kind": "provider"} for name in providers]

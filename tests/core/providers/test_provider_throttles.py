@@ -68,7 +68,7 @@ def test_twelve_workers_together_keep_to_the_rate(database: Database) -> None:
         while time.monotonic() < until:
             with database.transaction() as session:
                 provider_throttles.lock(session, "hunter", now=database_clock.now())
-                now = database_clock.value(session)  # as the desk does, after waiting for the others
+                now = database_clock.value(session)  # as the call gateway does, after the lock
                 admission = provider_throttles.admit(session, "hunter", RATES, breaker=True, now=now)
             if admission.refused is None:
                 calls.append(now.timestamp() + admission.wait)

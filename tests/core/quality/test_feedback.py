@@ -44,7 +44,7 @@ def a_sight(provider: str, kind: str = "provider") -> dict[str, str]:
 def reveal(
     session: Session, workspace_id: str, contact_id: str, *, field: str = "email", price: int = 2
 ) -> str:
-    """Pay for the contact's field; give the job that did."""
+    """Reveal the contact's field; return the job's id."""
     job_id = new_id("job")
     credits.hold(session, workspace_id, job_id, price, now=NOW)
     reveals.record(
@@ -77,12 +77,12 @@ def report(
     allowance: Allowance = ALLOWANCE,
     now: datetime = NOW,
 ) -> FeedbackResult:
-    """Report that the address bounced."""
+    """Record a bounce report of the address."""
     return feedback.record(session, said(workspace_id, contact_id, email), allowance=allowance, now=now)
 
 
 def another_payer(session: Session, contact_id: str) -> str:
-    """Add a workspace that paid for the contact's e-mails, too."""
+    """Insert another workspace that owns the contact's e-mails; return its id."""
     workspace_id = a_workspace(session)
     reveal(session, workspace_id, contact_id)
     return workspace_id
@@ -104,7 +104,7 @@ def contact_id(session: Session) -> str:
 
 @pytest.fixture
 def workspace_id(session: Session, contact_id: str) -> str:
-    """A workspace that paid two of ten credits for the contact's e-mails."""
+    """Return the id of a workspace that paid two of ten credits for the contact's e-mails."""
     workspace_id = a_workspace(session)
     reveal(session, workspace_id, contact_id)
     return workspace_id
@@ -444,7 +444,7 @@ def test_forty_bounces_at_once_refund_once(database: Database) -> None:
 
 
 def paid_for(session: Session, workspace_id: str, count: int, *, price: int = 1) -> list[str]:
-    """Let the workspace pay for the e-mails of so many more contacts, one address each; return their ids."""
+    """Reveal the e-mails of `count` new contacts with one address each; return their ids."""
     contacts = [a_contact(session, full_name=None) for _ in range(count)]
     for contact in contacts:
         an_email(session, contact, ADDRESS)

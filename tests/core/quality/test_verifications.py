@@ -28,7 +28,7 @@ LATER = EXPIRED + DAY
 
 @pytest.fixture
 def ada(session: Session) -> Contact:
-    """Somebody whose e-mails a workspace owns."""
+    """Return a contact whose e-mails a workspace owns."""
     contact = a_contact(session, linkedin_url=ADA_URL)
     own(session, a_workspace(session), contact, "email")
     return contact
