@@ -1,4 +1,4 @@
-"""User accounts. Each belongs to one workspace; a new password or disabling it ends its sessions and keys."""
+"""User accounts, each of one workspace. Changing the password or disabling one revokes all its tokens."""
 
 from __future__ import annotations
 

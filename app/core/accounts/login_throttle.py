@@ -1,7 +1,7 @@
 """Backoff after failed sign-ins, per e-mail address and independent of the client's network.
 
 The wait grows with each failure up to a maximum, so that no one can lock an account permanently. Networks
-from which the account has signed in before do not wait (the reverse proxy still limits each network).
+from which the account has signed in before do not wait (the API still limits failures per network).
 Failures are counted by a keyed digest of the e-mail, so addresses without an account are treated the same.
 """
 
