@@ -13,7 +13,7 @@ from sqlalchemy import JSON
 from app import core
 from app.infra.db import Base, UtcDateTime
 
-for _module in pkgutil.iter_modules(core.__path__, f"{core.__name__}."):
+for _module in pkgutil.walk_packages(core.__path__, f"{core.__name__}."):
     importlib.import_module(_module.name)  # registers the tables
 
 

@@ -91,7 +91,7 @@ class Crew:
     def ask(self, kind: Kind = Kind.COMPANY_BY_HASH, *, send: bool = True, **changes: Any) -> str:
         """Submit a job as the API does; return its id."""
         request = {"kind": "website", "hashes": [token_hex(32)]}
-        values = {"kind": kind, "price": 0, "request": request, "identity": {"about": token_hex(8)}}
+        values = {"kind": kind, "price": 0, "request": request, "dedup_key": {"about": token_hex(8)}}
         now = database_clock.now()
         with self.database.transaction() as session:
             question = a_question(self.workspace_id, **(values | changes))
@@ -192,6 +192,6 @@ def _environment(folder: Path, url: str, settings: dict[str, str]) -> dict[str, 
         "PROVIDERS_PERSON": "",
         "PROVIDERS_VERIFICATION": "",
         "WATCHED_FOLDER": str(folder),
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'walks'}",
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'e2e'}",
         **settings,
     }
