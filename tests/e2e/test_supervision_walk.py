@@ -66,7 +66,7 @@ def test_a_worker_whose_consumer_hangs_ends_itself_and_the_next_one_does_the_job
     lone.seconds_until_done(job_id, SECONDS)
 
     assert lone.pid != before
-    assert "messages wait in its queues, it has idle threads, and takes none" in lone.log()
+    assert "messages are waiting and threads are idle, but none is received" in lone.log()
 
 
 @pytest.mark.parametrize(("pool", "count"), [("threads", 50), ("prefork", 20)])
