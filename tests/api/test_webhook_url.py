@@ -104,5 +104,5 @@ def test_no_network_is_open_unless_the_operator_says_so(monkeypatch: pytest.Monk
 def test_what_is_no_network_is_explained(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("WEBHOOK_NETWORKS", said)
 
-    with pytest.raises(SettingsError, match="WEBHOOK_NETWORKS has"):
+    with pytest.raises(SettingsError, match="WEBHOOK_NETWORKS contains"):
         app_settings.load.__wrapped__()
