@@ -118,6 +118,8 @@ def _reveal_sandbox_contact(target: FuzzTarget) -> tuple[str, str]:
     login = {"email": EMAIL, "password": PASSWORD}
     session = http_client.send("POST", f"{target.url}/api/ext/login", login, headers)
     headers["Authorization"] = f"Bearer {session.value_at('access_token')}"
-    body = {"subject": {"linkedin_url": f"{steps.SANDBOX_PROFILE}found"}}
+    body = {
+        "subject": {"linkedin_url": f"{steps.SANDBOX_PROFILE}slow"}
+    }  # the demo reported a bounce of "found"
     revealed = http_client.send("POST", f"{target.url}/api/ext/reveal/email", body, headers)
     return str(revealed.value_at("result.contact_id")), str(revealed.value_at("result.emails.0.email"))
