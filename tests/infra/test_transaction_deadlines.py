@@ -3,6 +3,7 @@ from __future__ import annotations
 import select
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -123,8 +124,9 @@ def test_a_transaction_in_time_is_left_alone_later(behind: Database) -> None:
 def test_a_kept_connection_that_was_cut_is_replaced(behind: Database) -> None:
     own = ask(behind, "SELECT pg_backend_pid()")
     killer = Database(behind.engine.url.render_as_string(hide_password=False))
-    ask(killer, f"SELECT pg_terminate_backend({own})")
+    ask(killer, f"SELECT pg_terminate_backend({own}, 5000)")  # returns once the backend has ended
     killer.engine.dispose()
+    time.sleep(0.2)  # until the proxy has passed the end on
 
     assert ask(behind, "SELECT pg_backend_pid()") != own
 
