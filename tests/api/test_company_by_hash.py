@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import Member, bearer, join
 from sqlalchemy import select
 from stored_support import a_company
+from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.api.http.responses import json_response
@@ -22,17 +22,17 @@ SHOP = hex_hash(website_hash("shop.acme.com"))
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def post(member: Member, body: dict[str, Any]) -> TestResponse:
+def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:
     """Send the request without waiting for a worker."""
-    return member.client.post(PATH, json=body, headers=member.headers | {"Prefer": "respond-async"})
+    return user.client.post(PATH, json=body, headers=user.headers | {"Prefer": "respond-async"})
 
 
-def jobs(member: Member) -> list[Job]:
-    with member.database.reading() as session:
+def jobs(user: SignedInUser) -> list[Job]:
+    with user.database.reading() as session:
         return list(session.scalars(select(Job)))
 
 
@@ -43,31 +43,33 @@ def jobs(member: Member) -> list[Job]:
         ({"hashes": [SHOP, ACME, SHOP], "kind": "linkedin"}, {"kind": "linkedin", "hashes": [SHOP, ACME]}),
     ],
 )
-def test_a_hash_becomes_a_free_job(member: Member, body: dict[str, Any], request_: dict[str, Any]) -> None:
-    answer = post(member, body)
+def test_a_hash_becomes_a_free_job(
+    user: SignedInUser, body: dict[str, Any], request_: dict[str, Any]
+) -> None:
+    answer = post(user, body)
 
-    [job] = jobs(member)
+    [job] = jobs(user)
     assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "company_by_hash")
-    assert (job.request, job.held, job.account_id) == (request_, 0, member.account_id)
+    assert (job.request, job.held, job.account_id) == (request_, 0, user.account_id)
 
 
-def test_the_same_hash_joins_the_open_job(member: Member) -> None:
-    first, second = post(member, {"hash": ACME}), post(member, {"hashes": [ACME]})
+def test_the_same_hash_joins_the_open_job(user: SignedInUser) -> None:
+    first, second = post(user, {"hash": ACME}), post(user, {"hashes": [ACME]})
 
     assert first.get_json()["job"]["id"] == second.get_json()["job"]["id"]
 
 
-def test_a_prefix_is_tied_to_no_account_and_joins_no_other(member: Member) -> None:
-    first, second = post(member, {"prefix": ACME[:4]}), post(member, {"prefix": ACME[:4]})
+def test_a_prefix_is_tied_to_no_account_and_joins_no_other(user: SignedInUser) -> None:
+    first, second = post(user, {"prefix": ACME[:4]}), post(user, {"prefix": ACME[:4]})
 
     assert first.get_json()["job"]["id"] != second.get_json()["job"]["id"]
-    assert [(job.request, job.account_id or None) for job in jobs(member)] == [
+    assert [(job.request, job.account_id or None) for job in jobs(user)] == [
         ({"kind": "website", "prefix": ACME[:4]}, None)
     ] * 2
 
 
-def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, member: Member) -> None:
-    with member.database.transaction() as session:
+def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         a_company(session, "Ünïcode & Sons 株式会社")
         found = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
 
@@ -91,11 +93,11 @@ def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, membe
         {"hash": ACME, "host": "acme.com"},
     ],
 )
-def test_a_website_is_named_in_exactly_one_way(member: Member, body: dict[str, Any]) -> None:
-    answer = post(member, body)
+def test_a_website_is_named_in_exactly_one_way(user: SignedInUser, body: dict[str, Any]) -> None:
+    answer = post(user, body)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
-    assert jobs(member) == []
+    assert jobs(user) == []
 
 
 @pytest.mark.parametrize(
@@ -110,17 +112,17 @@ def test_a_website_is_named_in_exactly_one_way(member: Member, body: dict[str, A
         ({"prefix": "wxyz"}, ["/prefix"]),
     ],
 )
-def test_a_bad_hash_is_pointed_at(member: Member, body: dict[str, Any], pointers: list[str]) -> None:
-    answer = post(member, body)
+def test_a_bad_hash_is_pointed_at(user: SignedInUser, body: dict[str, Any], pointers: list[str]) -> None:
+    answer = post(user, body)
 
     problem = answer.get_json()
     assert (answer.status_code, problem["code"]) == (422, "bad_hash")
     assert [error["pointer"] for error in problem["errors"]] == pointers
 
 
-def test_a_key_needs_the_scope(member: Member) -> None:
-    key = member.make_key(Scope.SAVE)
+def test_a_key_needs_the_scope(user: SignedInUser) -> None:
+    key = user.make_key(Scope.SAVE)
 
-    answer = member.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+    answer = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

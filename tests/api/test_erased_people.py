@@ -13,8 +13,8 @@ from urllib.parse import unquote
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
-from members import Member, join
 from sqlalchemy import select, update
+from users_support import SignedInUser, create_user
 
 from app.core.audit import audits
 from app.core.jobs.jobs import Job
@@ -91,16 +91,16 @@ class Office:
     """Two workspaces, a worker, providers that find the person, and the operator's commands."""
 
     app: APIFlask
-    member: Member
-    other: Member
+    user: SignedInUser
+    other: SignedInUser
     services: WorkerServices
     folder: Path
     asked: list[ProviderRequest]
 
-    def post(self, path: str, body: dict[str, Any], who: Member | None = None, key: str = "") -> Any:
-        member = who or self.member
-        headers = member.headers | {"Prefer": "respond-async"} | ({"Idempotency-Key": key} if key else {})
-        return member.client.post(f"/api/{path}", json=body, headers=headers)
+    def post(self, path: str, body: dict[str, Any], who: SignedInUser | None = None, key: str = "") -> Any:
+        user = who or self.user
+        headers = user.headers | {"Prefer": "respond-async"} | ({"Idempotency-Key": key} if key else {})
+        return user.client.post(f"/api/{path}", json=body, headers=headers)
 
     def work(self) -> None:
         """Run all queued jobs with a worker that may query providers."""
@@ -113,9 +113,9 @@ class Office:
     def outcome(self, answer: Any) -> str | None:
         return self.job(answer)["job"]["outcome"]
 
-    def job(self, answer: Any, who: Member | None = None) -> dict[str, Any]:
-        member, job_id = who or self.member, answer.get_json()["job"]["id"]
-        polled = member.client.get(f"/api/ext/jobs?id={job_id}", headers=member.headers)
+    def job(self, answer: Any, who: SignedInUser | None = None) -> dict[str, Any]:
+        user, job_id = who or self.user, answer.get_json()["job"]["id"]
+        polled = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers)
         found: dict[str, Any] = polled.get_json()
         return found
 
@@ -197,8 +197,8 @@ def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytes
     for module in (registry, call_gateway):
         monkeypatch.setattr(module, "load", lambda _settings: {"one": one})
     services = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
-    other = join(app, email="eve@other.example")
-    return Office(app, join(app), other, services, tmp_path, one.asked)
+    other = create_user(app, email="eve@other.example")
+    return Office(app, create_user(app), other, services, tmp_path, one.asked)
 
 
 def rows(database: Database) -> str:
@@ -243,7 +243,7 @@ def fill(office: Office) -> dict[str, Any]:
     office.post(
         "ext/linkedin-save", {"profile": {"linkedin_url": BOB_URL}, "note": f"Via {EMAIL}!"}, office.other
     )
-    for who in (office.member, office.other):
+    for who in (office.user, office.other):
         office.post(
             "ext/reveal/email", {"subject": subject, "client_reference": f"{NAME} <{EMAIL}>"}, who, "one"
         )
@@ -314,7 +314,7 @@ def test_the_receipt_tells_what_went_and_who_is_to_be_told_and_a_colleague_keeps
     receipt = json.loads(office.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
 
     given = [(one["workspace_id"], one["field"]) for one in receipt["recipients"]]
-    mine, other = office.member.workspace_id, office.other.workspace_id
+    mine, other = office.user.workspace_id, office.other.workspace_id
     assert sorted(given) == sorted([(mine, "email"), (mine, "phone"), (other, "email")])
     assert receipt["counts"] == {
         "contacts": 1,

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import CREDITS, Member, bearer, join
 from sqlalchemy import select
 from stored_support import a_company, a_contact, an_email
+from users_support import CREDITS, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.contacts.emails import Email
@@ -20,42 +20,44 @@ ADDRESS = "ada@acme.com"
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
 @pytest.fixture
-def contact_id(member: Member) -> str:
+def contact_id(user: SignedInUser) -> str:
     """A contact whose e-mails the member's workspace revealed for three credits."""
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         contact = a_contact(session, a_company(session))
         an_email(session, contact, ADDRESS)
-        reveal(session, member, contact.id)
+        reveal(session, user, contact.id)
     return contact.id
 
 
-def reveal(session: Any, member: Member, contact_id: str) -> None:
+def reveal(session: Any, user: SignedInUser, contact_id: str) -> None:
     job_id, now = new_id("job"), clock.now()
     reveals.record(
         session,
-        workspace_id=member.workspace_id,
+        workspace_id=user.workspace_id,
         contact_id=contact_id,
         field="email",
         job_id=job_id,
         price=3,
         now=now,
     )
-    credits.hold(session, member.workspace_id, job_id, 3, now=now)
-    credits.close(session, member.workspace_id, job_id, held=3, charged=3, now=now)
+    credits.hold(session, user.workspace_id, job_id, 3, now=now)
+    credits.close(session, user.workspace_id, job_id, held=3, charged=3, now=now)
 
 
-def send(member: Member, who: str, headers: dict[str, str] | None = None, /, **changes: Any) -> TestResponse:
+def send(
+    user: SignedInUser, who: str, headers: dict[str, str] | None = None, /, **changes: Any
+) -> TestResponse:
     body = {"contact_id": who, "email": ADDRESS, "kind": "bounce"} | changes
-    return member.client.post(PATH, json=body, headers=member.headers | (headers or {}))
+    return user.client.post(PATH, json=body, headers=user.headers | (headers or {}))
 
 
-def test_a_bounce_answers_what_came_back(member: Member, contact_id: str) -> None:
-    answer = send(member, contact_id)
+def test_a_bounce_answers_what_came_back(user: SignedInUser, contact_id: str) -> None:
+    answer = send(user, contact_id)
 
     body = answer.get_json()
     assert answer.status_code == 200
@@ -70,75 +72,75 @@ def test_a_bounce_answers_what_came_back(member: Member, contact_id: str) -> Non
     assert answer.headers["X-Credits-Charged"] == "0"
 
 
-def test_saying_it_twice_refunds_once(member: Member, contact_id: str) -> None:
-    first = send(member, contact_id).get_json()
+def test_saying_it_twice_refunds_once(user: SignedInUser, contact_id: str) -> None:
+    first = send(user, contact_id).get_json()
 
-    again = send(member, contact_id).get_json()
+    again = send(user, contact_id).get_json()
 
     assert (again["refunded"], again["refund"]) == (0, "given_before")
     assert again["feedback"] == first["feedback"]
     assert again["credits"] == {"balance": CREDITS, "reserved": 0}
 
 
-def test_a_replay_gives_the_record_again(member: Member, contact_id: str) -> None:
-    first = send(member, contact_id, {"Idempotency-Key": "k1"})
+def test_a_replay_gives_the_record_again(user: SignedInUser, contact_id: str) -> None:
+    first = send(user, contact_id, {"Idempotency-Key": "k1"})
 
-    replay = send(member, contact_id, {"Idempotency-Key": "k1"})
+    replay = send(user, contact_id, {"Idempotency-Key": "k1"})
 
     assert "Idempotent-Replay" not in first.headers
     assert (replay.status_code, replay.headers["Idempotent-Replay"]) == (200, "true")
     assert replay.get_json() == first.get_json()
 
 
-def test_a_key_of_other_feedback_is_refused(member: Member, contact_id: str) -> None:
-    send(member, contact_id, {"Idempotency-Key": "k1"})
+def test_a_key_of_other_feedback_is_refused(user: SignedInUser, contact_id: str) -> None:
+    send(user, contact_id, {"Idempotency-Key": "k1"})
 
-    answer = send(member, contact_id, {"Idempotency-Key": "k1"}, kind="valid")
+    answer = send(user, contact_id, {"Idempotency-Key": "k1"}, kind="valid")
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "idempotency_key_reused")
 
 
-def test_an_address_is_compared_in_its_normal_form(member: Member, contact_id: str) -> None:
-    answer = send(member, contact_id, email=" Ada@ACME.com ")
+def test_an_address_is_compared_in_its_normal_form(user: SignedInUser, contact_id: str) -> None:
+    answer = send(user, contact_id, email=" Ada@ACME.com ")
 
     assert (answer.status_code, answer.get_json()["refunded"]) == (200, 3)
 
 
 @pytest.mark.parametrize("kind", ["wrong_person", "valid"])
-def test_other_feedback_is_taken_without_a_refund(member: Member, contact_id: str, kind: str) -> None:
-    body = send(member, contact_id, kind=kind).get_json()
+def test_other_feedback_is_taken_without_a_refund(user: SignedInUser, contact_id: str, kind: str) -> None:
+    body = send(user, contact_id, kind=kind).get_json()
 
     assert (body["feedback"]["kind"], body["refunded"], body["refund"]) == (kind, 0, "not_due")
     assert body["credits"]["balance"] == CREDITS - 3
 
 
 def test_another_workspaces_contact_looks_like_one_that_never_was(
-    app: APIFlask, member: Member, contact_id: str
+    app: APIFlask, user: SignedInUser, contact_id: str
 ) -> None:
-    stranger = join(app, email="grace@other.example")
+    stranger = create_user(app, email="grace@other.example")
 
     theirs = send(stranger, contact_id).get_json()
     nobodys = send(stranger, EXAMPLES["con"]).get_json()
 
     assert (theirs["status"], theirs["code"]) == (404, "contact_not_found")
     assert theirs | {"request_id": ""} == nobodys | {"request_id": ""}
-    with member.database.reading() as session:
+    with user.database.reading() as session:
         assert session.scalars(select(Email.status)).one() == "valid"
 
 
 def test_another_workspaces_key_stands_for_nothing_here(
-    app: APIFlask, member: Member, contact_id: str
+    app: APIFlask, user: SignedInUser, contact_id: str
 ) -> None:
-    send(member, contact_id, {"Idempotency-Key": "k1"})
-    stranger = join(app, email="grace@other.example")
+    send(user, contact_id, {"Idempotency-Key": "k1"})
+    stranger = create_user(app, email="grace@other.example")
 
     answer = send(stranger, contact_id, {"Idempotency-Key": "k1"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
 
 
-def test_an_address_the_contact_does_not_have_is_not_found(member: Member, contact_id: str) -> None:
-    answer = send(member, contact_id, email="bob@acme.com")
+def test_an_address_the_contact_does_not_have_is_not_found(user: SignedInUser, contact_id: str) -> None:
+    answer = send(user, contact_id, email="bob@acme.com")
 
     assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
 
@@ -156,20 +158,20 @@ def test_an_address_the_contact_does_not_have_is_not_found(member: Member, conta
     ],
 )
 def test_a_wrong_field_of_feedback_is_pointed_at(
-    member: Member, contact_id: str, changes: dict[str, Any], pointer: str
+    user: SignedInUser, contact_id: str, changes: dict[str, Any], pointer: str
 ) -> None:
-    answer = send(member, contact_id, **changes)
+    answer = send(user, contact_id, **changes)
 
     problem = answer.get_json()
     assert (answer.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
-def test_feedback_needs_the_scope_of_reveals(member: Member, contact_id: str) -> None:
+def test_feedback_needs_the_scope_of_reveals(user: SignedInUser, contact_id: str) -> None:
     body = {"contact_id": contact_id, "email": ADDRESS, "kind": "bounce"}
 
-    refused = member.client.post(PATH, json=body, headers=bearer(member.make_key(Scope.LOOKUP)))
-    taken = member.client.post(PATH, json=body, headers=bearer(member.make_key(Scope.REVEAL)))
+    refused = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.LOOKUP)))
+    taken = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.REVEAL)))
 
     assert (refused.status_code, refused.get_json()["code"]) == (403, "insufficient_scope")
     assert taken.status_code == 200

@@ -9,9 +9,9 @@ import pytest
 from apiflask import APIFlask
 from audit_support import faults
 from jobs_support import claim, read
-from members import CREDITS, Member, bearer, join
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email
+from users_support import CREDITS, SignedInUser, bearer, create_user
 
 from app.core.contacts.contacts import Contact
 from app.core.jobs import jobs, leases
@@ -30,13 +30,13 @@ AT_ONCE = {"Prefer": "respond-async"}
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
 @pytest.fixture
-def contact_ids(member: Member) -> list[str]:
-    with member.database.transaction() as session:
+def contact_ids(user: SignedInUser) -> list[str]:
+    with user.database.transaction() as session:
         company = a_company(session)
         known = [
             a_contact(session, company, None, linkedin_url=f"https://www.linkedin.com/in/n{number}")
@@ -47,19 +47,19 @@ def contact_ids(member: Member) -> list[str]:
     return [contact.id for contact in known]
 
 
-def ask(member: Member, path: str, body: Any, key: str) -> Any:
-    headers = member.headers | AT_ONCE | {"Idempotency-Key": key}
-    return member.client.post(path, json=body, headers=headers).get_json()
+def ask(user: SignedInUser, path: str, body: Any, key: str) -> Any:
+    headers = user.headers | AT_ONCE | {"Idempotency-Key": key}
+    return user.client.post(path, json=body, headers=headers).get_json()
 
 
-def reveal(member: Member, contact_id: str) -> str:
+def reveal(user: SignedInUser, contact_id: str) -> str:
     """Reveal the contact's e-mail as the API and a worker do; return the job's id."""
-    asked = ask(member, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
+    asked = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
     job_id: str = asked["job"]["id"]
     now = clock.now()
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         taken = claim(session, job_id, now=now)
-        handed = hand_over(session, member, job_id, contact_id)
+        handed = hand_over(session, user, job_id, contact_id)
         given = {"contact_id": contact_id, "emails": handed.values}
         leases.settle(
             session, taken, JobResult(outcome=Outcome.FOUND, result=given, charge=handed.charge), now=now
@@ -67,10 +67,10 @@ def reveal(member: Member, contact_id: str) -> str:
     return job_id
 
 
-def hand_over(session: Session, member: Member, job_id: str, contact_id: str) -> disclosure.Disclosure:
+def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str) -> disclosure.Disclosure:
     handed = disclosure.disclose(
         session,
-        workspace_id=member.workspace_id,
+        workspace_id=user.workspace_id,
         job_id=job_id,
         contact=session.get_one(Contact, contact_id),
         field_request=WISH,
@@ -81,64 +81,64 @@ def hand_over(session: Session, member: Member, job_id: str, contact_id: str) ->
     return handed
 
 
-def enrich(member: Member, contact_ids: list[str], key: str) -> str:
+def enrich(user: SignedInUser, contact_ids: list[str], key: str) -> str:
     """Enrich these contacts with their e-mails only; return the job's id."""
-    job_id = enrichment(member, contact_ids, key)
+    job_id = enrichment(user, contact_ids, key)
     now = clock.now()
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         taken = claim(session, job_id, now=now)
         for item, contact_id in zip(jobs.items(session, job_id), contact_ids, strict=True):
-            item.result = {"contact": None, "emails": hand_over(session, member, job_id, contact_id).values}
+            item.result = {"contact": None, "emails": hand_over(session, user, job_id, contact_id).values}
             item.outcome = Outcome.FOUND.value
             leases.complete_item(session, taken, item, charge=0, lease_until=now + timedelta(minutes=1))
         leases.settle(session, taken, JobResult(outcome=Outcome.FOUND), now=now)
     return job_id
 
 
-def enrichment(member: Member, contact_ids: list[str], key: str) -> str:
+def enrichment(user: SignedInUser, contact_ids: list[str], key: str) -> str:
     items = [{"subject": {"contact_id": one}} for one in contact_ids]
     body = {"entity": "person", "items": items, "fields": ["email"]}
-    job_id: str = ask(member, "/api/ext/enrichment-request", body, key)["job"]["id"]
+    job_id: str = ask(user, "/api/ext/enrichment-request", body, key)["job"]["id"]
     return job_id
 
 
-def bounce(member: Member, number: int, contact_id: str) -> dict[str, Any]:
+def bounce(user: SignedInUser, number: int, contact_id: str) -> dict[str, Any]:
     body = {"contact_id": contact_id, "email": f"n{number}@acme.com", "kind": "bounce"}
-    answer: dict[str, Any] = member.client.post("/api/feedback", json=body, headers=member.headers).get_json()
+    answer: dict[str, Any] = user.client.post("/api/feedback", json=body, headers=user.headers).get_json()
     return answer
 
 
 def test_thirty_reveals_and_thirty_bounces_cost_what_the_allowance_leaves(
-    member: Member, contact_ids: list[str]
+    user: SignedInUser, contact_ids: list[str]
 ) -> None:
     for contact_id in contact_ids:
-        reveal(member, contact_id)
+        reveal(user, contact_id)
 
-    answers = [bounce(member, number, one) for number, one in enumerate(contact_ids)]
+    answers = [bounce(user, number, one) for number, one in enumerate(contact_ids)]
 
     given, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
     assert [answer["refund"] for answer in answers] == given + pending
-    session = member.client.get("/api/ext/session", headers=member.headers).get_json()
+    session = user.client.get("/api/ext/session", headers=user.headers).get_json()
     assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0}
-    with member.database.reading() as database:
+    with user.database.reading() as database:
         assert faults(database, now=clock.now()) == []
 
 
-def test_nothing_refunded_can_be_read_from_any_endpoint(member: Member, contact_ids: list[str]) -> None:
-    job_ids = [reveal(member, one) for one in contact_ids]
-    list_id = enrich(member, contact_ids, "a list")
+def test_nothing_refunded_can_be_read_from_any_endpoint(user: SignedInUser, contact_ids: list[str]) -> None:
+    job_ids = [reveal(user, one) for one in contact_ids]
+    list_id = enrich(user, contact_ids, "a list")
     for number, one in enumerate(contact_ids):
-        bounce(member, number, one)
+        bounce(user, number, one)
 
-    texts = everything(member, contact_ids, [*job_ids, list_id])
+    texts = everything(user, contact_ids, [*job_ids, list_id])
 
     shown = [any(f"n{number}@acme.com" in text for text in texts) for number in range(PEOPLE)]
     assert shown == [False] * REFUNDED + [True] * (PEOPLE - REFUNDED)
 
 
-def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> list[str]:
+def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -> list[str]:
     """Return all responses that could show an address: reads, also with an API key, and new requests."""
-    headers, client = member.headers | AT_ONCE, member.client
+    headers, client = user.headers | AT_ONCE, user.client
     save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
     people_asked = [{"contact_id": one} for one in contact_ids]
     answers = [
@@ -147,7 +147,7 @@ def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> li
         client.post("/api/ext/lookup", json={"subjects": people_asked}, headers=headers),
         client.post("/api/ext/linkedin-save", json=save, headers=headers),
         *(client.get(f"/api/ext/jobs?id={one}", headers=headers) for one in job_ids),
-        *(client.get(f"/api/ext/jobs?id={one}", headers=bearer(member.make_key(*Scope))) for one in job_ids),
+        *(client.get(f"/api/ext/jobs?id={one}", headers=bearer(user.make_key(*Scope))) for one in job_ids),
     ]
     texts = [answer.text for answer in answers]
     for one in contact_ids:
@@ -163,46 +163,46 @@ def everything(member: Member, contact_ids: list[str], job_ids: list[str]) -> li
     return texts
 
 
-def test_what_was_refunded_is_masked_and_costs_again(member: Member, contact_ids: list[str]) -> None:
-    reveal(member, contact_ids[0])
-    bounce(member, 0, contact_ids[0])
+def test_what_was_refunded_is_masked_and_costs_again(user: SignedInUser, contact_ids: list[str]) -> None:
+    reveal(user, contact_ids[0])
+    bounce(user, 0, contact_ids[0])
 
-    [entry] = available(member, contact_ids[0])
-    asked = ask(member, "/api/ext/reveal/email", {"subject": {"contact_id": contact_ids[0]}}, "again")
+    [entry] = available(user, contact_ids[0])
+    asked = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_ids[0]}}, "again")
 
     assert (entry["owned"], entry["credits"], entry["status"]) == (False, 1, "risky")
     assert "@acme.com" in entry["masked"]
     assert "n0@" not in entry["masked"]
-    with member.database.reading() as session:
+    with user.database.reading() as session:
         assert read(session, asked["job"]["id"]).held == 1
 
 
-def test_a_list_with_a_refunded_address_is_asked_anew(member: Member, contact_ids: list[str]) -> None:
-    reveal(member, contact_ids[0])
-    first = enrich(member, contact_ids[:1], "one")
-    before = enrichment(member, contact_ids[:1], "two")
+def test_a_list_with_a_refunded_address_is_asked_anew(user: SignedInUser, contact_ids: list[str]) -> None:
+    reveal(user, contact_ids[0])
+    first = enrich(user, contact_ids[:1], "one")
+    before = enrichment(user, contact_ids[:1], "two")
 
-    bounce(member, 0, contact_ids[0])
+    bounce(user, 0, contact_ids[0])
 
     assert before == first
-    assert enrichment(member, contact_ids[:1], "three") != first
+    assert enrichment(user, contact_ids[:1], "three") != first
 
 
 def test_a_bounce_changes_nothing_that_another_workspace_sees(
-    app: APIFlask, member: Member, contact_ids: list[str]
+    app: APIFlask, user: SignedInUser, contact_ids: list[str]
 ) -> None:
-    stranger = join(app, email="grace@other.example")
-    reveal(member, contact_ids[0])
+    stranger = create_user(app, email="grace@other.example")
+    reveal(user, contact_ids[0])
     before = available(stranger, contact_ids[0])
 
-    bounce(member, 0, contact_ids[0])
+    bounce(user, 0, contact_ids[0])
 
     assert available(stranger, contact_ids[0]) == before
     assert before[0]["status"] == "valid"
 
 
-def available(member: Member, contact_id: str) -> list[dict[str, Any]]:
+def available(user: SignedInUser, contact_id: str) -> list[dict[str, Any]]:
     body = {"subject": {"contact_id": contact_id}}
-    found = member.client.post("/api/ext/lookup", json=body, headers=member.headers).get_json()
+    found = user.client.post("/api/ext/lookup", json=body, headers=user.headers).get_json()
     entries: list[dict[str, Any]] = found["available"]
     return entries

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from jobs_support import a_question, claim, submit
-from members import Member, bearer, join
+from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.jobs import leases
@@ -26,26 +26,26 @@ PAID = {
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def a_job(member: Member, kind: Kind = Kind.REVEAL_EMAIL, about: str = "ada") -> str:
-    with member.database.transaction() as session:
-        question = a_question(member.workspace_id, f"{about} {kind}", kind=kind)
+def a_job(user: SignedInUser, kind: Kind = Kind.REVEAL_EMAIL, about: str = "ada") -> str:
+    with user.database.transaction() as session:
+        question = a_question(user.workspace_id, f"{about} {kind}", kind=kind)
         return submit(session, question).job.id
 
 
-def poll(member: Member, job_id: str, token: str) -> TestResponse:
-    return member.client.get(f"{PATH}?id={job_id}", headers=bearer(token) | SAME)
+def poll(user: SignedInUser, job_id: str, token: str) -> TestResponse:
+    return user.client.get(f"{PATH}?id={job_id}", headers=bearer(token) | SAME)
 
 
-def pages(member: Member, token: str, *, limit: int, status: str = "") -> list[list[str]]:
+def pages(user: SignedInUser, token: str, *, limit: int, status: str = "") -> list[list[str]]:
     """Return the ids of the jobs on each page of the list."""
     found, query = [], f"{PATH}?limit={limit}{status}"
     cursor: str | None = ""
     while cursor is not None:
-        body = member.client.get(f"{query}{cursor and f'&cursor={cursor}'}", headers=bearer(token)).get_json()
+        body = user.client.get(f"{query}{cursor and f'&cursor={cursor}'}", headers=bearer(token)).get_json()
         found.append([job["id"] for job in body["jobs"]])
         cursor = body["next_cursor"]
     return found
@@ -57,10 +57,10 @@ def test_every_kind_of_job_has_a_scope() -> None:
 
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("scope", list(Scope))
-def test_a_key_polls_jobs_of_its_scopes_only(member: Member, kind: Kind, scope: Scope) -> None:
-    job_id, token = a_job(member, kind), member.make_key(scope)
+def test_a_key_polls_jobs_of_its_scopes_only(user: SignedInUser, kind: Kind, scope: Scope) -> None:
+    job_id, token = a_job(user, kind), user.make_key(scope)
 
-    answer, unknown = poll(member, job_id, token), poll(member, new_id("job"), token)
+    answer, unknown = poll(user, job_id, token), poll(user, new_id("job"), token)
 
     if scope is SCOPES[kind]:
         assert answer.get_json()["job"]["id"] == job_id
@@ -73,12 +73,10 @@ def test_a_key_polls_jobs_of_its_scopes_only(member: Member, kind: Kind, scope: 
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_a_session_and_a_key_with_every_scope_poll_every_job(member: Member, kind: Kind) -> None:
-    job_id = a_job(member, kind)
+def test_a_session_and_a_key_with_every_scope_poll_every_job(user: SignedInUser, kind: Kind) -> None:
+    job_id = a_job(user, kind)
 
-    statuses = {
-        poll(member, job_id, token).status_code for token in (member.session_token, member.make_key())
-    }
+    statuses = {poll(user, job_id, token).status_code for token in (user.session_token, user.make_key())}
 
     assert statuses == {202}
 
@@ -86,32 +84,32 @@ def test_a_session_and_a_key_with_every_scope_poll_every_job(member: Member, kin
 @pytest.mark.parametrize(
     "scopes", [(Scope.REVEAL,), (Scope.ENRICH, Scope.LOOKUP), (Scope.SAVE,), tuple(Scope)]
 )
-def test_the_list_has_full_pages_of_the_jobs_in_scope(member: Member, scopes: tuple[Scope, ...]) -> None:
-    made = [(a_job(member, kind, f"{number}"), kind) for number in range(4) for kind in Kind]
+def test_the_list_has_full_pages_of_the_jobs_in_scope(user: SignedInUser, scopes: tuple[Scope, ...]) -> None:
+    made = [(a_job(user, kind, f"{number}"), kind) for number in range(4) for kind in Kind]
     seen = [job_id for job_id, kind in reversed(made) if SCOPES[kind] in scopes]
 
-    found = pages(member, member.make_key(*scopes), limit=3)
+    found = pages(user, user.make_key(*scopes), limit=3)
 
     assert [job_id for page in found for job_id in page] == seen
     assert all(len(page) == 3 for page in found[:-1])
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
-def test_pages_show_every_job_once_and_the_last_one_ends_the_list(member: Member, count: int) -> None:
-    made = [a_job(member, about=f"{number}") for number in range(count)]
+def test_pages_show_every_job_once_and_the_last_one_ends_the_list(user: SignedInUser, count: int) -> None:
+    made = [a_job(user, about=f"{number}") for number in range(count)]
 
-    found = pages(member, member.session_token, limit=2, status="&status=queued")
+    found = pages(user, user.session_token, limit=2, status="&status=queued")
 
     assert [job_id for page in found for job_id in page] == made[::-1]
     assert len(found) == max(1, -(-count // 2))
 
 
-def test_another_scopes_idempotency_key_shows_no_job(member: Member) -> None:
+def test_another_scopes_idempotency_key_shows_no_job(user: SignedInUser) -> None:
     once = {"Idempotency-Key": "one click", "Prefer": "respond-async"}
-    first = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=member.headers | once)
+    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=user.headers | once)
 
     refused = {
-        scope: member.client.post(path, json=SUBJECT, headers=bearer(member.make_key(scope)) | once)
+        scope: user.client.post(path, json=SUBJECT, headers=bearer(user.make_key(scope)) | once)
         for scope, path in ((Scope.SAVE, PAID[Kind.REVEAL_EMAIL]), (Scope.LOOKUP, "/api/ext/company-by-hash"))
     }
 
@@ -120,11 +118,11 @@ def test_another_scopes_idempotency_key_shows_no_job(member: Member) -> None:
     assert all(job_id not in answer.text for answer in refused.values())
 
 
-def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(member: Member) -> None:
-    once = member.headers | {"Idempotency-Key": "one click", "Prefer": "respond-async"}
-    first = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=once)
+def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(user: SignedInUser) -> None:
+    once = user.headers | {"Idempotency-Key": "one click", "Prefer": "respond-async"}
+    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=once)
 
-    other = member.client.post(PAID[Kind.REVEAL_PHONE], json=SUBJECT, headers=once)
+    other = user.client.post(PAID[Kind.REVEAL_PHONE], json=SUBJECT, headers=once)
 
     assert first.status_code == 202
     assert (other.status_code, other.get_json()["code"]) == (422, "idempotency_key_reused")
@@ -132,18 +130,16 @@ def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(memb
 
 @pytest.mark.parametrize("again", [{}, {"Idempotency-Key": "one click"}])
 def test_a_repeated_question_is_charged_nothing_and_a_replay_says_what_was(
-    member: Member, again: dict[str, Any]
+    user: SignedInUser, again: dict[str, Any]
 ) -> None:
-    headers = member.headers | {"Prefer": "respond-async"} | again
-    job_id = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers).get_json()["job"][
-        "id"
-    ]
+    headers = user.headers | {"Prefer": "respond-async"} | again
+    job_id = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers).get_json()["job"]["id"]
     now = clock.now()
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         given = JobResult(outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1)
         leases.settle(session, claim(session, job_id, now=now), given, now=now)
 
-    repeated = member.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)
+    repeated = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)
 
     charged = 1 if again else 0
     assert (repeated.status_code, repeated.get_json()["job"]["id"]) == (200, job_id)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import Member, bearer, join
 from sqlalchemy import select
+from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.jobs.jobs import Job
@@ -20,17 +20,17 @@ CURSOR = PageCursor(1, "lovelace", EXAMPLES["con"]).cursor()
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def post(member: Member, body: dict[str, Any]) -> TestResponse:
+def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:
     """Send the request without waiting for a worker."""
-    return member.client.post(PATH, json=body, headers=member.headers | {"Prefer": "respond-async"})
+    return user.client.post(PATH, json=body, headers=user.headers | {"Prefer": "respond-async"})
 
 
-def requests(member: Member) -> list[dict[str, Any]]:
-    with member.database.reading() as session:
+def requests(user: SignedInUser) -> list[dict[str, Any]]:
+    with user.database.reading() as session:
         return list(session.scalars(select(Job.request)))
 
 
@@ -69,22 +69,22 @@ def requests(member: Member) -> list[dict[str, Any]]:
     ],
 )
 def test_a_hash_and_filters_become_a_job(
-    member: Member, body: dict[str, Any], request_: dict[str, Any]
+    user: SignedInUser, body: dict[str, Any], request_: dict[str, Any]
 ) -> None:
-    answer = post(member, body)
+    answer = post(user, body)
 
     assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "leads_by_website_hash")
-    assert requests(member) == [{"hashes": [ACME], **request_}]
+    assert requests(user) == [{"hashes": [ACME], **request_}]
 
 
-def test_a_prefix_is_not_allowed(member: Member) -> None:
-    answer = post(member, {"prefix": ACME[:4]})
+def test_a_prefix_is_not_allowed(user: SignedInUser) -> None:
+    answer = post(user, {"prefix": ACME[:4]})
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "prefix_not_allowed")
 
 
-def test_a_bad_hash_is_pointed_at(member: Member) -> None:
-    problem = post(member, {"hashes": [ACME, "acme.com"]}).get_json()
+def test_a_bad_hash_is_pointed_at(user: SignedInUser) -> None:
+    problem = post(user, {"hashes": [ACME, "acme.com"]}).get_json()
 
     assert (problem["code"], problem["errors"][0]["pointer"]) == ("bad_hash", "/hashes/1")
 
@@ -103,17 +103,17 @@ def test_a_bad_hash_is_pointed_at(member: Member) -> None:
         ({"hash": ACME, "kind": "linkedin"}, "/kind"),
     ],
 )
-def test_a_wrong_field_is_pointed_at(member: Member, body: dict[str, Any], pointer: str) -> None:
-    answer = post(member, body)
+def test_a_wrong_field_is_pointed_at(user: SignedInUser, body: dict[str, Any], pointer: str) -> None:
+    answer = post(user, body)
 
     problem = answer.get_json()
     assert (answer.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
-def test_a_key_needs_the_scope(member: Member) -> None:
-    key = member.make_key(Scope.REVEAL)
+def test_a_key_needs_the_scope(user: SignedInUser) -> None:
+    key = user.make_key(Scope.REVEAL)
 
-    answer = member.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+    answer = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

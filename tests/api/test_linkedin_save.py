@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import Member, bearer, join
 from sqlalchemy import select
 from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
+from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.contacts.saved_profiles import SavedProfile
@@ -24,21 +24,21 @@ PROFILE = {
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def save(member: Member, headers: dict[str, str] | None = None, **changes: Any) -> TestResponse:
+def save(user: SignedInUser, headers: dict[str, str] | None = None, **changes: Any) -> TestResponse:
     body = {"profile": PROFILE} | changes
-    return member.client.post(PATH, json=body, headers=member.headers | (headers or {}))
+    return user.client.post(PATH, json=body, headers=user.headers | (headers or {}))
 
 
 def profile(**changes: Any) -> dict[str, Any]:
     return {"linkedin_url": ADA_URL} | changes
 
 
-def test_a_new_profile_is_made(member: Member) -> None:
-    answer = save(member, list="Prospects", tags=["x", "y", "x"], note="")
+def test_a_new_profile_is_made(user: SignedInUser) -> None:
+    answer = save(user, list="Prospects", tags=["x", "y", "x"], note="")
 
     body = answer.get_json()
     assert answer.status_code == 201
@@ -51,15 +51,15 @@ def test_a_new_profile_is_made(member: Member) -> None:
     }
     saved = body["saved_profile"]
     assert saved["id"].startswith("prf_")
-    assert (saved["linkedin_url"], saved["saved_by"]) == (ADA_URL, member.account_id)
+    assert (saved["linkedin_url"], saved["saved_by"]) == (ADA_URL, user.account_id)
     assert saved["company"] == {"name": "Acme Engines", "domain": "acme.com", "linkedin_url": None}
     assert (saved["list"], saved["tags"], saved["note"]) == ("Prospects", ["x", "y"], "")
 
 
-def test_a_known_profile_says_what_changed_and_that_the_job_is_another(member: Member) -> None:
-    save(member)
+def test_a_known_profile_says_what_changed_and_that_the_job_is_another(user: SignedInUser) -> None:
+    save(user)
 
-    answer = save(member, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
+    answer = save(user, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
 
     body = answer.get_json()
     assert (answer.status_code, body["created"]) == (200, False)
@@ -75,55 +75,55 @@ def test_a_known_profile_says_what_changed_and_that_the_job_is_another(member: M
     }
 
 
-def test_saving_twice_is_harmless(member: Member) -> None:
-    first = save(member).get_json()
+def test_saving_twice_is_harmless(user: SignedInUser) -> None:
+    first = save(user).get_json()
 
-    again = save(member).get_json()
+    again = save(user).get_json()
 
     assert (again["changes"], again["job_change"]["detected"]) == ([], False)
     assert again["saved_profile"]["id"] == first["saved_profile"]["id"]
 
 
-def test_an_older_capture_does_not_undo_a_newer_one(member: Member) -> None:
-    save(member, captured_at="2026-02-01T00:00:00Z")
+def test_an_older_capture_does_not_undo_a_newer_one(user: SignedInUser) -> None:
+    save(user, captured_at="2026-02-01T00:00:00Z")
 
-    answer = save(member, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
+    answer = save(user, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
 
     assert answer.get_json()["saved_profile"]["title"] == "Engineer"
     assert answer.get_json()["changes"] == []
 
 
-def test_the_contact_and_what_can_be_had_come_along(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_the_contact_and_what_can_be_had_come_along(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         ada = a_contact(session, a_company(session))
         an_email(session, ada, "ada@acme.com")
 
-    body = save(member).get_json()
+    body = save(user).get_json()
 
     assert body["contact_id"] == ada.id
     assert [one["masked"] for one in body["available"]] == ["a•••••@acme.com"]
 
 
 @pytest.mark.parametrize(("kind", "value"), [("linkedin_url", ADA_URL), ("email", "ada@acme.com")])
-def test_a_suppressed_person_is_not_saved(member: Member, kind: str, value: str) -> None:
-    with member.database.transaction() as session:
+def test_a_suppressed_person_is_not_saved(user: SignedInUser, kind: str, value: str) -> None:
+    with user.database.transaction() as session:
         contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, contact, "ada@acme.com")
         suppress(session, kind, value)
 
-    answer = save(member, {"Idempotency-Key": "k1"})
+    answer = save(user, {"Idempotency-Key": "k1"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "person_suppressed")
-    with member.database.reading() as session:
+    with user.database.reading() as session:
         assert session.scalars(select(SavedProfile)).all() == []
         assert session.scalars(select(IdempotencyKey)).all() == []
 
 
-def test_a_replay_gives_the_record_as_it_is_now(member: Member) -> None:
-    first = save(member, {"Idempotency-Key": "k1"}).get_json()
-    save(member, profile=profile(title="Director"))
+def test_a_replay_gives_the_record_as_it_is_now(user: SignedInUser) -> None:
+    first = save(user, {"Idempotency-Key": "k1"}).get_json()
+    save(user, profile=profile(title="Director"))
 
-    replay = save(member, {"Idempotency-Key": "k1"})
+    replay = save(user, {"Idempotency-Key": "k1"})
 
     body = replay.get_json()
     assert (replay.status_code, replay.headers["Idempotent-Replay"]) == (200, "true")
@@ -131,10 +131,10 @@ def test_a_replay_gives_the_record_as_it_is_now(member: Member) -> None:
     assert (body["saved_profile"]["title"], body["created"], body["changes"]) == ("Director", False, [])
 
 
-def test_a_key_of_another_request_is_refused(member: Member) -> None:
-    save(member, {"Idempotency-Key": "k1"})
+def test_a_key_of_another_request_is_refused(user: SignedInUser) -> None:
+    save(user, {"Idempotency-Key": "k1"})
 
-    answer = save(member, {"Idempotency-Key": "k1"}, note="other")
+    answer = save(user, {"Idempotency-Key": "k1"}, note="other")
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "idempotency_key_reused")
 
@@ -148,8 +148,8 @@ def test_a_key_of_another_request_is_refused(member: Member) -> None:
         "x",
     ],
 )
-def test_what_is_not_a_profile_is_refused(member: Member, url: str) -> None:
-    answer = save(member, profile={"linkedin_url": url})
+def test_what_is_not_a_profile_is_refused(user: SignedInUser, url: str) -> None:
+    answer = save(user, profile={"linkedin_url": url})
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "not_a_profile_url")
 
@@ -169,41 +169,41 @@ def test_what_is_not_a_profile_is_refused(member: Member, url: str) -> None:
         ({"captured_at": (datetime.now(UTC) + timedelta(days=1)).isoformat()}, "/captured_at"),
     ],
 )
-def test_a_wrong_field_is_pointed_at(member: Member, changes: dict[str, Any], pointer: str) -> None:
-    answer = save(member, **changes)
+def test_a_wrong_field_is_pointed_at(user: SignedInUser, changes: dict[str, Any], pointer: str) -> None:
+    answer = save(user, **changes)
 
     problem = answer.get_json()
     assert (answer.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
-def test_a_clock_that_is_a_little_fast_is_forgiven(member: Member) -> None:
-    answer = save(member, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
+def test_a_clock_that_is_a_little_fast_is_forgiven(user: SignedInUser) -> None:
+    answer = save(user, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
 
     assert answer.status_code == 201
 
 
-def test_nulls_are_as_good_as_absence(member: Member) -> None:
+def test_nulls_are_as_good_as_absence(user: SignedInUser) -> None:
     answer = save(
-        member, profile=profile(title=None, company=None), list=None, tags=None, note=None, captured_at=None
+        user, profile=profile(title=None, company=None), list=None, tags=None, note=None, captured_at=None
     )
 
     assert answer.status_code == 201
     assert answer.get_json()["saved_profile"]["tags"] == []
 
 
-def test_another_workspace_has_a_profile_of_its_own(app: APIFlask, member: Member) -> None:
-    save(member, note="ours")
+def test_another_workspace_has_a_profile_of_its_own(app: APIFlask, user: SignedInUser) -> None:
+    save(user, note="ours")
 
-    answer = save(join(app, email="grace@other.example"))
+    answer = save(create_user(app, email="grace@other.example"))
 
     assert answer.status_code == 201
     assert answer.get_json()["saved_profile"]["note"] is None
 
 
-def test_a_key_needs_the_scope(member: Member) -> None:
-    key = member.make_key(Scope.LOOKUP)
+def test_a_key_needs_the_scope(user: SignedInUser) -> None:
+    key = user.make_key(Scope.LOOKUP)
 
-    answer = member.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
+    answer = user.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

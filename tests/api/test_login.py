@@ -11,11 +11,11 @@ import structlog
 from apiflask import APIFlask
 from argon2 import PasswordHasher
 from jobs_support import set_clock
-from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
 from settings_support import change_settings
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
+from users_support import PASSWORD, SignedInUser, bearer, create_user
 
 from app.api.http import login_attempts
 from app.core.accounts import accounts, login_throttle
@@ -27,8 +27,8 @@ from app.infra import clock, passwords
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
 @pytest.fixture
@@ -45,18 +45,18 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     return seen
 
 
-def besiege(member: Member) -> None:
+def besiege(user: SignedInUser) -> None:
     """Bring the account into its state after 10,000 wrong passwords from other networks."""
-    with member.database.transaction() as session:
-        login_throttle.failed(session, member.email, now=clock.now())
+    with user.database.transaction() as session:
+        login_throttle.failed(session, user.email, now=clock.now())
         session.execute(update(FailedSignIns).values(failures=10_000))
 
 
-def test_signing_in_gives_a_token_and_everything_the_session_answers(member: Member) -> None:
-    answer = member.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
+def test_signing_in_gives_a_token_and_everything_the_session_answers(user: SignedInUser) -> None:
+    answer = user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
     body = answer.get_json()
-    session = member.client.get("/api/ext/session", headers=bearer(body["access_token"])).get_json()
+    session = user.client.get("/api/ext/session", headers=bearer(body["access_token"])).get_json()
     assert answer.status_code == 200
     assert body["token_type"] == "Bearer"
     assert body["expires_at"] == body["auth"]["expires_at"]
@@ -64,14 +64,14 @@ def test_signing_in_gives_a_token_and_everything_the_session_answers(member: Mem
     assert set(body) - set(session) == {"access_token", "token_type", "expires_at"}
 
 
-def test_the_email_may_be_written_in_any_case(member: Member) -> None:
-    assert member.sign_in(email="  ADA@Acme.Example ").status_code == 200
+def test_the_email_may_be_written_in_any_case(user: SignedInUser) -> None:
+    assert user.sign_in(email="  ADA@Acme.Example ").status_code == 200
 
 
-def test_the_session_remembers_the_client_and_no_address(member: Member) -> None:
-    member.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
+def test_the_session_remembers_the_client_and_no_address(user: SignedInUser) -> None:
+    user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
-    with member.database.reading() as session:
+    with user.database.reading() as session:
         row = session.scalars(
             select(LoginSession).where(LoginSession.client_name == "chrome-extension")
         ).one()
@@ -79,9 +79,9 @@ def test_the_session_remembers_the_client_and_no_address(member: Member) -> None
     assert b"127.0.0" not in row.network
 
 
-def test_a_wrong_password_and_an_unknown_email_answer_the_same(member: Member) -> None:
-    wrong = member.sign_in(password="not the password")
-    unknown = member.sign_in(email="eve@acme.example")
+def test_a_wrong_password_and_an_unknown_email_answer_the_same(user: SignedInUser) -> None:
+    wrong = user.sign_in(password="not the password")
+    unknown = user.sign_in(email="eve@acme.example")
 
     assert wrong.status_code == unknown.status_code == 401
     assert wrong.headers["WWW-Authenticate"] == unknown.headers["WWW-Authenticate"]
@@ -90,53 +90,53 @@ def test_a_wrong_password_and_an_unknown_email_answer_the_same(member: Member) -
 
 
 @pytest.mark.usefixtures("production_settings")
-def test_an_unknown_email_costs_the_same_hash_as_a_known_one(member: Member, verified: list[str]) -> None:
-    member.sign_in(password="not the password")
-    member.sign_in(email="eve@acme.example")
+def test_an_unknown_email_costs_the_same_hash_as_a_known_one(user: SignedInUser, verified: list[str]) -> None:
+    user.sign_in(password="not the password")
+    user.sign_in(email="eve@acme.example")
 
     assert verified == ["$argon2id$v=19$m=19456,t=2,p=1"] * 2
 
 
 @pytest.mark.usefixtures("production_settings")
-def test_a_hash_with_old_parameters_is_renewed_at_sign_in(member: Member) -> None:
+def test_a_hash_with_old_parameters_is_renewed_at_sign_in(user: SignedInUser) -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         session.execute(update(Account).values(password_hash=old))
 
-    answer = member.sign_in()
+    answer = user.sign_in()
 
-    with member.database.reading() as session:
-        renewed = session.get_one(Account, member.account_id).password_hash
+    with user.database.reading() as session:
+        renewed = session.get_one(Account, user.account_id).password_hash
     assert answer.status_code == 200
     assert "m=19456,t=2,p=1" in renewed
     assert passwords.verify(renewed, PASSWORD)
 
 
-def test_a_disabled_account_is_told_so_only_with_the_right_password(member: Member) -> None:
-    with member.database.transaction() as session:
-        accounts.disable(session, member.account_id, now=clock.now())
+def test_a_disabled_account_is_told_so_only_with_the_right_password(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
+        accounts.disable(session, user.account_id, now=clock.now())
 
-    right = member.sign_in()
-    wrong = member.sign_in(password="not the password")
+    right = user.sign_in()
+    wrong = user.sign_in(password="not the password")
 
     assert (right.status_code, right.get_json()["code"]) == (403, "account_disabled")
     assert (wrong.status_code, wrong.get_json()["code"]) == (401, "invalid_credentials")
 
 
 def test_a_password_that_changes_while_it_is_checked_opens_nothing(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new_hash = passwords.hash_password("another password")
     real = passwords.verify
 
     def change_meanwhile(stored: str | None, password: str) -> bool:
-        with member.database.transaction() as session:
-            accounts.set_password(session, member.account_id, new_hash, now=clock.now())
+        with user.database.transaction() as session:
+            accounts.set_password(session, user.account_id, new_hash, now=clock.now())
         return real(stored, password)
 
     monkeypatch.setattr(passwords, "verify", change_meanwhile)
 
-    answer = member.sign_in()
+    answer = user.sign_in()
 
     assert answer.get_json()["code"] == InvalidCredentials.code
 
@@ -154,145 +154,145 @@ def test_a_password_that_changes_while_it_is_checked_opens_nothing(
         ({"remember": True}, "/remember"),
     ],
 )
-def test_wrong_fields_are_named(member: Member, change: dict[str, Any], pointer: str) -> None:
-    answer = member.sign_in(**change)
+def test_wrong_fields_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
+    answer = user.sign_in(**change)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
 
 
-def test_the_eleventh_wrong_password_of_a_minute_has_to_wait(member: Member) -> None:
-    answers = member.fails(11)
+def test_the_eleventh_wrong_password_of_a_minute_has_to_wait(user: SignedInUser) -> None:
+    answers = user.fails(11)
 
-    refused = member.sign_in()
+    refused = user.sign_in()
     assert answers == [401] * 10 + [429]
     assert refused.get_json()["code"] == "too_many_attempts"
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
 
 
-def test_an_unknown_email_has_to_wait_as_soon_as_a_known_one(member: Member) -> None:
-    answers = member.fails(11, email="eve@acme.example")
+def test_an_unknown_email_has_to_wait_as_soon_as_a_known_one(user: SignedInUser) -> None:
+    answers = user.fails(11, email="eve@acme.example")
 
     assert answers == [401] * 10 + [429]
 
 
-def test_successes_are_not_counted(member: Member) -> None:
-    answers = [member.sign_in().status_code for _ in range(12)]
+def test_successes_are_not_counted(user: SignedInUser) -> None:
+    answers = [user.sign_in().status_code for _ in range(12)]
 
     assert answers == [200] * 12
 
 
-def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask, member: Member) -> None:
+def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_login_address="3/minute")
     for name in "bcd":
-        member.sign_in(email=f"{name}@acme.example", address="198.51.100.7")
+        user.sign_in(email=f"{name}@acme.example", address="198.51.100.7")
 
-    neighbour = member.sign_in(address="198.51.100.200")
-    elsewhere = member.sign_in(address="198.51.101.7")
+    neighbour = user.sign_in(address="198.51.100.200")
+    elsewhere = user.sign_in(address="198.51.101.7")
 
     assert (neighbour.status_code, elsewhere.status_code) == (429, 200)
 
 
-def test_an_existing_session_keeps_working_while_sign_ins_wait(member: Member) -> None:
-    member.fails(11)
+def test_an_existing_session_keeps_working_while_sign_ins_wait(user: SignedInUser) -> None:
+    user.fails(11)
 
-    answer = member.client.get("/api/ext/session", headers=member.headers)
+    answer = user.client.get("/api/ext/session", headers=user.headers)
 
     assert answer.status_code == 200
 
 
-def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(member: Member) -> None:
-    member.sign_in(address="203.0.113.5")
-    with member.database.transaction() as session:
+def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(user: SignedInUser) -> None:
+    user.sign_in(address="203.0.113.5")
+    with user.database.transaction() as session:
         for _ in range(50):
-            login_throttle.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, user.email, now=clock.now())
 
-    owner = member.sign_in(address="203.0.113.9")
+    owner = user.sign_in(address="203.0.113.9")
 
     assert owner.status_code == 200
 
 
-def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(member: Member) -> None:
-    member.fails(2, address="198.51.100.7")
-    with member.database.reading() as session:
+def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(user: SignedInUser) -> None:
+    user.fails(2, address="198.51.100.7")
+    with user.database.reading() as session:
         counted = session.scalars(select(FailedSignIns.failures)).all()
 
-    member.sign_in()
+    user.sign_in()
 
-    with member.database.reading() as session:
+    with user.database.reading() as session:
         assert (counted, session.scalars(select(FailedSignIns)).all()) == ([2], [])
 
 
-def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         for _ in range(20):
-            login_throttle.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, user.email, now=clock.now())
 
-    answer = member.sign_in(address="198.51.77.1")
+    answer = user.sign_in(address="198.51.77.1")
 
     assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
     assert 50 <= int(answer.headers["Retry-After"]) <= 60
 
 
 def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing(
-    app: APIFlask, member: Member, monkeypatch: pytest.MonkeyPatch
+    app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change_settings(app, limit_login_account="3/minute")
     real = passwords.verify
 
     def while_others_fail(stored: str | None, password: str) -> bool:
         monkeypatch.setattr(passwords, "verify", real)
-        member.fails(3)
+        user.fails(3)
         return real(stored, password)
 
     monkeypatch.setattr(passwords, "verify", while_others_fail)
 
-    answer = member.sign_in()
+    answer = user.sign_in()
 
     assert answer.get_json()["code"] == "too_many_attempts"
 
 
-def test_ten_thousand_failures_of_strangers_lock_nobody_out(member: Member) -> None:
-    member.sign_in(address="203.0.113.5")
-    besiege(member)
+def test_ten_thousand_failures_of_strangers_lock_nobody_out(user: SignedInUser) -> None:
+    user.sign_in(address="203.0.113.5")
+    besiege(user)
 
-    at_home = member.sign_in(address="203.0.113.9")
+    at_home = user.sign_in(address="203.0.113.9")
 
     assert at_home.status_code == 200
 
 
 def test_a_minute_after_ten_thousand_failures_of_strangers_the_owner_can_sign_in_from_anywhere(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    besiege(member)
+    besiege(user)
 
-    at_once = member.sign_in(address="198.51.77.1")
+    at_once = user.sign_in(address="198.51.77.1")
     later_on = clock.now() + timedelta(seconds=int(at_once.headers["Retry-After"]))
     set_clock(monkeypatch, lambda: later_on)
-    later = member.sign_in(address="198.51.77.1")
+    later = user.sign_in(address="198.51.77.1")
 
     assert int(at_once.headers["Retry-After"]) <= 60
     assert (at_once.status_code, later.status_code) == (429, 200)
 
 
-def test_guessing_from_many_networks_is_slowed_for_the_account_known_or_not(member: Member) -> None:
+def test_guessing_from_many_networks_is_slowed_for_the_account_known_or_not(user: SignedInUser) -> None:
     networks = [f"198.51.{number}.1" for number in range(15)]
 
     answers = {
         email: [
-            member.sign_in(email=email, password="not the password", address=address).status_code
+            user.sign_in(email=email, password="not the password", address=address).status_code
             for address in networks
         ]
-        for email in (member.email, "eve@acme.example")
+        for email in (user.email, "eve@acme.example")
     }
 
-    assert answers[member.email] == [401] * 10 + [429] * 5
-    assert answers["eve@acme.example"] == answers[member.email]
+    assert answers[user.email] == [401] * 10 + [429] * 5
+    assert answers["eve@acme.example"] == answers[user.email]
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "not the password"])
-def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(member: Member, password: str) -> None:
-    answer = member.sign_in(password=password)
+def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(user: SignedInUser, password: str) -> None:
+    answer = user.sign_in(password=password)
 
     assert answer.headers["RateLimit-Policy"] == '"login";q=60;w=60, "login_account";q=10;w=60'
     assert [part.partition(";t=")[0] for part in answer.headers["RateLimit"].split(", ")] == (
@@ -302,30 +302,30 @@ def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(member: Member, passw
     )
 
 
-def test_a_refused_sign_in_tells_that_nothing_remains(member: Member) -> None:
-    member.fails(10)
+def test_a_refused_sign_in_tells_that_nothing_remains(user: SignedInUser) -> None:
+    user.fails(10)
 
-    refused = member.sign_in()
+    refused = user.sign_in()
 
     assert refused.status_code == 429
     assert '"login_account";r=0;t=' in refused.headers["RateLimit"]
 
 
-def test_attempts_are_counted_for_the_operator_by_how_they_end(member: Member) -> None:
+def test_attempts_are_counted_for_the_operator_by_how_they_end(user: SignedInUser) -> None:
     def counted() -> list[float]:
         outcomes = ("right", "wrong", "too_many_attempts")
         return [REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": one}) or 0 for one in outcomes]
 
     before = counted()
 
-    member.sign_in()
-    member.fails(11)
+    user.sign_in()
+    user.fails(11)
 
     assert [after - was for after, was in zip(counted(), before, strict=True)] == [1, 10, 1]
 
 
 def test_one_network_cannot_take_every_place_in_the_queue(
-    app: APIFlask, member: Member, monkeypatch: pytest.MonkeyPatch
+    app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, begun = threading.Event(), threading.Semaphore(0)
 
@@ -337,7 +337,7 @@ def test_one_network_cannot_take_every_place_in_the_queue(
     answers: list[int] = []
 
     def sign_in() -> None:
-        body = {"email": member.email, "password": PASSWORD}
+        body = {"email": user.email, "password": PASSWORD}
         answers.append(app.test_client().post("/api/ext/login", json=body).status_code)
 
     threads = [threading.Thread(target=sign_in) for _ in range(login_attempts.MAX_PER_NETWORK)]
@@ -346,9 +346,9 @@ def test_one_network_cannot_take_every_place_in_the_queue(
     for _ in threads:
         begun.acquire(timeout=10)
 
-    refused = member.sign_in()
+    refused = user.sign_in()
     gate.set()
-    elsewhere = member.sign_in(address="198.51.77.1")
+    elsewhere = user.sign_in(address="198.51.77.1")
 
     for thread in threads:
         thread.join()
@@ -358,47 +358,47 @@ def test_one_network_cannot_take_every_place_in_the_queue(
 
 
 def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "_queue_slots", threading.BoundedSemaphore(1))
     passwords._queue_slots.acquire()  # noqa: SLF001 -- occupy the only slot
 
-    answer = member.sign_in()
+    answer = user.sign_in()
 
     assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, member: Member) -> None:
+def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, redis_url="redis://127.0.0.1:1/0")
 
-    answers = member.fails(4)
+    answers = user.fails(4)
 
     assert answers == [401, 401, 429, 429]
 
 
 def test_neither_log_nor_redis_holds_the_email_the_address_or_the_password(
-    member: Member, redis_url: str
+    user: SignedInUser, redis_url: str
 ) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))
 
     with capture_logs() as lines:
-        body = member.sign_in(address="203.0.113.5").get_json()
-        member.fails(2, address="203.0.113.5")
+        body = user.sign_in(address="203.0.113.5").get_json()
+        user.fails(2, address="203.0.113.5")
 
     with redis.Redis.from_url(redis_url) as store:
         kept = str(store.keys()) + str(lines)
     assert "signed in" in kept
-    for secret in (member.email, "203.0.113", PASSWORD, body["access_token"]):
+    for secret in (user.email, "203.0.113", PASSWORD, body["access_token"]):
         assert secret not in kept
 
 
-def test_many_can_sign_in_at_once(app: APIFlask, member: Member) -> None:
+def test_many_can_sign_in_at_once(app: APIFlask, user: SignedInUser) -> None:
     answers: list[int] = []
 
     def sign_in() -> None:
         client = app.test_client()
-        body = {"email": member.email, "password": PASSWORD}
+        body = {"email": user.email, "password": PASSWORD}
         answers.append(client.post("/api/ext/login", json=body).status_code)
 
     threads = [threading.Thread(target=sign_in) for _ in range(12)]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import Member, bearer, join
 from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
+from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
@@ -14,20 +14,20 @@ PATH = "/api/ext/lookup"
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def post(member: Member, body: dict[str, Any]) -> TestResponse:
-    return member.client.post(PATH, json=body, headers=member.headers)
+def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:
+    return user.client.post(PATH, json=body, headers=user.headers)
 
 
-def test_one_subject_is_answered_by_itself(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_one_subject_is_answered_by_itself(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, ada, "ada@acme.com")
 
-    answer = post(member, {"subject": {"linkedin_url": "linkedin.com/in/Ada-Lovelace/?x=1"}})
+    answer = post(user, {"subject": {"linkedin_url": "linkedin.com/in/Ada-Lovelace/?x=1"}})
 
     body = answer.get_json()
     assert answer.status_code == 200
@@ -49,13 +49,13 @@ def test_one_subject_is_answered_by_itself(member: Member) -> None:
     assert "RateLimit" in answer.headers
 
 
-def test_many_subjects_are_answered_in_order(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_many_subjects_are_answered_in_order(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         a_contact(session, a_company(session), linkedin_url=ADA_URL)
         suppress(session, "email", "x@acme.com")
 
     answer = post(
-        member,
+        user,
         {
             "subjects": [
                 {"email": "x@acme.com"},
@@ -89,15 +89,15 @@ def test_many_subjects_are_answered_in_order(member: Member) -> None:
         {"subject": {"email": "ada@acme.com", "shoe_size": 38}},
     ],
 )
-def test_a_body_of_another_shape_is_refused(member: Member, body: dict[str, Any]) -> None:
-    answer = post(member, body)
+def test_a_body_of_another_shape_is_refused(user: SignedInUser, body: dict[str, Any]) -> None:
+    answer = post(user, body)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
 
 
-def test_every_bad_subject_of_a_batch_is_pointed_at(member: Member) -> None:
+def test_every_bad_subject_of_a_batch_is_pointed_at(user: SignedInUser) -> None:
     answer = post(
-        member,
+        user,
         {"subjects": [{"email": "ada@acme.com"}, {"full_name": "Ada"}, {"email": "nonsense"}, "Ada"]},
     )
 
@@ -117,18 +117,18 @@ def test_every_bad_subject_of_a_batch_is_pointed_at(member: Member) -> None:
         ({"linkedin_url": "https://www.linkedin.com/company/acme"}, "not_a_profile_url"),
     ],
 )
-def test_a_subject_that_names_nobody_says_why(member: Member, subject: dict[str, str], code: str) -> None:
-    alone = post(member, {"subject": subject}).get_json()
-    in_a_batch = post(member, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
+def test_a_subject_that_names_nobody_says_why(user: SignedInUser, subject: dict[str, str], code: str) -> None:
+    alone = post(user, {"subject": subject}).get_json()
+    in_a_batch = post(user, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
 
     assert (alone["status"], alone["code"]) == (422, code)
     assert in_a_batch["code"] == code
     assert [error["pointer"] for error in in_a_batch["errors"]] == ["/subjects/1", "/subjects/2"]
 
 
-def test_a_key_needs_the_scope(member: Member) -> None:
-    key = member.make_key(Scope.SAVE)
+def test_a_key_needs_the_scope(user: SignedInUser) -> None:
+    key = user.make_key(Scope.SAVE)
 
-    answer = member.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
+    answer = user.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
-from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
 from settings_support import change_settings
+from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, login_throttle
@@ -17,99 +17,101 @@ NEW = "a longer sentence that nobody else would think of"
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def change(member: Member, *, token: str = "", address: str = "127.0.0.1", **changes: Any) -> TestResponse:
+def change(
+    user: SignedInUser, *, token: str = "", address: str = "127.0.0.1", **changes: Any
+) -> TestResponse:
     body = {"current_password": PASSWORD, "new_password": NEW} | changes
-    return member.client.post(
+    return user.client.post(
         "/api/password",
         json=body,
-        headers=bearer(token or member.session_token),
+        headers=bearer(token or user.session_token),
         environ_base={"REMOTE_ADDR": address},
     )
 
 
-def refused(member: Member, token: str) -> str:
-    code: str = member.client.get("/api/ext/session", headers=bearer(token)).get_json()["code"]
+def refused(user: SignedInUser, token: str) -> str:
+    code: str = user.client.get("/api/ext/session", headers=bearer(token)).get_json()["code"]
     return code
 
 
-def test_a_new_password_opens_and_the_old_one_does_not(member: Member) -> None:
-    answer = change(member)
+def test_a_new_password_opens_and_the_old_one_does_not(user: SignedInUser) -> None:
+    answer = change(user)
 
     assert (answer.status_code, answer.data) == (204, b"")
-    assert member.sign_in(password=NEW).status_code == 200
-    assert member.sign_in().get_json()["code"] == "invalid_credentials"
+    assert user.sign_in(password=NEW).status_code == 200
+    assert user.sign_in().get_json()["code"] == "invalid_credentials"
 
 
-def test_a_new_password_ends_everything_the_account_handed_out_and_nobody_elses(member: Member) -> None:
-    handed_out = [member.session_token, member.sign_in().get_json()["access_token"], member.make_key()]
-    colleague = member.colleague()
+def test_a_new_password_ends_everything_the_account_handed_out_and_nobody_elses(user: SignedInUser) -> None:
+    handed_out = [user.session_token, user.sign_in().get_json()["access_token"], user.make_key()]
+    colleague = user.colleague()
 
-    change(member)
+    change(user)
 
-    assert [refused(member, token) for token in handed_out] == ["token_revoked"] * 3
-    assert member.client.get("/api/ext/session", headers=colleague.headers).status_code == 200
+    assert [refused(user, token) for token in handed_out] == ["token_revoked"] * 3
+    assert user.client.get("/api/ext/session", headers=colleague.headers).status_code == 200
 
 
-def test_a_new_password_is_kept_with_the_published_parameters(member: Member) -> None:
-    change(member)
+def test_a_new_password_is_kept_with_the_published_parameters(user: SignedInUser) -> None:
+    change(user)
 
-    with member.database.reading() as session:
-        stored = session.get_one(Account, member.account_id).password_hash
+    with user.database.reading() as session:
+        stored = session.get_one(Account, user.account_id).password_hash
     assert passwords.verify(stored, NEW)
     assert not passwords.is_outdated(stored)
 
 
-def test_a_wrong_current_password_changes_nothing_and_is_no_401(member: Member) -> None:
-    answer = change(member, current_password="not the password")
+def test_a_wrong_current_password_changes_nothing_and_is_no_401(user: SignedInUser) -> None:
+    answer = change(user, current_password="not the password")
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert answer.get_json()["errors"] == [
         {"pointer": "/current_password", "detail": "This is not the account's password."}
     ]
-    assert member.sign_in().status_code == 200
+    assert user.sign_in().status_code == 200
 
 
-def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(member: Member) -> None:
-    answers = [change(member, current_password="not the password").status_code for _ in range(11)]
+def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(user: SignedInUser) -> None:
+    answers = [change(user, current_password="not the password").status_code for _ in range(11)]
 
-    sign_in = member.sign_in()
+    sign_in = user.sign_in()
 
     assert answers == [422] * 10 + [429]
     assert sign_in.get_json()["code"] == "too_many_attempts"
 
 
-def test_guesses_from_many_networks_have_to_wait(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_guesses_from_many_networks_have_to_wait(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         for _ in range(20):
-            login_throttle.failed(session, member.email, now=clock.now())
+            login_throttle.failed(session, user.email, now=clock.now())
 
-    answer = change(member, address="198.51.77.1")
+    answer = change(user, address="198.51.77.1")
 
     assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
 
 
 def test_a_password_that_changes_while_it_is_checked_is_not_changed_again(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other_hash = passwords.hash_password("another password")
     real = passwords.verify
 
     def change_meanwhile(stored: str | None, password: str) -> bool:
-        with member.database.transaction() as session:
-            accounts.set_password(session, member.account_id, other_hash, now=clock.now())
+        with user.database.transaction() as session:
+            accounts.set_password(session, user.account_id, other_hash, now=clock.now())
         return real(stored, password)
 
     monkeypatch.setattr(passwords, "verify", change_meanwhile)
 
-    answer = change(member)
+    answer = change(user)
 
     monkeypatch.undo()
     assert answer.get_json()["errors"][0]["pointer"] == "/current_password"
-    assert member.sign_in(password="another password").status_code == 200
+    assert user.sign_in(password="another password").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -122,33 +124,33 @@ def test_a_password_that_changes_while_it_is_checked_is_not_changed_again(
         ({"account_id": "acc_of_somebody_else"}, "/account_id"),
     ],
 )
-def test_wrong_fields_of_a_change_are_named(member: Member, wrong: dict[str, Any], pointer: str) -> None:
-    answer = change(member, **wrong)
+def test_wrong_fields_of_a_change_are_named(user: SignedInUser, wrong: dict[str, Any], pointer: str) -> None:
+    answer = change(user, **wrong)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
 
 
-def test_an_api_key_changes_no_password(member: Member) -> None:
-    answer = change(member, token=member.make_key())
+def test_an_api_key_changes_no_password(user: SignedInUser) -> None:
+    answer = change(user, token=user.make_key())
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
-    assert member.sign_in().status_code == 200
+    assert user.sign_in().status_code == 200
 
 
-def test_a_change_tells_every_limit_it_is_under(app: APIFlask, member: Member) -> None:
+def test_a_change_tells_every_limit_it_is_under(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_write="7/minute")
 
-    answer = change(member, current_password="not the password")
+    answer = change(user, current_password="not the password")
 
     assert answer.headers["RateLimit-Policy"] == (
         '"write";q=7;w=60, "login";q=60;w=60, "login_account";q=10;w=60'
     )
 
 
-def test_wrong_current_passwords_are_counted_for_the_operator(member: Member) -> None:
+def test_wrong_current_passwords_are_counted_for_the_operator(user: SignedInUser) -> None:
     before = REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": "wrong"}) or 0
 
-    change(member, current_password="not the password")
+    change(user, current_password="not the password")
 
     assert REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": "wrong"}) == before + 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from apiflask import APIFlask
-from members import Member, join
 from sqlalchemy import update
 from stored_support import ADA_URL, a_company, a_contact, an_email, own, suppress
+from users_support import SignedInUser, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts.workspaces import Workspace
@@ -14,52 +14,52 @@ from app.core.contacts.contacts import Contact
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
+def user(app: APIFlask) -> SignedInUser:
     """An account of a workspace that has no credits left."""
-    member = join(app)
-    with member.database.transaction() as session:
+    user = create_user(app)
+    with user.database.transaction() as session:
         session.execute(update(Workspace).values(available=0))
-    return member
+    return user
 
 
 @pytest.fixture
-def ada(member: Member) -> Contact:
+def ada(user: SignedInUser) -> Contact:
     """A contact with a stored address."""
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         contact = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, contact, "ada@acme.com")
     return contact
 
 
-def reveal(member: Member) -> TestResponse:
-    return member.client.post(
+def reveal(user: SignedInUser) -> TestResponse:
+    return user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"linkedin_url": ADA_URL}},
-        headers=member.headers | {"Prefer": "respond-async"},
+        headers=user.headers | {"Prefer": "respond-async"},
     )
 
 
 @pytest.mark.usefixtures("ada")
-def test_without_credits_what_is_known_and_not_owned_is_refused(member: Member) -> None:
-    answer = reveal(member)
+def test_without_credits_what_is_known_and_not_owned_is_refused(user: SignedInUser) -> None:
+    answer = reveal(user)
 
     assert (answer.status_code, answer.get_json()["code"]) == (402, "insufficient_credits")
 
 
 @pytest.mark.usefixtures("ada")
-def test_without_credits_a_suppressed_person_can_be_asked_about(member: Member) -> None:
-    with member.database.transaction() as session:
+def test_without_credits_a_suppressed_person_can_be_asked_about(user: SignedInUser) -> None:
+    with user.database.transaction() as session:
         suppress(session, "linkedin_url", ADA_URL)
 
-    answer = reveal(member)
+    answer = reveal(user)
 
     assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
 
 
-def test_without_credits_what_is_owned_can_be_asked_for(member: Member, ada: Contact) -> None:
-    with member.database.transaction() as session:
-        own(session, member.workspace_id, ada, "email")
+def test_without_credits_what_is_owned_can_be_asked_for(user: SignedInUser, ada: Contact) -> None:
+    with user.database.transaction() as session:
+        own(session, user.workspace_id, ada, "email")
 
-    answer = reveal(member)
+    answer = reveal(user)
 
     assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)

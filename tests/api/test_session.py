@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 from apiflask import APIFlask
-from members import CREDITS, Member, bearer, join
 from settings_support import change_settings
+from users_support import CREDITS, SignedInUser, bearer, create_user
 
 from app.core.providers import provider_throttles
 from app.domain.callers import Scope
@@ -13,23 +13,23 @@ from app.infra import clock
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def test_a_session_answers_everything_a_client_needs(member: Member) -> None:
-    answer = member.client.get("/api/ext/session", headers=member.headers)
+def test_a_session_answers_everything_a_client_needs(user: SignedInUser) -> None:
+    answer = user.client.get("/api/ext/session", headers=user.headers)
 
     body = answer.get_json()
     assert answer.status_code == 200
     assert body["account"] == {
-        "id": member.account_id,
+        "id": user.account_id,
         "email": "ada@acme.example",
         "name": "Ada Lovelace",
         "role": "member",
         "api_access": True,
     }
-    assert body["workspace"] == {"id": member.workspace_id, "name": "Acme"}
+    assert body["workspace"] == {"id": user.workspace_id, "name": "Acme"}
     assert body["auth"]["kind"] == "session"
     assert body["auth"]["scopes"] == ["lookup", "reveal", "enrich", "save"]
     assert body["auth"]["expires_at"].endswith("Z")
@@ -40,7 +40,7 @@ def test_a_session_answers_everything_a_client_needs(member: Member) -> None:
     assert body["server"]["version"]
 
 
-def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask, member: Member) -> None:
+def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask, user: SignedInUser) -> None:
     change_settings(
         app,
         providers_email=("pattern", "hunter"),
@@ -49,21 +49,21 @@ def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask
         providers_company=("sandbox",),
     )
 
-    body = member.client.get("/api/ext/session", headers=member.headers).get_json()
+    body = user.client.get("/api/ext/session", headers=user.headers).get_json()
 
     assert [each["name"] for each in body["providers"]] == ["pattern", "hunter", "sandbox", "people"]
     assert {each["healthy"] for each in body["providers"]} == {True}
 
 
-def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, member: Member) -> None:
+def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, providers_email=("hunter", "pdl", "apollo"))
     now = clock.now()
-    with member.database.transaction() as session:
+    with user.database.transaction() as session:
         provider_throttles.report(session, "pdl", TraceOutcome.MISS, retry_after=None, now=now)
         for _ in range(FAILURES_IN_A_ROW):
             provider_throttles.report(session, "hunter", TraceOutcome.ERROR, retry_after=None, now=now)
 
-    body = member.client.get("/api/ext/session", headers=member.headers).get_json()
+    body = user.client.get("/api/ext/session", headers=user.headers).get_json()
 
     assert body["providers"][:3] == [
         {"name": "hunter", "healthy": False},
@@ -72,34 +72,34 @@ def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, member: Mem
     ]
 
 
-def test_an_api_key_sees_its_own_scopes_and_end(member: Member) -> None:
-    key = member.make_key(Scope.LOOKUP)
+def test_an_api_key_sees_its_own_scopes_and_end(user: SignedInUser) -> None:
+    key = user.make_key(Scope.LOOKUP)
 
-    body = member.client.get("/api/ext/session", headers=bearer(key)).get_json()
+    body = user.client.get("/api/ext/session", headers=bearer(key)).get_json()
 
     assert body["auth"] == {"kind": "api_key", "scopes": ["lookup"], "expires_at": None}
 
 
-def test_signing_out_ends_the_session_at_once_and_answers_nothing(member: Member) -> None:
-    answer = member.client.post("/api/ext/logout", headers=member.headers)
+def test_signing_out_ends_the_session_at_once_and_answers_nothing(user: SignedInUser) -> None:
+    answer = user.client.post("/api/ext/logout", headers=user.headers)
 
-    after = member.client.get("/api/ext/session", headers=member.headers)
+    after = user.client.get("/api/ext/session", headers=user.headers)
     assert (answer.status_code, answer.data) == (204, b"")
     assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
 
 
-def test_signing_out_leaves_the_accounts_other_sessions(member: Member) -> None:
-    other = member.sign_in().get_json()["access_token"]
+def test_signing_out_leaves_the_accounts_other_sessions(user: SignedInUser) -> None:
+    other = user.sign_in().get_json()["access_token"]
 
-    member.client.post("/api/ext/logout", headers=member.headers)
+    user.client.post("/api/ext/logout", headers=user.headers)
 
-    assert member.client.get("/api/ext/session", headers=bearer(other)).status_code == 200
+    assert user.client.get("/api/ext/session", headers=bearer(other)).status_code == 200
 
 
-def test_an_api_key_cannot_sign_out(member: Member) -> None:
-    key = member.make_key()
+def test_an_api_key_cannot_sign_out(user: SignedInUser) -> None:
+    key = user.make_key()
 
-    answer = member.client.post("/api/ext/logout", headers=bearer(key))
+    answer = user.client.post("/api/ext/logout", headers=bearer(key))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
-    assert member.client.get("/api/ext/session", headers=bearer(key)).status_code == 200
+    assert user.client.get("/api/ext/session", headers=bearer(key)).status_code == 200

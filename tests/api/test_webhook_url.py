@@ -5,26 +5,26 @@ from __future__ import annotations
 import pytest
 from apiflask import APIFlask
 from hostile_support import SPELLINGS
-from members import Member, join
 from settings_support import change_settings
+from users_support import SignedInUser, create_user
 
 from app import settings as app_settings
 from app.settings import SettingsError
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
 @pytest.fixture
-def opened(app: APIFlask) -> Member:
+def opened(app: APIFlask) -> SignedInUser:
     """An account where the operator permits webhooks to an internal network."""
     change_settings(app, webhook_networks=("10.20.0.0/16",))
-    return join(app)
+    return create_user(app)
 
 
-def status(member: Member, url: str | None) -> int:
+def status(user: SignedInUser, url: str | None) -> int:
     """Return the status of an enrichment estimate with this webhook URL."""
     body = {
         "entity": "person",
@@ -32,12 +32,12 @@ def status(member: Member, url: str | None) -> int:
         "dry_run": True,
         "webhook_url": url,
     }
-    return member.client.post("/api/ext/enrichment-request", json=body, headers=member.headers).status_code
+    return user.client.post("/api/ext/enrichment-request", json=body, headers=user.headers).status_code
 
 
 @pytest.mark.parametrize("url", [None, "https://hooks.acme.example/done?x=1", "https://93.184.215.14:8443/"])
-def test_https_addresses_are_taken(member: Member, url: str | None) -> None:
-    assert status(member, url) == 200
+def test_https_addresses_are_taken(user: SignedInUser, url: str | None) -> None:
+    assert status(user, url) == 200
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_https_addresses_are_taken(member: Member, url: str | None) -> None:
         f"https://hooks.acme.example/{'x' * 2048}",
     ],
 )
-def test_others_are_refused(member: Member, url: str) -> None:
-    assert status(member, url) == 422
+def test_others_are_refused(user: SignedInUser, url: str) -> None:
+    assert status(user, url) == 422
 
 
-def test_what_is_written_to_deceive_is_refused(member: Member) -> None:
-    said = {name: status(member, url) for name, url in SPELLINGS.items()}
+def test_what_is_written_to_deceive_is_refused(user: SignedInUser) -> None:
+    said = {name: status(user, url) for name, url in SPELLINGS.items()}
 
     assert said == dict.fromkeys(SPELLINGS, 422)
 
@@ -64,7 +64,7 @@ def test_what_is_written_to_deceive_is_refused(member: Member) -> None:
 @pytest.mark.parametrize(
     "url", ["https://hooks.acme.example/done", "http://10.20.0.7:8080/done", "http://receiver:8080/done"]
 )
-def test_with_receivers_of_ones_own_http_and_short_names_are_taken(opened: Member, url: str) -> None:
+def test_with_receivers_of_ones_own_http_and_short_names_are_taken(opened: SignedInUser, url: str) -> None:
     assert status(opened, url) == 200
 
 
@@ -73,7 +73,7 @@ def test_with_receivers_of_ones_own_http_and_short_names_are_taken(opened: Membe
     ["ftp://10.20.0.7/", "10.20.0.7", "http://10.21.0.7/", "https://[::ffff:10.20.0.7]/", "http://10.5127/"],
 )
 def test_with_receivers_of_ones_own_other_schemes_and_addresses_are_still_refused(
-    opened: Member, url: str
+    opened: SignedInUser, url: str
 ) -> None:
     assert status(opened, url) == 422
 

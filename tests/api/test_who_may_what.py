@@ -13,12 +13,12 @@ from typing import Any, Literal
 
 import pytest
 from apiflask import APIBlueprint, APIFlask
-from members import PASSWORD, Member, bearer, join
 from rich.console import Console
 from rich.table import Table
 from settings_support import change_settings
 from sqlalchemy import update
 from stored_support import a_company, a_contact, an_email
+from users_support import PASSWORD, SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, api_keys, sessions
@@ -128,16 +128,16 @@ class World:
     """Two workspaces, three accounts, and resources of the owner."""
 
     app: APIFlask
-    owner: Member
-    colleague: Member
-    without_access: Member
-    stranger: Member
+    owner: SignedInUser
+    colleague: SignedInUser
+    without_access: SignedInUser
+    stranger: SignedInUser
     contact_id: str
     job_id: str = ""
 
-    def session_token(self, member: Member, **changes: Any) -> str:
+    def session_token(self, user: SignedInUser, **changes: Any) -> str:
         with self.owner.database.transaction() as session:
-            started, token = sessions.start(session, member.account_id, network=b"", now=clock.now())
+            started, token = sessions.start(session, user.account_id, network=b"", now=clock.now())
             session.execute(
                 update(LoginSession).where(LoginSession.id == started.id).values(**changes or _SAME)
             )
@@ -232,8 +232,8 @@ BY_NAME = {who.name: who for who in CALLERS}
 @pytest.fixture
 def world(app: APIFlask) -> World:
     change_settings(app, limit_login_address="100000/minute", limit_login_account="100000/minute")
-    owner = join(app)
-    stranger = join(app, email="eve@babbage.example")
+    owner = create_user(app)
+    stranger = create_user(app, email="eve@babbage.example")
     colleague = owner.colleague()
     without_access = owner.colleague(email="grace@acme.example", api_access=False)
     with owner.database.transaction() as session:
@@ -457,8 +457,8 @@ def test_what_one_workspace_revealed_is_masked_for_another(world: World) -> None
     body = {"subject": {"contact_id": world.contact_id}}
 
     mine, theirs = (
-        world.call("POST", "/api/ext/lookup", member.headers, body).get_json()
-        for member in (world.owner, world.stranger)
+        world.call("POST", "/api/ext/lookup", user.headers, body).get_json()
+        for user in (world.owner, world.stranger)
     )
 
     assert [each["email"] for each in mine["revealed"]["emails"]] == [ADDRESS]

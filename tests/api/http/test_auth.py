@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from apiflask import APIBlueprint, APIFlask
 from flask import Response
-from members import PASSWORD, Member, bearer, join
 from prometheus_client import REGISTRY
 from settings_support import change_settings
+from users_support import PASSWORD, SignedInUser, bearer, create_user
 
 from app.api.http import auth
 from app.api.http.auth import bearer as bearer_auth
@@ -22,7 +22,7 @@ PATH = "/api/ext/session"
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
+def user(app: APIFlask) -> SignedInUser:
     blueprint = APIBlueprint("scoped", __name__)
 
     @blueprint.get("/for-revealing")
@@ -39,12 +39,12 @@ def member(app: APIFlask) -> Member:
         return json_response({"secret": "of the workspace"})
 
     app.register_blueprint(blueprint)
-    return join(app)
+    return create_user(app)
 
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer"}])
-def test_without_a_token_the_challenge_names_no_error(member: Member, headers: dict[str, str]) -> None:
-    answer = member.client.get(PATH, headers=headers)
+def test_without_a_token_the_challenge_names_no_error(user: SignedInUser, headers: dict[str, str]) -> None:
+    answer = user.client.get(PATH, headers=headers)
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="ext"'
@@ -61,177 +61,177 @@ def test_without_a_token_the_challenge_names_no_error(member: Member, headers: d
         "a b",
     ],
 )
-def test_a_token_that_was_never_handed_out_is_invalid(member: Member, token: str) -> None:
-    answer = member.client.get(PATH, headers={"Authorization": f"Bearer {token}"})
+def test_a_token_that_was_never_handed_out_is_invalid(user: SignedInUser, token: str) -> None:
+    answer = user.client.get(PATH, headers={"Authorization": f"Bearer {token}"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "invalid_token")
     assert answer.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
     assert answer.mimetype == "application/problem+json"
 
 
-def test_the_scheme_may_be_written_in_any_case(member: Member) -> None:
-    answer = member.client.get(PATH, headers={"Authorization": f"bearer {member.session_token}"})
+def test_the_scheme_may_be_written_in_any_case(user: SignedInUser) -> None:
+    answer = user.client.get(PATH, headers={"Authorization": f"bearer {user.session_token}"})
 
     assert answer.status_code == 200
 
 
-def test_a_session_has_every_scope(member: Member) -> None:
-    answer = member.client.get("/for-revealing", headers=member.headers)
+def test_a_session_has_every_scope(user: SignedInUser) -> None:
+    answer = user.client.get("/for-revealing", headers=user.headers)
 
-    assert answer.get_json() == {"account": member.account_id}
+    assert answer.get_json() == {"account": user.account_id}
 
 
-def test_a_key_without_the_scope_is_refused(member: Member) -> None:
-    answer = member.client.get("/for-revealing", headers=bearer(member.make_key(Scope.LOOKUP)))
+def test_a_key_without_the_scope_is_refused(user: SignedInUser) -> None:
+    answer = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.LOOKUP)))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
     assert answer.mimetype == "application/problem+json"
 
 
-def test_a_key_with_the_scope_passes(member: Member) -> None:
-    answer = member.client.get("/for-revealing", headers=bearer(member.make_key(Scope.REVEAL)))
+def test_a_key_with_the_scope_passes(user: SignedInUser) -> None:
+    answer = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.REVEAL)))
 
     assert answer.status_code == 200
 
 
 @pytest.mark.parametrize("ends", ["disable", "set_password"])
-def test_what_an_account_handed_out_ends_with_it(member: Member, ends: str) -> None:
-    key = member.make_key()
+def test_what_an_account_handed_out_ends_with_it(user: SignedInUser, ends: str) -> None:
+    key = user.make_key()
     changes = {"disable": {}, "set_password": {"password_hash": "new"}}[ends]
 
-    with member.database.transaction() as session:
-        getattr(accounts, ends)(session, member.account_id, **changes, now=clock.now())
+    with user.database.transaction() as session:
+        getattr(accounts, ends)(session, user.account_id, **changes, now=clock.now())
 
-    for token in (member.session_token, key):
-        answer = member.client.get(PATH, headers=bearer(token))
+    for token in (user.session_token, key):
+        answer = user.client.get(PATH, headers=bearer(token))
         assert (answer.status_code, answer.get_json()["code"]) == (401, "token_revoked")
 
 
-def test_taking_api_access_away_ends_keys_and_no_session(member: Member) -> None:
-    key = member.make_key()
+def test_taking_api_access_away_ends_keys_and_no_session(user: SignedInUser) -> None:
+    key = user.make_key()
 
-    with member.database.transaction() as session:
-        accounts.revoke_api_access(session, member.account_id, now=clock.now())
+    with user.database.transaction() as session:
+        accounts.revoke_api_access(session, user.account_id, now=clock.now())
 
-    assert member.client.get(PATH, headers=bearer(key)).get_json()["code"] == "token_revoked"
-    assert member.client.get(PATH, headers=member.headers).status_code == 200
+    assert user.client.get(PATH, headers=bearer(key)).get_json()["code"] == "token_revoked"
+    assert user.client.get(PATH, headers=user.headers).status_code == 200
 
 
 def test_guessing_tokens_is_answered_401_and_then_429_and_hurts_no_real_token(
-    app: APIFlask, member: Member
+    app: APIFlask, user: SignedInUser
 ) -> None:
     change_settings(app, limit_login_address="5/minute")
 
     answers = [
-        member.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION))).status_code for _ in range(7)
+        user.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION))).status_code for _ in range(7)
     ]
 
     assert answers == [401] * 5 + [429] * 2
-    assert member.client.get(PATH, headers=member.headers).status_code == 200
+    assert user.client.get(PATH, headers=user.headers).status_code == 200
 
 
-def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, member: Member) -> None:
+def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_login_address="1/minute")
 
-    answers = [member.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
+    answers = [user.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
 
     assert answers == [401] * 5
 
 
 @pytest.mark.parametrize("name", ["access_token", "token", "api_key", "Authorization"])
-def test_a_token_in_the_address_is_no_token(member: Member, name: str) -> None:
-    answer = member.client.get(PATH, query_string={name: member.session_token})
+def test_a_token_in_the_address_is_no_token(user: SignedInUser, name: str) -> None:
+    answer = user.client.get(PATH, query_string={name: user.session_token})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_a_token_in_a_cookie_is_no_token(member: Member) -> None:
-    member.client.set_cookie("access_token", member.session_token)
+def test_a_token_in_a_cookie_is_no_token(user: SignedInUser) -> None:
+    user.client.set_cookie("access_token", user.session_token)
 
-    answer = member.client.get(PATH)
+    answer = user.client.get(PATH)
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
     assert "Set-Cookie" not in answer.headers
 
 
-def test_basic_authentication_opens_nothing(member: Member) -> None:
-    answer = member.client.get(PATH, auth=(member.email, PASSWORD))
+def test_basic_authentication_opens_nothing(user: SignedInUser) -> None:
+    answer = user.client.get(PATH, auth=(user.email, PASSWORD))
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_another_scheme_with_a_good_token_opens_nothing(member: Member) -> None:
-    answer = member.client.get(PATH, headers={"Authorization": f"Token {member.session_token}"})
+def test_another_scheme_with_a_good_token_opens_nothing(user: SignedInUser) -> None:
+    answer = user.client.get(PATH, headers={"Authorization": f"Token {user.session_token}"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_an_email_and_a_password_in_the_address_are_not_read(member: Member) -> None:
-    secrets = {"email": member.email, "password": PASSWORD}
+def test_an_email_and_a_password_in_the_address_are_not_read(user: SignedInUser) -> None:
+    secrets = {"email": user.email, "password": PASSWORD}
 
-    answer = member.client.post("/api/ext/login", query_string=secrets, json={})
+    answer = user.client.post("/api/ext/login", query_string=secrets, json={})
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
 
 
-def test_refused_guesses_tell_their_limit_and_are_counted_for_the_operator(member: Member) -> None:
+def test_refused_guesses_tell_their_limit_and_are_counted_for_the_operator(user: SignedInUser) -> None:
     outcome = {"outcome": "invalid_token"}
     before = REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) or 0
 
-    answer = member.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION)))
+    answer = user.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION)))
 
     assert answer.headers["RateLimit-Policy"] == '"token";q=60;w=60'
     assert answer.headers["RateLimit"].startswith('"token";r=59;t=')
     assert REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) == before + 1
 
 
-def test_jobs_of_an_account_that_is_disabled_go_on_and_belong_to_its_workspace(member: Member) -> None:
-    asked = member.client.post(
+def test_jobs_of_an_account_that_is_disabled_go_on_and_belong_to_its_workspace(user: SignedInUser) -> None:
+    asked = user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
-        headers=member.headers | {"Prefer": "respond-async"},
+        headers=user.headers | {"Prefer": "respond-async"},
     )
-    colleague = member.colleague()
-    with member.database.transaction() as session:
-        accounts.disable(session, member.account_id, now=clock.now())
+    colleague = user.colleague()
+    with user.database.transaction() as session:
+        accounts.disable(session, user.account_id, now=clock.now())
 
-    polled = member.client.get(asked.headers["Location"], headers=colleague.headers)
+    polled = user.client.get(asked.headers["Location"], headers=colleague.headers)
 
     assert (polled.status_code, polled.get_json()["job"]["status"]) == (202, "queued")
 
 
 @pytest.mark.parametrize(("long", "status"), [(0, 401), (60, 200)])
 def test_an_answer_that_took_long_is_kept_from_a_token_that_ended_meanwhile(
-    member: Member, monkeypatch: pytest.MonkeyPatch, long: int, status: int
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch, long: int, status: int
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", long)
 
-    answer = member.client.get("/while-it-ends", headers=member.headers)
+    answer = user.client.get("/while-it-ends", headers=user.headers)
 
     assert answer.status_code == status
     assert answer.get_json().get("code") == {401: "token_revoked"}.get(status)
 
 
 def test_an_answer_that_took_long_is_given_to_a_token_that_still_works(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
 
-    answer = member.client.get("/for-revealing", headers=member.headers)
+    answer = user.client.get("/for-revealing", headers=user.headers)
 
-    assert answer.get_json() == {"account": member.account_id}
+    assert answer.get_json() == {"account": user.account_id}
 
 
-def test_signing_out_slowly_is_still_signing_out(member: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_signing_out_slowly_is_still_signing_out(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
 
-    answer = member.client.post("/api/ext/logout", headers=member.headers)
+    answer = user.client.post("/api/ext/logout", headers=user.headers)
 
     assert answer.status_code == 204
 
 
 def test_an_answer_that_took_long_is_not_given_when_the_token_cannot_be_looked_at(
-    member: Member, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_words: object, **_options: object) -> None:
         raise Unavailable
@@ -239,6 +239,6 @@ def test_an_answer_that_took_long_is_not_given_when_the_token_cannot_be_looked_a
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
     monkeypatch.setattr(authentication, "recheck", away)
 
-    answer = member.client.get("/for-revealing", headers=member.headers)
+    answer = user.client.get("/for-revealing", headers=user.headers)
 
     assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")

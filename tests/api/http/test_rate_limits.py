@@ -5,8 +5,8 @@ from apiflask import APIBlueprint, APIFlask, Schema
 from flask import Response
 from flask.testing import FlaskClient
 from marshmallow import fields
-from members import Member, bearer, join
 from settings_support import change_settings
+from users_support import SignedInUser, bearer, create_user
 
 from app.api.http.auth import bearer as bearer_auth
 from app.api.http.failure_limits import network
@@ -17,22 +17,24 @@ PATH = "/api/ext/session"
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
-def test_an_answer_tells_its_policy_and_what_remains(member: Member) -> None:
-    answer = member.client.get(PATH, headers=member.headers)
+def test_an_answer_tells_its_policy_and_what_remains(user: SignedInUser) -> None:
+    answer = user.client.get(PATH, headers=user.headers)
 
     assert answer.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
     assert answer.headers["RateLimit"].startswith('"read";r=11999;t=')
 
 
-def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFlask, member: Member) -> None:
+def test_one_request_too_many_is_answered_429_with_when_to_come_again(
+    app: APIFlask, user: SignedInUser
+) -> None:
     change_settings(app, limit_read="2/hour")
-    answers = [member.client.get(PATH, headers=member.headers).status_code for _ in range(2)]
+    answers = [user.client.get(PATH, headers=user.headers).status_code for _ in range(2)]
 
-    refused = member.client.get(PATH, headers=member.headers)
+    refused = user.client.get(PATH, headers=user.headers)
 
     assert answers == [200, 200]
     assert (refused.status_code, refused.get_json()["code"]) == (429, "rate_limited")
@@ -41,26 +43,26 @@ def test_one_request_too_many_is_answered_429_with_when_to_come_again(app: APIFl
     assert 1 <= int(refused.headers["Retry-After"]) <= 3600
 
 
-def test_every_token_is_counted_for_itself(app: APIFlask, member: Member) -> None:
+def test_every_token_is_counted_for_itself(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="1/hour")
-    member.client.get(PATH, headers=member.headers)
+    user.client.get(PATH, headers=user.headers)
 
-    answer = member.client.get(PATH, headers=bearer(member.make_key()))
+    answer = user.client.get(PATH, headers=bearer(user.make_key()))
 
     assert answer.status_code == 200
 
 
-def test_every_policy_is_counted_for_itself(app: APIFlask, member: Member) -> None:
+def test_every_policy_is_counted_for_itself(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="1/hour", limit_write="1/hour")
-    member.client.get(PATH, headers=member.headers)
+    user.client.get(PATH, headers=user.headers)
 
-    answer = member.client.post("/api/keys", json={"name": "CRM"}, headers=member.headers)
+    answer = user.client.post("/api/keys", json={"name": "CRM"}, headers=user.headers)
 
     assert answer.status_code == 201
 
 
-def test_refusals_of_a_limited_view_tell_the_limit_too(member: Member) -> None:
-    answer = member.client.post("/api/keys", json={}, headers=member.headers)
+def test_refusals_of_a_limited_view_tell_the_limit_too(user: SignedInUser) -> None:
+    answer = user.client.post("/api/keys", json={}, headers=user.headers)
 
     assert answer.status_code == 422
     assert answer.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
@@ -73,10 +75,10 @@ def test_callers_without_a_token_are_refused_before_anything_is_counted(client: 
     assert "RateLimit" not in answer.headers
 
 
-def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, member: Member) -> None:
+def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
 
-    answers = [member.client.get(PATH, headers=member.headers) for _ in range(4)]
+    answers = [user.client.get(PATH, headers=user.headers) for _ in range(4)]
 
     assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
     assert answers[0].headers["RateLimit-Policy"] == '"read";q=2;w=3600'

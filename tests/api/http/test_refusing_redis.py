@@ -11,7 +11,7 @@ import redis
 from apiflask import APIFlask
 from jobs_support import until
 from local_servers import free_port, start_redis
-from members import join
+from users_support import create_user
 
 from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerState
@@ -96,16 +96,16 @@ def test_a_redis_that_refuses_writes_is_not_ready(
 def test_requests_go_on_while_redis_refuses_writes(
     app: APIFlask, server: redis.Redis, folder: Path, refuse: Refuse
 ) -> None:
-    member = join(app)
+    user = create_user(app)
     refuse(server, folder)
 
-    looked_up = member.client.post(
-        "/api/ext/lookup", json={"subject": {"email": "ada@acme.com"}}, headers=member.headers
+    looked_up = user.client.post(
+        "/api/ext/lookup", json={"subject": {"email": "ada@acme.com"}}, headers=user.headers
     )
-    asked = member.client.post(
+    asked = user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"email": "ada@acme.com"}},
-        headers=member.headers | {"Prefer": "respond-async"},
+        headers=user.headers | {"Prefer": "respond-async"},
     )
 
     assert (looked_up.status_code, asked.status_code) == (200, 202)

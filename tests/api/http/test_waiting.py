@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager, ExitStack
 import pytest
 from apiflask import APIFlask
 from jobs_support import until
-from members import Member, join
 from sqlalchemy import update
+from users_support import SignedInUser, create_user
 
 from app.api.http.services import AppServices
 from app.core.jobs.jobs import Job
@@ -21,8 +21,8 @@ from app.server.bulkhead import MAX_READS, MAX_WRITES
 
 
 @pytest.fixture
-def member(app: APIFlask) -> Member:
-    return join(app)
+def user(app: APIFlask) -> SignedInUser:
+    return create_user(app)
 
 
 @pytest.fixture
@@ -31,33 +31,33 @@ def services(app: APIFlask) -> AppServices:
     return found
 
 
-def ask(member: Member, wait: int = 25) -> tuple[int, str | None, float]:
+def ask(user: SignedInUser, wait: int = 25) -> tuple[int, str | None, float]:
     started = time.monotonic()
-    headers = member.headers | {"Prefer": f"wait={wait}"}
-    answer = member.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
+    headers = user.headers | {"Prefer": f"wait={wait}"}
+    answer = user.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
     return answer.status_code, answer.headers.get("Preference-Applied"), time.monotonic() - started
 
 
-def test_who_finds_no_seat_is_answered_at_once(member: Member, services: AppServices) -> None:
+def test_who_finds_no_seat_is_answered_at_once(user: SignedInUser, services: AppServices) -> None:
     services.bulkhead.seats = 0
 
-    status, applied, seconds = ask(member)
+    status, applied, seconds = ask(user)
 
     assert (status, applied) == (202, None)
     assert seconds < 10
 
 
-def test_who_finds_a_seat_waits(member: Member) -> None:
-    status, applied, seconds = ask(member, wait=1)
+def test_who_finds_a_seat_waits(user: SignedInUser) -> None:
+    status, applied, seconds = ask(user, wait=1)
 
     assert (status, applied) == (202, "wait=1")
     assert seconds >= 1
 
 
 def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
-    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ask(member, wait=0)
+    ask(user, wait=0)
     listen = services.listener.subscribe
 
     def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
@@ -68,15 +68,15 @@ def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
 
     monkeypatch.setattr(services.listener, "subscribe", end_and_listen)
 
-    status, _applied, seconds = ask(member)
+    status, _applied, seconds = ask(user)
 
     assert status == 200
     assert seconds < 10
 
 
-def test_when_the_process_ends_nobody_waits_any_longer(member: Member, services: AppServices) -> None:
+def test_when_the_process_ends_nobody_waits_any_longer(user: SignedInUser, services: AppServices) -> None:
     outcome: list[tuple[int, str | None, float]] = []
-    waiting = threading.Thread(target=lambda: outcome.append(ask(member)))
+    waiting = threading.Thread(target=lambda: outcome.append(ask(user)))
     waiting.start()
     until(lambda: services.listener._waiters)  # noqa: SLF001 -- nothing else shows that a request waits
 
@@ -88,44 +88,44 @@ def test_when_the_process_ends_nobody_waits_any_longer(member: Member, services:
 
 
 def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
-    member: Member, services: AppServices
+    user: SignedInUser, services: AppServices
 ) -> None:
     services.listener.close()
 
-    status, _applied, seconds = ask(member)
+    status, _applied, seconds = ask(user)
 
     assert status == 202
     assert seconds < 10
 
 
 def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
-    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
     with ExitStack() as attended:
         for _ in range(MAX_WRITES):
             attended.enter_context(services.bulkhead.db_slot(to_write=True))
-        status, _applied, _seconds = ask(member)
+        status, _applied, _seconds = ask(user)
 
     assert status == Unavailable.status
-    assert member.client.get("/api/ext/jobs", headers=member.headers).get_json()["jobs"] == []
+    assert user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"] == []
 
 
 def test_who_was_taken_in_and_cannot_be_told_more_is_told_that(
-    member: Member, services: AppServices, monkeypatch: pytest.MonkeyPatch
+    user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
     with ExitStack() as attended:
         for _ in range(MAX_READS):
             attended.enter_context(services.bulkhead.db_slot())
-        answer = member.client.post(
+        answer = user.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},
-            headers=member.headers | {"Prefer": "respond-async"},
+            headers=user.headers | {"Prefer": "respond-async"},
         )
 
-    (job,) = member.client.get("/api/ext/jobs", headers=member.headers).get_json()["jobs"]
+    (job,) = user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"]
     assert answer.status_code == Unavailable.status
     assert job["id"] in answer.get_json()["detail"]

@@ -20,7 +20,7 @@ CREDITS = 250
 
 
 @dataclass
-class Member:
+class SignedInUser:
     """A test account with an HTTP client that signs in or sends the session token."""
 
     account_id: str
@@ -42,7 +42,7 @@ class Member:
         attempt = {"password": "not the password"} | changes
         return [self.sign_in(**attempt).status_code for _ in range(times)]
 
-    def colleague(self, *, email: str = "bob@acme.example", api_access: bool = True) -> Member:
+    def colleague(self, *, email: str = "bob@acme.example", api_access: bool = True) -> SignedInUser:
         """Create another signed-in account of the same workspace."""
         now = clock.now()
         with self.database.transaction() as session:
@@ -56,7 +56,7 @@ class Member:
                 now=now,
             )
             _, token = sessions.start(session, account.id, network=b"", now=now)
-        return Member(account.id, self.workspace_id, self.database, self.client, email, token)
+        return SignedInUser(account.id, self.workspace_id, self.database, self.client, email, token)
 
     def make_key(self, *scopes: Scope) -> str:
         with self.database.transaction() as session:
@@ -74,7 +74,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def join(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> Member:
+def create_user(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> SignedInUser:
     """Create a workspace with credits and a signed-in account."""
     database: Database = app.extensions["services"].database
     now = clock.now()
@@ -92,4 +92,4 @@ def join(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> Membe
             now=now,
         )
         _, token = sessions.start(session, account.id, network=b"", now=now)
-    return Member(account.id, workspace.id, database, app.test_client(), email, token)
+    return SignedInUser(account.id, workspace.id, database, app.test_client(), email, token)
