@@ -29,7 +29,7 @@ os.environ.setdefault("DATABASE_URL", "sqlite://")
 os.environ.setdefault("REDIS_URL", "redis://127.0.0.1:1/0")
 os.environ["LOG_LEVEL"] = "warning"
 
-from jobs_support import until
+from polling import wait_until
 
 from app import settings as app_settings
 from app.infra import db, passwords
@@ -162,7 +162,7 @@ def session(database: Database) -> Iterator[Session]:
 def ears_are_closed() -> Iterator[None]:
     """Check at the end that no test left a listener running: it would fail in tests that patch its code."""
     yield
-    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "job-listener"])
+    wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "job-listener"])
 
 
 @pytest.fixture(scope="session")

@@ -9,19 +9,18 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-import pytest
 from jsonschema import Draft202012Validator
 from local_servers import free_port, start_redis
+from polling import wait_until
 
 from app import settings as app_settings
 from app.core.accounts import accounts, workspaces
@@ -177,17 +176,6 @@ def _answer(response: Any) -> Answer:
     return Answer(response.status, dict(response.headers), body)
 
 
-def until(condition: Callable[[], Any], seconds: float = 30) -> Any:
-    """Return the first true value of the condition; fail the test when the time is up."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.05)
-    pytest.fail("it did not come true in time")
-
-
 def operate(environment: Mapping[str, str], *words: str) -> str:
     """Run `flask` with these arguments and return its output.
 
@@ -271,7 +259,7 @@ def running(
         stop.callback(lambda: [kill(worker) for worker in stack.workers])
         for queues in workers:
             stack.start_worker(queues)
-        until(lambda: is_ready(stack), 60)
+        wait_until(lambda: is_ready(stack), 60)
         stack.openapi = stack.call("GET", "/openapi.json").body
         yield stack
         stack.database.engine.dispose()

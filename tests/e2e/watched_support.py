@@ -17,9 +17,10 @@ from typing import Any
 
 import psutil
 import redis
-from e2e_stack import ROOT, operate, until
+from e2e_stack import ROOT, operate
 from jobs_support import FRESH, a_question, a_workspace
 from local_servers import empty_database, free_port, start_redis
+from polling import wait_until
 
 from app.core.jobs import submission
 from app.core.jobs.jobs import Job
@@ -142,7 +143,7 @@ class Crew:
     def seconds_until_done(self, job_id: str, limit: float) -> float:
         """Wait until the job is finished; return how long that took."""
         began = time.monotonic()
-        until(lambda: self.job(job_id).finished_at, limit)
+        wait_until(lambda: self.job(job_id).finished_at, limit)
         return time.monotonic() - began
 
     def states(self) -> dict[str, str]:
@@ -155,7 +156,7 @@ class Crew:
             }
 
     def until_working(self, count: int = 1) -> None:
-        until(lambda: [*self.states().values()].count("working") >= count, 60)
+        wait_until(lambda: [*self.states().values()].count("working") >= count, 60)
 
     def restart_redis(self) -> None:
         self.stop_redis()

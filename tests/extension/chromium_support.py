@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from e2e_stack import PASSWORD, Stack, until
+from e2e_stack import PASSWORD, Stack
+from polling import wait_until
 from proxy_support import RecordingProxy
 
 os.environ["PW_CHROMIUM_ATTACH_TO_OTHER"] = "1"  # before Playwright: the popup becomes a page
@@ -107,7 +108,7 @@ class BrowserUser:
     @property
     def worker(self) -> Worker:
         """The service worker. One that has been stopped never responds: start it again first."""
-        until(lambda: self.context.service_workers)
+        wait_until(lambda: self.context.service_workers)
         return self.context.service_workers[-1]
 
     def visit(self, url: str) -> Page:

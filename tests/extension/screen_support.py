@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from e2e_stack import until
+from polling import wait_until
 
 PROGRAMS = {"Xvfb": "xvfb", "xdotool": "xdotool", "openbox": "openbox"}
 SIZE = "1280x900x24"
@@ -53,7 +53,7 @@ class Screen:
 
     def allow(self) -> None:
         """Press Allow, the button after the focused one."""
-        until(self.shows_dialog, SECONDS)
+        wait_until(self.shows_dialog, SECONDS)
         self._wait_until_stable()
         before = self.pixels()
         self._press_until("Tab", lambda: self.pixels() != before)
@@ -61,7 +61,7 @@ class Screen:
 
     def deny(self) -> None:
         """Press Deny, which is focused when the dialog opens."""
-        until(self.shows_dialog, SECONDS)
+        wait_until(self.shows_dialog, SECONDS)
         self._close_dialog()
 
     def _close_dialog(self) -> None:
@@ -77,7 +77,7 @@ class Screen:
             frames.append(self.pixels())
             return len(frames) == STABLE_FRAMES and len(set(frames)) == 1
 
-        until(is_stable, SECONDS)
+        wait_until(is_stable, SECONDS)
 
     def _press_until(self, key: str, condition: Callable[[], bool]) -> None:
         """Press the key until the condition is met, as slowly as Chrome requires for a permission dialog."""
@@ -92,7 +92,7 @@ class Screen:
                 pressed_at = time.monotonic()
             return False
 
-        until(press_or_wait, SECONDS)
+        wait_until(press_or_wait, SECONDS)
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from jobs_support import until
 from local_servers import free_port, start_redis
+from polling import wait_until
 from redis import Redis
 from structlog.testing import capture_logs
 
@@ -79,7 +79,7 @@ def subscribers(url: str) -> int:
 
 def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as event:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         bell.notify("job_1")
@@ -89,7 +89,7 @@ def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier)
 
 def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as mine, ear.subscribe("job_2") as other:
-        until(mine.is_set)
+        wait_until(mine.is_set)
         mine.clear()
 
         bell.notify("job_nobody_waits_for")
@@ -101,7 +101,7 @@ def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNot
 
 def test_everybody_who_waits_for_a_job_is_woken(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as one, ear.subscribe("job_1") as two:
-        until(one.is_set)
+        wait_until(one.is_set)
         one.clear()
         two.clear()
 
@@ -124,11 +124,11 @@ def test_three_hundred_waiters_use_one_connection(
 ) -> None:
     with ExitStack() as waiting, redis_client.connect(server.url) as client:
         events = [waiting.enter_context(ear.subscribe(f"job_{number}")) for number in range(300)]
-        until(events[0].is_set)
+        wait_until(events[0].is_set)
         for event in events:
             event.clear()
 
-        until(lambda: ring_all(bell, events))
+        wait_until(lambda: ring_all(bell, events))
 
         assert subscribers(server.url) == 1
         others = [one for one in client.client_list() if one["sub"] == "0"]
@@ -145,7 +145,7 @@ def test_nothing_is_left_of_a_waiter_that_is_done(ear: JobListener) -> None:
 def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as patient:
         with ear.subscribe("job_1"):
-            until(patient.is_set)
+            wait_until(patient.is_set)
         patient.clear()
 
         bell.notify("job_1")
@@ -167,8 +167,8 @@ def test_a_silent_line_is_asked_whether_it_still_stands(
 ) -> None:
     with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
         asked = pings(client)
-        until(lambda: pings(client) > asked + 2)
-        until(event.is_set)
+        wait_until(lambda: pings(client) > asked + 2)
+        wait_until(event.is_set)
         event.clear()
 
         bell.notify("job_1")
@@ -183,7 +183,7 @@ def pings(client: Redis) -> int:
 
 def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         server.stop()
@@ -194,7 +194,7 @@ def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server:
 
 def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         with redis_client.connect(server.url) as client:
@@ -205,7 +205,7 @@ def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, serve
 
 def test_a_ring_that_is_no_text_harms_nobody(ear: JobListener, bell: JobNotifier, server: Server) -> None:
     with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         client.publish(job_notifications.CHANNEL, b"\xff")
@@ -240,7 +240,7 @@ def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch:
     )
 
     with ears(nowhere).subscribe("job_1"):
-        mine = until(lambda: [thread for url, thread in tries if url == nowhere][5:])
+        mine = wait_until(lambda: [thread for url, thread in tries if url == nowhere][5:])
 
     assert told.count(mine[0]) == 1
 
@@ -259,7 +259,7 @@ def test_an_error_that_nobody_thought_of_does_not_deafen(
     monkeypatch.setattr(job_notifications.redis_client, "connect", unlucky)
 
     with capture_logs() as events, ear.subscribe("job_1") as event:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         bell.notify("job_1")
@@ -270,11 +270,11 @@ def test_an_error_that_nobody_thought_of_does_not_deafen(
 
 def test_an_ear_that_is_closed_listens_no_longer(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
-        until(event.is_set)
+        wait_until(event.is_set)
 
     ear.close()
 
-    until(lambda: not subscribers(server.url))
+    wait_until(lambda: not subscribers(server.url))
 
 
 def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: JobListener) -> None:

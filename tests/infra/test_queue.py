@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from jobs_support import until
 from local_servers import free_port
+from polling import wait_until
 from redis import Redis
 from redis.exceptions import RedisError
 
@@ -105,7 +105,7 @@ def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
     sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
     sender.publish(Kind.REVEAL_EMAIL, ["job_3"])
 
-    until(lambda: client.llen("ran") == 3, seconds=30)
+    wait_until(lambda: client.llen("ran") == 3, seconds=30)
     assert client.lrange("ran", 0, -1) == [b"job_1", b"job_2", b"job_3"]
     assert worker.poll() is None
 

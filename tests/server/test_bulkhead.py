@@ -4,7 +4,7 @@ import threading
 from contextlib import ExitStack
 
 import pytest
-from jobs_support import until
+from polling import wait_until
 
 from app.domain.errors import Unavailable
 from app.server import bulkhead
@@ -56,7 +56,7 @@ def test_only_some_are_attended_to_at_once() -> None:
     visitors = [threading.Thread(target=visit) for _ in range(MAX_READS + 3)]
     for visitor in visitors:
         visitor.start()
-    until(lambda: len(inside) == MAX_READS)
+    wait_until(lambda: len(inside) == MAX_READS)
     at_once = len(inside)
     gate.set()
     for visitor in visitors:

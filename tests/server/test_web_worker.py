@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from jobs_support import until
 from local_servers import free_port
+from polling import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -121,7 +121,7 @@ def serving(folder: Path, *words: str, seconds: float = 30, grace: float = 1) ->
         )
     server = Server(port, process, log)
     try:
-        until(lambda: answers(server))
+        wait_until(lambda: answers(server))
         yield server
     finally:
         process.kill()

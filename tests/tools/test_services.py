@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from jobs_support import until
+from polling import wait_until
 
 from tools import run, up
 from tools.services import ports, processes
@@ -68,8 +68,8 @@ def test_flower_gets_another_port_if_its_own_is_taken_before_it_starts(
         stack.supervisor = supervise({"flower": LISTENER}, stack.env)
         stack._publish_access()  # noqa: SLF001 -- as when Flower dies after the start
 
-        until(lambda: stack.tick() or stack.env["FLOWER_PORT"] != port)
-        until(lambda: stack.tick() or _accepts(stack.env["FLOWER_PORT"]))
+        wait_until(lambda: stack.tick() or stack.env["FLOWER_PORT"] != port)
+        wait_until(lambda: stack.tick() or _accepts(stack.env["FLOWER_PORT"]))
 
     assert state.read("up.json")["flower_url"].endswith(f":{stack.env['FLOWER_PORT']}")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from jobs_support import until
+from polling import wait_until
 
 import tools.services.supervisor
 from tools.services import ports, processes
@@ -62,7 +62,7 @@ def test_a_process_that_exits_is_restarted(supervise: Supervise, state: State) -
         supervisor.restart_exited()
         return (state.logs / "toy.log").read_text().count("started") >= 2
 
-    until(restarted)
+    wait_until(restarted)
 
     assert supervisor.children[0].exits >= 1
 
@@ -74,7 +74,7 @@ def test_a_process_that_keeps_exiting_is_reported_as_unstable(supervise: Supervi
         supervisor.restart_exited()
         return supervisor.find_unstable(2) == "flapping"
 
-    until(named)
+    wait_until(named)
 
     assert supervisor.find_unstable(1000) is None
 
@@ -89,10 +89,10 @@ def test_an_early_exit_delays_the_restart_and_a_later_one_does_not(
         supervisor.restart_exited()
         return child.exits >= times
 
-    until(lambda: has_exited(2))
+    wait_until(lambda: has_exited(2))
     early_exits = child.early_exits
     monkeypatch.setattr(tools.services.supervisor, "EARLY_EXIT_SECONDS", -1.0)
-    until(lambda: has_exited(3))
+    wait_until(lambda: has_exited(3))
 
     assert (early_exits, child.early_exits) == (2, 0)
     assert child.process is not None
@@ -102,7 +102,7 @@ def test_the_rest_of_the_group_of_a_dead_process_is_stopped(supervise: Supervise
     supervisor = supervise({"toy": "sleep 1000 & exec sleep 1000"})
     process = supervisor.children[0].process
     assert process
-    until(lambda: len(group_of(process.pid)) == 2)
+    wait_until(lambda: len(group_of(process.pid)) == 2)
 
     os.kill(process.pid, signal.SIGKILL)
 
@@ -110,7 +110,7 @@ def test_the_rest_of_the_group_of_a_dead_process_is_stopped(supervise: Supervise
         supervisor.restart_exited()
         return group_of(process.pid) == []
 
-    until(gone)
+    wait_until(gone)
 
 
 @pytest.mark.parametrize("command", [FAMILY, STUBBORN])
@@ -118,7 +118,7 @@ def test_stopping_ends_the_whole_process_group(supervise: Supervise, command: st
     supervisor = supervise({"toy": command})
     process = supervisor.children[0].process
     assert process
-    until(lambda: len(group_of(process.pid)) == 3)
+    wait_until(lambda: len(group_of(process.pid)) == 3)
 
     supervisor.stop()
 
@@ -134,7 +134,7 @@ def test_the_port_of_a_stopped_server_is_free(supervise: Supervise) -> None:
             return True
         return False
 
-    until(listens)
+    wait_until(listens)
     assert not ports.is_free(port)
 
     supervisor.stop()
@@ -152,12 +152,12 @@ def test_no_orphan_is_left_however_the_owner_ends(
     process = owner(OWNER % command)
     assert process.stdout
     leader = int(process.stdout.readline())
-    until(lambda: len(group_of(leader)) == 3)
+    wait_until(lambda: len(group_of(leader)) == 3)
 
     process.send_signal(number)
     process.wait(timeout=20)
 
-    until(lambda: group_of(leader) == [])
+    wait_until(lambda: group_of(leader) == [])
 
 
 def test_the_end_of_a_log_is_quoted(tmp_path: Path) -> None:

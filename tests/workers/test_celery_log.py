@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jobs_support import until
+from polling import wait_until
 
 from app.infra import redis_client
 from tools.state import ROOT
@@ -35,7 +35,7 @@ def log_of_worker(database_url: str, redis_url: str, tmp_path: Path) -> Iterator
             )
         started.append(worker)
         with redis_client.connect(redis_url) as client:
-            until(lambda: any(each["cmd"] == "brpop" for each in client.client_list()), seconds=30)
+            wait_until(lambda: any(each["cmd"] == "brpop" for each in client.client_list()), seconds=30)
         worker.terminate()
         worker.wait(20)
         return path.read_text()

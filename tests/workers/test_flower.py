@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import pytest
 from flower.urls import handlers
-from jobs_support import until
 from local_servers import free_port
+from polling import wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +35,7 @@ def flower(redis_url: str) -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     ) as process:
         url = f"http://127.0.0.1:{port}"
-        until(lambda: status(f"{url}/"), seconds=60)
+        wait_until(lambda: status(f"{url}/"), seconds=60)
         yield url
         process.terminate()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import redis
 from apiflask import APIFlask
-from jobs_support import until
 from local_servers import free_port, start_redis
+from polling import wait_until
 from users_support import create_user
 
 from app.core.queues import worker_heartbeats
@@ -38,7 +38,7 @@ def fail_to_save(server: redis.Redis, folder: Path) -> None:
     folder.rmdir()
     server.config_set("save", "3600 1")
     server.bgsave()
-    until(lambda: server.info("persistence")["rdb_last_bgsave_status"] == "err")
+    wait_until(lambda: server.info("persistence")["rdb_last_bgsave_status"] == "err")
 
 
 def want_replicas(server: redis.Redis, _folder: Path) -> None:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 import pytest
 from apiflask import APIFlask
-from jobs_support import until
+from polling import wait_until
 from sqlalchemy import update
 from users_support import SignedInUser, create_user
 
@@ -78,7 +78,7 @@ def test_when_the_process_ends_nobody_waits_any_longer(user: SignedInUser, servi
     outcome: list[tuple[int, str | None, float]] = []
     waiting = threading.Thread(target=lambda: outcome.append(ask(user)))
     waiting.start()
-    until(lambda: services.listener._waiters)  # noqa: SLF001 -- nothing else shows that a request waits
+    wait_until(lambda: services.listener._waiters)  # noqa: SLF001 -- nothing else shows that a request waits
 
     services.listener.close()
     waiting.join(10)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from audit_support import Days, busy_days, plant
-from jobs_support import NOW, set_clock, until
+from jobs_support import NOW, set_clock
+from polling import wait_until
 from structlog.testing import capture_logs
 
 from app.core.audit import audits
@@ -108,7 +109,7 @@ def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
     due = audit.audit_if_due(services)
 
     assert (too_soon, due) == (False, True)
-    assert until(lambda: (found := last(services)) is not None and found.at == clock.now())
+    assert wait_until(lambda: (found := last(services)) is not None and found.at == clock.now())
 
 
 def test_of_two_who_see_that_an_audit_is_due_one_begins(
@@ -140,7 +141,7 @@ def test_an_audit_that_fails_says_so_and_ends(
 
     with capture_logs() as logged:
         audit.audit_if_due(services)
-        until(lambda: logged)
+        wait_until(lambda: logged)
 
     assert [line["event"] for line in logged] == [event]
 

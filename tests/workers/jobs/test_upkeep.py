@@ -7,8 +7,9 @@ from contextlib import closing
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock, until
+from jobs_support import NOW, a_job, a_workspace, claim, figures, read, set_clock
 from local_servers import free_port
+from polling import wait_until
 from redis import Redis
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
@@ -109,7 +110,7 @@ def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
     at(monkeypatch, 3600)
     ear = JobListener(redis_url)
     with closing(ear), ear.subscribe(job_id) as event:
-        until(event.is_set)
+        wait_until(event.is_set)
         event.clear()
 
         upkeep.sweep_once(services)
@@ -294,7 +295,7 @@ def sweep() -> Iterator[Callable[..., None]]:
     yield start
     for started in sweepers:
         started.stop()
-    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
 
 
 def test_the_sweeper_republishes_jobs_delivers_webhooks_and_audits() -> None:
@@ -308,7 +309,7 @@ def test_a_worker_sweeps_by_itself(
 
     sweep(services, upkeep.sweep_once)
 
-    until(lambda: job(services.database, job_id).status == Status.EXPIRED)
+    wait_until(lambda: job(services.database, job_id).status == Status.EXPIRED)
 
 
 @pytest.mark.parametrize(
@@ -328,7 +329,7 @@ def test_a_failing_step_stops_neither_the_others_nor_the_next_round(
 
     with capture_logs() as events:
         sweep(services, fail, done.append)
-        until(lambda: len(done) > 2)
+        wait_until(lambda: len(done) > 2)
 
     assert {(event["event"], event["step"]) for event in events} == {(event_name, "fail")}
 
@@ -340,7 +341,7 @@ def test_the_sweeper_works_without_redis(
 
     sweep(without_redis, upkeep.sweep_once)
 
-    until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
+    wait_until(lambda: job(without_redis.database, job_id).status == Status.EXPIRED)
 
 
 def test_a_stopped_sweeper_no_longer_sweeps(services: WorkerServices) -> None:
@@ -350,5 +351,5 @@ def test_a_stopped_sweeper_no_longer_sweeps(services: WorkerServices) -> None:
 
     sweeper.start(services)
 
-    until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
+    wait_until(lambda: not any(thread.name == "sweeper" for thread in threading.enumerate()))
     assert sweeps == []

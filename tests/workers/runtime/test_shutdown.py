@@ -13,8 +13,9 @@ import pytest
 from celery import bootsteps
 from celery.signals import task_received
 from celery.worker import state
-from jobs_support import LEASE, NOW, a_job, a_question, a_workspace, claim, read, set_clock, submit, until
+from jobs_support import LEASE, NOW, a_job, a_question, a_workspace, claim, read, set_clock, submit
 from local_servers import free_port
+from polling import wait_until
 from redis import Redis
 from structlog.testing import capture_logs
 
@@ -372,7 +373,7 @@ def test_the_threads_of_a_watchdog_outlive_everything(
 
     with capture_logs() as events:
         dog.start()
-        until(lambda: len(told) == 3)
+        wait_until(lambda: len(told) == 3)
 
     assert [one["event"] for one in events] == [
         "database unavailable, heartbeat not stored",

@@ -7,10 +7,11 @@ import secrets
 import time
 
 import pytest
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from company_support import Company, create_company
 from e2e_stack import Stack
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
 
 from app.core.contacts import suppressions
@@ -161,7 +162,7 @@ def test_a_reveal_shows_that_the_server_is_unreachable_and_continues_when_it_is_
         unreachable = UNREACHABLE.format(host=proxy.api)
         expect(popup.get_by_role("alert")).to_have_text(f"{unreachable} {goes_on}")
     with proxy.replying(REVEAL, CannedReply()):
-        until(lambda: len(proxy.api_requests(REVEAL)) > 2)
+        wait_until(lambda: len(proxy.api_requests(REVEAL)) > 2)
         expect(popup.get_by_role("alert")).to_contain_text("does not respond.")
 
     expect(address(popup, company)).to_be_visible()

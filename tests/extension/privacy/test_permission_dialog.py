@@ -8,9 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from chromium_support import EXTENSION, BrowserUser, launch_browser, until
+from chromium_support import EXTENSION, BrowserUser, launch_browser
 from e2e_stack import PASSWORD, Stack
 from playwright.sync_api import Error, Page, Playwright, expect
+from polling import wait_until
 from proxy_support import RecordingProxy
 from screen_support import Screen, virtual_screen
 
@@ -37,7 +38,7 @@ def new_user(
 def sign_in_until_dialog_closes_popup(user: BrowserUser, popup: Page, password: str = PASSWORD) -> None:
     with suppress(Error):  # the click closes the popup
         user.submit_sign_in(popup, password)
-    until(popup.is_closed)
+    wait_until(popup.is_closed)
 
 
 def test_after_the_permission_is_granted_only_the_password_is_missing(

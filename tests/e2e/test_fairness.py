@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from e2e_stack import Answer, Stack, running, until
+from e2e_stack import Answer, Stack, running
 from local_servers import empty_database
+from polling import wait_until
 from sqlalchemy import func, select
 from vendors_support import Vendors, vendors_on_loopback
 from werkzeug import Request
@@ -69,7 +70,7 @@ def gate(stack: Stack, vendors: Vendors) -> Iterator[Gate]:
     yield gate
     vendors.start_anew()
     gate.permits.release(1000)
-    until(lambda: not open_jobs(stack), 60)
+    wait_until(lambda: not open_jobs(stack), 60)
 
 
 def reveal(stack: Stack, token: str, name: str, **headers: str) -> Answer:
@@ -90,7 +91,7 @@ def flood(stack: Stack, gate: Gate, tag: str) -> tuple[str, str]:
     workspace_id, token = stack.workspace()
     for number in range(MANY):
         assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
-    until(lambda: len(gate.asked) == THREADS)
+    wait_until(lambda: len(gate.asked) == THREADS)
     return workspace_id, token
 
 
@@ -115,7 +116,7 @@ def test_a_slow_reveal_is_asked_for_as_soon_as_a_thread_of_another_workspace_is_
     reveal(stack, token, "Single Person", Prefer="respond-async")
 
     gate.permits.release()
-    until(lambda: len(gate.asked) > THREADS)
+    wait_until(lambda: len(gate.asked) > THREADS)
 
     assert gate.asked[THREADS] == name_key("Single Person")
 
@@ -131,7 +132,7 @@ def test_what_was_handed_over_survives_the_death_of_its_worker_and_is_charged_on
     vendors.says["hunter"] = knows_everybody
     gate.permits.release(1000)
     stack.workers[1] = stack.start_worker("providers")
-    until(lambda: not open_jobs(stack, heavy), 90)
+    wait_until(lambda: not open_jobs(stack, heavy), 90)
 
     assert statuses(stack, heavy) == {("succeeded", "found"): MANY}
     assert closed_and_spent(stack, heavy) == (MANY, MANY)

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from company_support import Company, create_company
 from e2e_stack import Stack
 from playwright.sync_api import Page, expect
+from polling import wait_until
 from proxy_support import problem_reply
 from vendors_support import Says, Vendors, prospeo_knows
 from werkzeug import Request
@@ -236,7 +237,7 @@ def test_every_step_works_by_keyboard_with_a_visible_focus(user: BrowserUser, co
     popup.keyboard.press("ArrowDown")
 
     expect(popup.get_by_role("radio", name="More private")).to_be_checked()
-    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
+    wait_until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
 
 
 @pytest.mark.parametrize("place", ["side panel", "popup"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from company_support import add_employees, create_company
 from playwright.sync_api import Page, expect
+from polling import wait_until
 
 EMPLOYEES = 12
 POPUP_AT_200_PERCENT = {"width": 400, "height": 300}  # Chrome's largest popup, 800 by 600, in CSS pixels
@@ -63,5 +64,5 @@ def settled_width(popup: Page) -> int:
         seen.append(popup.evaluate("innerWidth"))
         return len(seen) > 3 and len(set(seen[-4:])) == 1
 
-    until(is_settled)
+    wait_until(is_settled)
     return seen[-1]

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chromium_support import EXTENSION, PROFILE, BrowserUser, until
+from chromium_support import EXTENSION, PROFILE, BrowserUser
 from company_support import Company, create_company
 from e2e_stack import PASSWORD, Stack
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
+from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest
 
 from app.core.contacts import contacts
@@ -371,7 +372,7 @@ def _browse(user: BrowserUser, addresses: list[str]) -> None:
     second.go_back()
     second.go_forward()
     user.trigger_alarm()
-    until(lambda: user.worker.evaluate("async () => (await chrome.alarms.getAll()).length === 0"))
+    wait_until(lambda: user.worker.evaluate("async () => (await chrome.alarms.getAll()).length === 0"))
     second.close()
 
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from chromium_support import BrowserUser, mouse_held_down_on, until
+from chromium_support import BrowserUser, mouse_held_down_on
 from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
 
@@ -102,7 +103,7 @@ def test_another_request_opens_although_it_changes_while_its_row_is_pressed(
     polls = len(user.proxy.api_requests(POLL))
     with mouse_held_down_on(popup, row):
         user.set_storage("local", **{f"request:{request['key']}": request | {"failures": 1}})
-        until(lambda: len(user.proxy.api_requests(POLL)) > polls + 1)
+        wait_until(lambda: len(user.proxy.api_requests(POLL)) > polls + 1)
 
     expect(email_of(popup)).to_contain_text("Searching Prospeo")
     prospeo_may_reply.set()
@@ -114,14 +115,14 @@ def test_a_result_that_arrives_while_the_popup_is_closed_is_on_the_badge_until_i
 ) -> None:
     url = reveal_and_close_popup(user)
     prospeo_may_reply.set()
-    until(lambda: user.trigger_alarm() or user.badge_text() == "1", 30)
+    wait_until(lambda: user.trigger_alarm() or user.badge_text() == "1", 30)
 
     popup = user.open_popup_on(url)
 
     email = email_of(popup)
     expect(email.get_by_role("link")).to_contain_text("@northwind.dev")
     expect(email.locator("details")).to_contain_text("Charged: 1 credit")
-    until(lambda: user.badge_text() == "")
+    wait_until(lambda: user.badge_text() == "")
     assert user.balance() == 99
 
 

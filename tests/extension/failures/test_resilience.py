@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from chromium_support import BrowserUser, launch_browser, until
+from chromium_support import BrowserUser, launch_browser
 from company_support import create_company
 from e2e_stack import Stack
 from playwright.sync_api import Locator, Page, Playwright, expect
+from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
 from vendors_support import Vendors, prospeo_knows
 
@@ -67,7 +68,7 @@ def test_a_click_is_stored_on_disk_with_its_own_key_before_it_is_sent(
     with proxy.holding("/api/ext/reveal/"):
         popup.get_by_role("button", name="Reveal e-mail · 1 credit").click()
         popup.get_by_role("button", name="Reveal phone").click()
-        until(lambda: len(proxy.api_requests("/api/ext/reveal/")) == 2)
+        wait_until(lambda: len(proxy.api_requests("/api/ext/reveal/")) == 2)
         on_disk = [value for name, value in user.get_storage("local").items() if name.startswith("request:")]
 
     sent = {
@@ -97,7 +98,7 @@ def test_the_service_worker_continues_after_the_popup_closed_and_after_it_was_st
 
     expect(address(later, stranger.email)).to_be_visible()
     expect(later.get_by_text("Charged: 1 credit")).to_be_attached()
-    until(lambda: user.badge_text() == "" and user.stored_requests() == [])
+    wait_until(lambda: user.badge_text() == "" and user.stored_requests() == [])
     assert (alarm["name"], alarm["periodInMinutes"], early) == ("requests", 0.5, "")
     assert len(proxy.api_requests(REVEAL)) == 1
     assert user.balance() == CREDITS - 1
@@ -184,7 +185,7 @@ def test_a_request_that_the_server_does_not_accept_for_a_day_fails_with_a_messag
         trigger_alarm_until(user, lambda: (a_day_later(), user.badge_text() == "1")[1])
         popup = open_person(user, company.website, "Ada Lovelace")
         expect(popup.locator(".failure")).to_have_text("The request failed: Something broke.Try again")
-    until(lambda: user.badge_text() == "" and user.stored_requests() == [])
+    wait_until(lambda: user.badge_text() == "" and user.stored_requests() == [])
     popup.get_by_role("button", name="Try again").click()
 
     expect(address(popup, company.emails["Ada"])).to_be_visible()
@@ -206,7 +207,7 @@ def test_an_expired_token_loses_no_request_once_the_same_account_signs_in(
         )
     user.trigger_alarm()  # while no one is signed in
     user.submit_sign_in(popup)
-    until(lambda: stranger.is_requested)
+    wait_until(lambda: stranger.is_requested)
     expect(popup.get_by_text("You can close this")).to_be_visible()
     popup.close()
     alarms = user.worker.evaluate("() => chrome.alarms.getAll()")
@@ -236,7 +237,7 @@ def test_a_late_401_for_the_previous_token_does_not_end_the_new_session(
 
     proxy.before_api.append(refuse_late)
     panel.get_by_role("button", name=FIND_EMAIL).click()
-    until(lambda: proxy.api_requests(POLL))
+    wait_until(lambda: proxy.api_requests(POLL))
     with proxy.replying("/api/ext/jobs?limit", problem_reply(401, "token_expired")):
         panel.get_by_role("button", name="History").click()
         expect(panel.get_by_role("alert")).to_contain_text("Your session has expired.")
@@ -244,7 +245,7 @@ def test_a_late_401_for_the_previous_token_does_not_end_the_new_session(
     expect(panel.get_by_text("You can close this")).to_be_visible()
 
     late.set()
-    until(
+    wait_until(
         lambda: [request for request in proxy.api_requests(POLL) if request.headers["Authorization"] != old]
     )
     signal_workers(user, signal.SIGCONT)
@@ -265,14 +266,14 @@ def test_two_windows_that_click_at_once_share_one_request(
 
     user.worker.evaluate("() => new BroadcastChannel('now').postMessage('click')")
 
-    until(lambda: stranger.is_requested)
+    wait_until(lambda: stranger.is_requested)
     for panel in panels:
         expect(panel.get_by_text("You can close this")).to_be_visible()
     stranger.may_reply.set()
     for panel in panels:
         expect(address(panel, stranger.email)).to_be_visible()
         expect(panel.get_by_text("99 credits", exact=True)).to_be_visible()
-    until(lambda: user.stored_requests() == [])
+    wait_until(lambda: user.stored_requests() == [])
     assert len(proxy.api_requests(REVEAL)) == 1
     assert user.balance() == CREDITS - 1
 
@@ -290,7 +291,7 @@ def test_the_same_reveal_in_two_browsers_of_one_account_is_charged_once(
         with proxy.holding(REVEAL):
             for popup in popups:
                 popup.get_by_role("button", name=FIND_EMAIL).click()
-            until(lambda: len(proxy.api_requests(REVEAL)) == 2)
+            wait_until(lambda: len(proxy.api_requests(REVEAL)) == 2)
         stranger.may_reply.set()
 
         for popup in popups:
@@ -328,12 +329,12 @@ def test_a_user_who_stays_signed_in_gets_the_badge_after_the_browser_was_killed(
 ) -> None:
     user.sign_in(stay_signed_in=True)
     reveal_while_workers_are_stopped(user, stranger)
-    until(lambda: "session" in user.get_storage("local"))
+    wait_until(lambda: "session" in user.get_storage("local"))
     polls = len(proxy.api_requests(POLL))
 
     with restarted_browser(user, playwright, tmp_path) as later:
-        until(lambda: len(proxy.api_requests(POLL)) > polls)  # without a click
-        [alarm] = until(lambda: later.worker.evaluate("() => chrome.alarms.getAll()"))
+        wait_until(lambda: len(proxy.api_requests(POLL)) > polls)  # without a click
+        [alarm] = wait_until(lambda: later.worker.evaluate("() => chrome.alarms.getAll()"))
         signal_workers(user, signal.SIGCONT)
         trigger_alarm_until(later, lambda: later.badge_text() == "1")
         later.serve_profile(stranger.profile_url.split("/")[-2], "Ada Lovelace")
@@ -352,17 +353,17 @@ def test_another_account_sees_no_requests_of_the_first(
     user.sign_in()
     popup = user.open_popup_on(stranger.profile_url)
     popup.get_by_role("button", name=FIND_EMAIL).click()
-    until(lambda: stranger.is_requested)
+    wait_until(lambda: stranger.is_requested)
     popup.close()
     stranger.may_reply.set()
     trigger_alarm_until(user, lambda: user.badge_text() == "1")
-    until(lambda: user.worker.evaluate("() => chrome.alarms.getAll()") == [])
+    wait_until(lambda: user.worker.evaluate("() => chrome.alarms.getAll()") == [])
     key = user.stored_requests()[0]["key"]
 
     stack.call("POST", "/api/ext/logout", Authorization=user.token)
     popup = user.open_popup_on(stranger.profile_url)
     expect(popup.get_by_role("alert")).to_contain_text("Your session was ended.")
-    until(lambda: user.badge_text() == "")
+    wait_until(lambda: user.badge_text() == "")
     other.submit_sign_in(popup)
     expect(popup.get_by_role("button", name="Reveal e-mail · 1 credit")).to_be_visible()
     expect(address(popup, stranger.email)).to_have_count(0)
@@ -400,7 +401,7 @@ def reveal_while_workers_are_stopped(user: BrowserUser, stranger: Stranger) -> P
     popup = user.open_popup_on(stranger.profile_url)
     signal_workers(user, signal.SIGSTOP)
     popup.get_by_role("button", name=FIND_EMAIL).click()
-    until(lambda: [stored["state"] for stored in user.stored_requests()] == ["open"])
+    wait_until(lambda: [stored["state"] for stored in user.stored_requests()] == ["open"])
     return popup
 
 
@@ -424,12 +425,12 @@ def stop_and_wake_worker(user: BrowserUser, proxy: RecordingProxy) -> None:
     user.trigger_alarm(seconds=1)
     user.stop_worker(user.tabs()[0])
     polls = len(proxy.api_requests(POLL))
-    until(lambda: len(proxy.api_requests(POLL)) > polls)
+    wait_until(lambda: len(proxy.api_requests(POLL)) > polls)
 
 
 def trigger_alarm_until(user: BrowserUser, condition: Callable[[], bool]) -> None:
     """Trigger the alarm until the condition is true."""
-    until(lambda: (user.trigger_alarm(), condition())[1])
+    wait_until(lambda: (user.trigger_alarm(), condition())[1])
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from e2e_stack import until
+from polling import wait_until
 from watched_support import Crew, crew
 
 from app.core.jobs import jobs
@@ -60,7 +60,7 @@ def test_a_message_that_redis_forgot_is_sent_again(lone: Crew) -> None:
 def test_a_worker_whose_consumer_hangs_ends_itself_and_the_next_one_does_the_job(lone: Crew) -> None:
     before = lone.pid
     (lone.folder / "hang").touch()
-    until(lambda: not (lone.folder / "hang").exists())
+    wait_until(lambda: not (lone.folder / "hang").exists())
 
     job_id = lone.ask()
     lone.seconds_until_done(job_id, SECONDS)
@@ -75,13 +75,13 @@ def test_a_worker_that_is_told_to_end_does_so_and_another_goes_on_at_once(
 ) -> None:
     with crew(tmp_path, "one", "two", pool=pool, WATCHED_SECONDS="0.1") as pair:
         request = pair.enrichment(count)
-        until(lambda: len(pair.asked()) > 5)
+        wait_until(lambda: len(pair.asked()) > 5)
         told = pair.worker_of(int(pair.asked()[0].split()[0]))
         reveals = [pair.reveal(f"Cy Dee{number}") for number in range(10)]
 
         began = time.monotonic()
         os.kill(told.pid, signal.SIGTERM)
-        until(lambda: told.poll() is not None)
+        wait_until(lambda: told.poll() is not None)
         ended = time.monotonic()
         pair.until_over(request, *reveals)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from company_support import Company, create_company
 from playwright.sync_api import Page, expect
+from polling import wait_until
 
 
 def open_side_panel_from(user: BrowserUser, popup: Page) -> Page:
@@ -13,7 +14,7 @@ def open_side_panel_from(user: BrowserUser, popup: Page) -> Page:
         popup.get_by_role("button", name="Open in the side panel").click()
     panel = opened.value
     panel.wait_for_load_state()
-    until(lambda: user.extension_pages() == [panel])
+    wait_until(lambda: user.extension_pages() == [panel])
     return panel
 
 

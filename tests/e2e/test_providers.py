@@ -10,8 +10,9 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from e2e_stack import Answer, Stack, running, until
+from e2e_stack import Answer, Stack, running
 from local_servers import empty_database
+from polling import wait_until
 from vendors_support import KEY, NOT_READY, Vendors, prospeo_knows, vendors_on_loopback
 from werkzeug import Request
 
@@ -110,7 +111,7 @@ def test_a_poll_shows_who_has_answered_and_who_is_being_asked(stack: Stack, vend
     _workspace, token = stack.workspace()
     asked = reveal(stack, token, "Ada Live", "northwind.dev", Prefer="respond-async")
     path = asked.headers["Location"]
-    until(lambda: vendors.calls("prospeo"))
+    wait_until(lambda: vendors.calls("prospeo"))
 
     under_way = stack.call("GET", path, Authorization=token)
     answered.set()
@@ -203,7 +204,7 @@ def test_an_answer_that_takes_time_is_waited_for_by_no_worker_and_survives_one_t
     _workspace, token = stack.workspace()
     body = {"subject": {"full_name": "Ada Slow", "company_domain": "radium.dev"}}
     asked = stack.call("POST", "/api/ext/reveal/phone", body, Authorization=token, Prefer="wait=1")
-    until(lambda: vendors.calls("dropcontact") >= 1)
+    wait_until(lambda: vendors.calls("dropcontact") >= 1)
     for worker in stack.workers:
         os.killpg(worker.pid, signal.SIGKILL)
         worker.wait()
@@ -211,7 +212,7 @@ def test_an_answer_that_takes_time_is_waited_for_by_no_worker_and_survives_one_t
     is_ready.set()
     stack.start_worker()
 
-    answer = until(lambda: _over(stack, token, asked.body["job"]["id"]), 90)
+    answer = wait_until(lambda: _over(stack, token, asked.body["job"]["id"]), 90)
 
     assert asked.status == 202
     assert [phone["e164"] for phone in answer.body["result"]["phones"]] == ["+33612345678"]

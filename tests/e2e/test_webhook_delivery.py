@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from e2e_stack import Stack, operate, until
+from e2e_stack import Stack, operate
+from polling import wait_until
 from pytest_httpserver import HTTPServer
 from standardwebhooks import Webhook as Reference
 from werkzeug import Request, Response
@@ -76,23 +77,23 @@ def test_a_webhook_is_verified_by_the_reference_library_and_replayed_under_its_i
     receiver.may_answer.set()
     workspace, job_id = enrich(stack, receiver)
     secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
-    webhook = until(lambda: _if_delivered(webhook_of(stack, workspace)))
+    webhook = wait_until(lambda: _if_delivered(webhook_of(stack, workspace)))
 
     command(stack, "webhooks", "replay", webhook["id"])
-    until(lambda: len(receiver.got) == 2)
+    wait_until(lambda: len(receiver.got) == 2)
     told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]
 
     assert [payload["type"] for payload in told] == ["job.finished"] * 2
     assert [payload["data"]["job"]["id"] for payload in told] == [job_id] * 2
     assert [headers["Webhook-Id"] for headers, _body in receiver.got] == [webhook["id"]] * 2
-    until(lambda: attempts(stack, webhook["id"]) == ["delivered", "delivered"])
+    wait_until(lambda: attempts(stack, webhook["id"]) == ["delivered", "delivered"])
 
 
 def test_a_webhook_whose_worker_is_killed_with_the_request_open_is_delivered_by_another(
     stack: Stack, receiver: Receiver
 ) -> None:
     workspace, _job = enrich(stack, receiver)
-    until(lambda: receiver.got)
+    wait_until(lambda: receiver.got)
 
     (killed,) = stack.workers
     os.killpg(killed.pid, signal.SIGKILL)
@@ -100,7 +101,7 @@ def test_a_webhook_whose_worker_is_killed_with_the_request_open_is_delivered_by_
     stack.workers.clear()
     receiver.may_answer.set()
     stack.start_worker()
-    webhook = until(lambda: _if_delivered(webhook_of(stack, workspace)), 60)
+    webhook = wait_until(lambda: _if_delivered(webhook_of(stack, workspace)), 60)
 
     secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
     told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]

@@ -16,9 +16,10 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from e2e_stack import ROOT, Answer, Stack, running, until
+from e2e_stack import ROOT, Answer, Stack, running
 from jobs_support import a_question
 from local_servers import empty_database
+from polling import wait_until
 from sqlalchemy import select, update
 
 from app.core.jobs import submission
@@ -90,7 +91,7 @@ class Clocks:
     def until_swept(self) -> None:
         """Wait until the sweeper has republished a job whose message was lost."""
         lost = self.open_jobs(1, due_in=timedelta(minutes=-1))
-        until(lambda: self.statuses(lost) == {"succeeded"})
+        wait_until(lambda: self.statuses(lost) == {"succeeded"})
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +197,7 @@ def test_clocks_that_differ_are_reported_and_the_service_stays_ready(
 ) -> None:
     clocks.set(process, seconds)
 
-    answer = until(lambda: _warned(clocks.stack))
+    answer = wait_until(lambda: _warned(clocks.stack))
 
     assert (answer.status, answer.body["status"]) == (200, "ok")
     assert "synchronize both with NTP" in answer.body["detail"]

@@ -10,9 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from chromium_support import BrowserUser, launch_browser, until
+from chromium_support import BrowserUser, launch_browser
 from e2e_stack import PASSWORD
 from playwright.sync_api import Page, Playwright, expect
+from polling import wait_until
 from proxy_support import CannedReply, RecordingProxy, problem_reply
 
 LOGIN = "/api/ext/login"
@@ -196,7 +197,7 @@ def test_a_user_who_stays_signed_in_still_is_after_a_restart_until_it_is_turned_
         expect(popup.get_by_text("100 credits")).to_be_visible()
         popup.get_by_role("button", name="Settings").click()
         popup.get_by_label("Stay signed in on this computer").uncheck()
-        until(lambda: "session" not in restarted.get_storage("local"))
+        wait_until(lambda: "session" not in restarted.get_storage("local"))
 
         with restarted_browser(restarted, playwright, tmp_path) as last:
             expect(last.open_popup_on(SITE).get_by_label("Password")).to_be_visible()
@@ -213,7 +214,7 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
     token = user.get_storage("local")["session"]["token"]
     with proxy.holding("/api/ext/reveal/email", replies=True) as release:
         popup.get_by_role("button", name="Find e-mail").click()
-        until(lambda: proxy.api_requests("/api/ext/reveal/email"))
+        wait_until(lambda: proxy.api_requests("/api/ext/reveal/email"))
 
         popup.get_by_role("button", name="Settings").click()
         popup.get_by_role("button", name="Sign out").click()
@@ -221,7 +222,7 @@ def test_signing_out_revokes_the_token_and_deletes_all_data_but_server_and_email
         expect(popup.get_by_label("Password")).to_have_value("")
         release.set()
         expect(popup.get_by_role("alert")).to_have_count(0)
-    until(lambda: popup.evaluate("async () => (await navigator.locks.query()).held.length === 0"))
+    wait_until(lambda: popup.evaluate("async () => (await navigator.locks.query()).held.length === 0"))
     response = user.stack.call("GET", "/api/ext/session", Authorization=f"Bearer {token}")
     assert (response.status, response.code) == (401, "token_revoked")
     settings = {

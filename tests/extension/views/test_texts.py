@@ -21,7 +21,7 @@ from app.domain.errors import all_problems
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
 
-EXTENSION = Path(__file__).parents[2] / "extension"
+EXTENSION = Path(__file__).parents[3] / "extension"
 SOURCES = {path.relative_to(EXTENSION).as_posix(): path.read_text() for path in EXTENSION.rglob("*.js")}
 TEXTS = {
     key: text["message"]

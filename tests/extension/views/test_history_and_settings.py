@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import secrets
 
-from chromium_support import BrowserUser, mouse_held_down_on, until
+from chromium_support import BrowserUser, mouse_held_down_on
 from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 
 COMPANY = "/api/ext/company-by-hash"
 DAY = re.compile(r"\w+ \d+, \d{4}")
@@ -126,14 +127,14 @@ def test_the_setting_for_hash_or_prefix_changes_what_is_sent(user: BrowserUser) 
     expect(popup.get_by_label("Standard")).to_be_checked()
 
     popup.get_by_label("More private").check()
-    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
+    wait_until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "prefix")
     popup.close()
     popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("button", name="Show people")).to_be_visible()
     popup.get_by_role("button", name="Settings").click()
     expect(popup.get_by_label("More private")).to_be_checked()
     popup.get_by_label("Standard").check()
-    until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "hash")
+    wait_until(lambda: user.get_storage("local")["settings"]["lookupBy"] == "hash")
     popup.get_by_role("button", name="Back").click()
 
     expect(rows(popup)).to_have_count(3)

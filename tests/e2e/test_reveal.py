@@ -7,7 +7,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import redis as redis_client
-from e2e_stack import PROCESSES, Answer, Stack, until
+from e2e_stack import PROCESSES, Answer, Stack
+from polling import wait_until
 from sqlalchemy import func, select
 
 from app.core.accounts.workspaces import Workspace
@@ -113,7 +114,7 @@ def test_a_reveal_sent_while_redis_is_down_is_taken_in_at_once_and_done_when_it_
     )
     taken_in = time.monotonic() - started
     stack.start_redis()
-    done = until(lambda: _is_over(stack.call("GET", accepted.headers["Location"], Authorization=token)), 30)
+    done = wait_until(lambda: _is_over(stack.call("GET", accepted.headers["Location"], Authorization=token)))
 
     assert accepted.status == 202
     assert taken_in < 5  # must not hang; `dev.py chaos` measures the time (R5)
@@ -185,5 +186,5 @@ def _figures(stack: Stack, workspace_id: str) -> tuple[int, int, int]:
             )
             return None if open_jobs else session.get_one(Workspace, workspace_id)
 
-    workspace = until(settled, 40)
+    workspace = wait_until(settled, 40)
     return workspace.available, workspace.held, workspace.spent

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 import redis
-from e2e_stack import PROCESSES, Answer, Stack, running, until
+from e2e_stack import PROCESSES, Answer, Stack, running
 from local_servers import empty_database
+from polling import wait_until
 
 from app.domain.tokens import TokenKind, new_token
 
@@ -50,7 +51,7 @@ def watcher(limited: Stack) -> str:
 
 @pytest.fixture(autouse=True)
 def _nothing_counted(limited: Stack, watcher: str) -> None:
-    until(lambda: together(limited, watcher))
+    wait_until(lambda: together(limited, watcher))
     with redis.Redis(port=limited.redis_port) as client:
         client.flushall()
 
@@ -101,7 +102,7 @@ def test_without_redis_the_limit_holds_more_strictly_and_nobody_waits(limited: S
     assert set(counted) == {200, 429}
     assert ALONE <= counted[200] <= ALONE * PROCESSES
     assert {quota(answer) for answer in answers} == {f'"lookup";q={ALONE};w=3600'}
-    shared = until(lambda: together(limited, token))
+    shared = wait_until(lambda: together(limited, token))
     assert shared == f'"lookup";q={MOST};w=3600'
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from company_support import create_company
 from playwright.sync_api import Page, expect
+from polling import wait_until
 
 SAVE = "/api/ext/linkedin-save"
 
@@ -111,7 +112,7 @@ def test_unsaved_input_is_restored_at_the_next_opening(user: BrowserUser) -> Non
     popup = user.open_popup_on(url)
     open_save_form(popup)
     fill(popup, list_name="Half", tags="ty", note="ped and not yet")
-    until(lambda: "ped and not yet" in str(user.get_storage("session")))
+    wait_until(lambda: "ped and not yet" in str(user.get_storage("session")))
     popup.close()
 
     popup = user.open_popup_on(url)
@@ -172,7 +173,7 @@ def test_a_save_whose_response_was_lost_is_sent_again_with_the_same_key(user: Br
     popup.get_by_role("button", name="Save changes").click()
 
     expect(popup.get_by_role("alert").filter(has_text="does not respond")).to_have_count(0)
-    until(lambda: "and found" not in str(user.get_storage("session")))
+    wait_until(lambda: "and found" not in str(user.get_storage("session")))
     sent = user.proxy.api_requests(SAVE)
     assert len({request.headers["Idempotency-Key"] for request in sent}) == 1
     assert len({request.body for request in sent}) == 1

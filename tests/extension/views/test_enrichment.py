@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from chromium_support import BrowserUser, until
+from chromium_support import BrowserUser
 from playwright.sync_api import Locator, Page, expect
+from polling import wait_until
 from vendors_support import Vendors, prospeo_knows
 from werkzeug import Request
 
@@ -50,7 +51,7 @@ def part(popup: Page, name: str = "Full profile") -> Locator:
 
 def trigger_alarm_until_badge(user: BrowserUser, badge: str) -> None:
     """Trigger the service worker's alarm until the icon shows that number."""
-    until(lambda: user.trigger_alarm() or user.badge_text() == badge, 30)
+    wait_until(lambda: user.trigger_alarm() or user.badge_text() == badge, 30)
 
 
 def test_the_price_of_an_enrichment_is_on_its_button_and_the_estimate_is_free(user: BrowserUser) -> None:
@@ -95,7 +96,7 @@ def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the
     popup = user.open_popup_on(url)
     part(popup).get_by_role("button", name=PRICE).click()
     expect(part(popup)).to_contain_text("You can close this")
-    until(lambda: vendors.calls("prospeo"))
+    wait_until(lambda: vendors.calls("prospeo"))
     popup.close()
     assert user.badge_text() == ""
     prospeo.may_reply.set()
@@ -108,7 +109,7 @@ def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the
     expect(popup.locator("main")).not_to_contain_text("Not known yet")
     expect(part(popup)).to_have_count(0)
     expect(popup.locator("header")).to_contain_text("99 credits")
-    until(lambda: user.badge_text() == "")
+    wait_until(lambda: user.badge_text() == "")
     assert user.stored_requests() == []
     assert user.balance() == 99
     assert vendors.calls("prospeo") == 1
@@ -135,7 +136,7 @@ def test_an_enrichment_in_progress_is_shown_again_and_not_requested_twice(
     url = stranger(user)
     popup = user.open_popup_on(url)
     part(popup).get_by_role("button", name=PRICE).click()
-    until(lambda: vendors.calls("prospeo"))
+    wait_until(lambda: vendors.calls("prospeo"))
     popup.close()
     user.stop_worker(user.tabs()[0])
 
@@ -179,7 +180,7 @@ def test_an_enrichment_that_found_no_one_while_the_popup_was_closed_is_shown_at_
     popup = user.open_popup_on(url)
 
     expect(part(popup)).to_contain_text("No provider knows this person. Nothing was charged.")
-    until(lambda: user.badge_text() == "")
+    wait_until(lambda: user.badge_text() == "")
     popup.close()
     popup = user.open_popup_on(url)
     expect(part(popup).get_by_role("button")).to_have_text(PRICE)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from chromium_support import BrowserUser
-from e2e_stack import until
 from playwright.sync_api import Page, expect
+from polling import wait_until
 
 REVEAL = "/api/ext/reveal/email"
 
@@ -31,7 +31,7 @@ def test_a_request_and_settings_stored_by_version_1_0_survive_the_update(user: B
     [sent] = user.proxy.api_requests(REVEAL)
     assert sent.headers["Idempotency-Key"] == question["key"]
     assert sent.json == question["body"]
-    until(lambda: user.stored_requests() == [])
+    wait_until(lambda: user.stored_requests() == [])
     on_disk = user.get_storage("local")
     assert set(on_disk) == {"settings", "session"}
     assert on_disk["settings"] == {

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import psutil
 import pytest
-from e2e_stack import PASSWORD, PROCESSES, Stack, operate, until
+from e2e_stack import PASSWORD, PROCESSES, Stack, operate
+from polling import wait_until
 
 EVERY_SECONDS = 0.05
 Revoke = Callable[[], int]
@@ -53,7 +54,7 @@ def connections(stack: Stack) -> Iterator[list[http.client.HTTPConnection]]:
             found.setdefault(_process_behind(connection), connection)
             return len(found) == PROCESSES
 
-        until(connect)
+        wait_until(connect)
         yield list(found.values())
 
 
@@ -122,11 +123,11 @@ def test_what_is_revoked_is_accepted_for_no_time_by_any_process(
 
     with ThreadPoolExecutor(PROCESSES) as threads:
         running_polls = [threads.submit(poll.run) for poll in polls]
-        until(lambda: all(len(poll.seen) > 3 for poll in polls))
+        wait_until(lambda: all(len(poll.seen) > 3 for poll in polls))
         before = [status for poll in polls for _, status in poll.seen[:3]]
         status = revoke()
         answered_at = time.monotonic()
-        until(lambda: all(poll.seen[-1][0] > answered_at + 5 * EVERY_SECONDS for poll in polls))
+        wait_until(lambda: all(poll.seen[-1][0] > answered_at + 5 * EVERY_SECONDS for poll in polls))
         for poll in polls:
             poll.stopped.set()
     for each in running_polls:
@@ -147,7 +148,7 @@ def test_a_request_that_waits_is_not_answered_to_a_session_that_ended_meanwhile_
         waiting = threads.submit(
             stack.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
         )
-        until(lambda: stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
+        wait_until(lambda: stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
         stack.call("POST", "/api/ext/logout", Authorization=session)
         refused = waiting.result()
 
