@@ -16,7 +16,7 @@ from apiflask import APIFlask
 from local_servers import empty_database
 from sqlalchemy import inspect as inspect_database
 
-from app.api.docs import openapi
+from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
 from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
@@ -92,11 +92,13 @@ def test_every_view_with_a_token_has_a_limit(app: APIFlask) -> None:
     assert unlimited == set()
 
 
-def test_the_problems_told_by_path_are_of_paths_that_exist(app: APIFlask) -> None:
-    paths = {re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule) for rule in app.url_map.iter_rules()}
+def test_the_views_that_store_an_idempotency_key_are_documented_with_it(app: APIFlask) -> None:
+    views = [view for view in app.view_functions.values() if hasattr(view, "_spec")]
 
-    assert set(openapi.BY_PATH) <= paths
-    assert paths >= openapi.WAITABLE | openapi.REPLAYABLE
+    storing = {view.__name__ for view in views if "begin(session" in _source(view)}
+
+    assert storing == {view.__name__ for view in views if operation_of(view).takes_idempotency_key}
+    assert storing
 
 
 def test_the_service_says_the_version_that_is_released(app: APIFlask) -> None:

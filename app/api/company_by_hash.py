@@ -5,15 +5,17 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate, validates_schema
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import CompanySchema
+from app.api.schemas.fields import ResponseSchema, exactly_one
 from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
@@ -30,6 +32,7 @@ blueprint = APIBlueprint("company_by_hash", __name__, tag="Company by hash")
 class CompanyByHashSchema(HashesSchema):
     """The hash of a website or company profile, or the first digits of it."""
 
+    json_schema = exactly_one("hash", "hashes", "prefix")
     kind = fields.String(
         load_default=HashKind.WEBSITE.value, validate=validate.OneOf([kind.value for kind in HashKind])
     )
@@ -59,7 +62,7 @@ class KnownCompanySchema(CompanySchema):
     departments = fields.List(fields.String(), metadata={"example": ["engineering", "sales"]})
 
 
-class ShortCompanySchema(Schema):
+class ShortCompanySchema(ResponseSchema):
     """A company as an element of a list."""
 
     id = fields.String(metadata={"example": EXAMPLES["com"]})
@@ -68,14 +71,14 @@ class ShortCompanySchema(Schema):
     contacts_count = fields.Integer(metadata={"example": 42})
 
 
-class RangeMatchSchema(Schema):
+class RangeMatchSchema(ResponseSchema):
     """A hash without its prefix; the company is null if the hash is padding."""
 
     suffix = fields.String(metadata={"example": EXAMPLE[4:]})
     company = fields.Nested(ShortCompanySchema, allow_none=True)
 
 
-class CompanyByHashResultSchema(Schema):
+class CompanyByHashResultSchema(ResponseSchema):
     """The company of the hashes, or every match of the prefix, padded with random hashes."""
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
@@ -92,6 +95,7 @@ class CompanyByHashAnswerSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/company-by-hash")
+@documented(BadHash)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from dataclasses import fields as dataclass_fields
 from ipaddress import ip_network
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.errors import field_errors
 from app.api.http.job_responses import submit_and_wait
@@ -28,6 +30,7 @@ from app.api.schemas.fields import (
     MAX_REFERENCE,
     MAX_URL,
     NonBlankString,
+    ResponseSchema,
     StrictBoolean,
     StrictSchema,
     SubjectSchema,
@@ -39,7 +42,13 @@ from app.core.jobs.submission import JobRequest
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
-from app.domain.errors import InsufficientIdentifiers, InvalidValue, Problem, ValidationFailed
+from app.domain.errors import (
+    InsufficientCredits,
+    InsufficientIdentifiers,
+    InvalidValue,
+    Problem,
+    ValidationFailed,
+)
 from app.domain.kinds import Kind
 from app.domain.normal.webhook_addresses import parse_target
 from app.infra import database_clock
@@ -147,7 +156,7 @@ class EnrichmentSchema(StrictSchema):
         )
 
 
-class EnrichedItemSchema(Schema):
+class EnrichedItemSchema(ResponseSchema):
     """The result of one item; `outcome` and `error` are null until it is finished."""
 
     index = fields.Integer(metadata={"example": 0})
@@ -166,7 +175,7 @@ class EnrichedItemSchema(Schema):
     error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
 
 
-class EnrichmentResultSchema(Schema):
+class EnrichmentResultSchema(ResponseSchema):
     """All items, in the order of the request."""
 
     items = fields.List(fields.Nested(EnrichedItemSchema))
@@ -181,7 +190,22 @@ class EnrichmentAnswerSchema(JobResponseSchema):
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
 
 
+DRY_RUN: dict[str, Any] = {
+    "title": "The estimate of a dry run",
+    "type": "object",
+    "required": ["estimate"],
+    "properties": {
+        "estimate": {
+            "type": "object",
+            "properties": {count.name: {"type": "integer"} for count in dataclass_fields(Estimate)},
+        }
+    },
+}
+"""The schema of a 200 response with `dry_run`."""
+
+
 @blueprint.post("/api/ext/enrichment-request")
+@documented(InsufficientCredits, other_body=DRY_RUN)
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 from sqlalchemy.orm import Session
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
-from app.api.schemas.fields import StrictSchema, contact_id, email
+from app.api.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
 from app.core.accounts import workspaces
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.quality import feedback as core
 from app.core.quality.feedback import FeedbackReport, FeedbackResult
 from app.core.quality.refunds import REFUND_WITHIN, Allowance, RefundDecision
 from app.domain.callers import Scope
+from app.domain.errors import ContactNotFound
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -45,7 +47,7 @@ class FeedbackSchema(StrictSchema):
     )
 
 
-class FeedbackOut(Schema):
+class FeedbackOut(ResponseSchema):
     """Stored feedback; there is at most one per address and kind."""
 
     contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
@@ -55,14 +57,14 @@ class FeedbackOut(Schema):
     created_at = fields.DateTime(required=True, metadata={"example": TIME})
 
 
-class BalanceOut(Schema):
+class BalanceOut(ResponseSchema):
     """The credits of the workspace."""
 
     balance = fields.Integer(required=True, metadata={"example": 250})
     reserved = fields.Integer(required=True, metadata={"example": 0})
 
 
-class FeedbackAnswerSchema(Schema):
+class FeedbackAnswerSchema(ResponseSchema):
     """The recorded feedback and its refund."""
 
     feedback = fields.Nested(FeedbackOut, required=True)
@@ -86,6 +88,7 @@ class FeedbackAnswerSchema(Schema):
 
 
 @blueprint.post("/api/feedback")
+@documented(ContactNotFound, takes_idempotency_key=True, sends_credits=True)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.WRITE)
 @blueprint.input(FeedbackSchema, arg_name="body")

@@ -8,6 +8,7 @@ from apiflask import APIBlueprint, Schema
 from flask import Response
 from marshmallow import fields, validate
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import poll
 from app.api.http.rate_limits import Policy, limited
@@ -37,7 +38,20 @@ class JobsQuery(Schema):
     )
 
 
+JOB_LIST: dict[str, Any] = {
+    "title": "The latest jobs",
+    "type": "object",
+    "required": ["jobs", "next_cursor"],
+    "properties": {
+        "jobs": {"type": "array", "items": {"$ref": "#/components/schemas/JobSchema"}},
+        "next_cursor": {"type": ["string", "null"]},
+    },
+}
+"""The schema of a 200 response without `id`."""
+
+
 @blueprint.get("/api/ext/jobs")
+@documented(JobNotFound, ValidationFailed, other_body=JOB_LIST)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.input(JobsQuery, location="query", arg_name="query")

@@ -5,20 +5,21 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
+from app.api.docs.operations import documented, id_parameter
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
 from app.api.http.services import services
-from app.api.schemas.fields import NonBlankString, StrictSchema
+from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
 from app.core.accounts import accounts, api_keys
 from app.core.accounts.api_keys import ApiKey
 from app.domain.callers import Caller, Scope
-from app.domain.errors import ApiAccessRequired, FieldError, ValidationFailed
+from app.domain.errors import ApiAccessRequired, FieldError, NotFound, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -51,7 +52,7 @@ class KeyIn(StrictSchema):
     )
 
 
-class KeyOut(Schema):
+class KeyOut(ResponseSchema):
     """An API key without its secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["key"]})
@@ -85,13 +86,14 @@ REPLAY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 }
 
 
-class KeysOut(Schema):
+class KeysOut(ResponseSchema):
     """The account's keys that are not revoked, newest first."""
 
     keys = fields.List(fields.Nested(KeyOut), required=True)
 
 
 @blueprint.post("/api/keys")
+@documented(ApiAccessRequired, takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.input(KeyIn, arg_name="body")
@@ -120,6 +122,7 @@ def create(body: dict[str, Any]) -> Response:
 
 
 @blueprint.get("/api/keys")
+@documented(ApiAccessRequired)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
 @blueprint.output(KeysOut)
@@ -131,6 +134,7 @@ def index() -> Response:
 
 
 @blueprint.delete("/api/keys/<key_id>")
+@documented(ApiAccessRequired, NotFound, path_parameters={"key_id": id_parameter("key")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

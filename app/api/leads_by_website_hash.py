@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, pre_load, validate, validates_schema
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.schemas.contact_schemas import AvailableSchema, CompanySchema, SavedSchema
-from app.api.schemas.fields import NormalizedString
+from app.api.schemas.fields import NormalizedString, ResponseSchema, exactly_one
 from app.api.schemas.hash_schemas import EXAMPLE, HashesSchema, PatternSchema, all_hashes, one_of
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups.company_people import HAS, PageCursor
 from app.domain.callers import Scope
-from app.domain.errors import FieldError, PrefixNotAllowed
+from app.domain.errors import BadHash, FieldError, PrefixNotAllowed
 from app.domain.ids import EXAMPLES
 from app.domain.kinds import Kind
 from app.domain.normal import vocabularies
@@ -42,6 +43,7 @@ class OneOrMany(fields.List[str]):
 class LeadsByWebsiteHashSchema(HashesSchema):
     """The hash of a website, and a filter and page of its people."""
 
+    json_schema = exactly_one("hash", "hashes")
     department = NormalizedString(
         vocabularies.department, allow_none=True, metadata={"example": "engineering"}
     )
@@ -85,7 +87,7 @@ class LeadsByWebsiteHashSchema(HashesSchema):
         }
 
 
-class LeadSchema(Schema):
+class LeadSchema(ResponseSchema):
     """A contact in a list of leads."""
 
     contact_id = fields.String(metadata={"example": EXAMPLES["con"]})
@@ -100,7 +102,7 @@ class LeadSchema(Schema):
     available = fields.List(fields.Nested(AvailableSchema))
 
 
-class LeadsResultSchema(Schema):
+class LeadsResultSchema(ResponseSchema):
     """A page of a company's people; it may be shorter than the limit if people are suppressed."""
 
     matched_hash = fields.String(metadata={"example": EXAMPLE})
@@ -128,6 +130,7 @@ class LeadsAnswerSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/leads-by-website-hash")
+@documented(BadHash, PrefixNotAllowed)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(LeadsByWebsiteHashSchema, arg_name="body", example={"hash": EXAMPLE, "limit": 25})

@@ -5,23 +5,31 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, post_load, validate
 from sqlalchemy.orm import Session
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
-from app.api.schemas.fields import NonBlankString, StrictSchema, company_url, profile_url, website
+from app.api.schemas.fields import (
+    NonBlankString,
+    ResponseSchema,
+    StrictSchema,
+    company_url,
+    profile_url,
+    website,
+)
 from app.core.contacts import saved_profiles
 from app.core.lookups import lookups, profile_snapshots
 from app.core.lookups.profile_snapshots import Position, ProfileSnapshot, SaveResult
 from app.domain.callers import Scope
-from app.domain.errors import FieldError, ValidationFailed
+from app.domain.errors import FieldError, NotAProfileUrl, ValidationFailed
 from app.domain.ids import EXAMPLES
 from app.infra import database_clock
 
@@ -95,7 +103,7 @@ class LinkedinSaveSchema(StrictSchema):
         )
 
 
-class ChangeSchema(Schema):
+class ChangeSchema(ResponseSchema):
     """A field changed by this save."""
 
     field = fields.String(metadata={"example": "company.name"})
@@ -103,14 +111,14 @@ class ChangeSchema(Schema):
     new = fields.Raw(allow_none=True, metadata={"example": "Babbage & Co"})
 
 
-class PositionSchema(Schema):
+class PositionSchema(ResponseSchema):
     """A title and a company."""
 
     title = fields.String(allow_none=True, metadata={"example": "Chief Engineer"})
     company = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
 
 
-class JobChangeSchema(Schema):
+class JobChangeSchema(ResponseSchema):
     """Whether the company or the title differs from the previous save."""
 
     detected = fields.Boolean(metadata={"example": True})
@@ -118,7 +126,7 @@ class JobChangeSchema(Schema):
     to = fields.Nested(PositionSchema, allow_none=True)
 
 
-class LinkedinSaveAnswerSchema(Schema):
+class LinkedinSaveAnswerSchema(ResponseSchema):
     """The saved profile, the changed fields, and what is available for the contact."""
 
     saved_profile = fields.Nested(SavedProfileSchema)
@@ -138,6 +146,7 @@ KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 
 
 @blueprint.post("/api/ext/linkedin-save")
+@documented(NotAProfileUrl, takes_idempotency_key=True)
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(LinkedinSaveSchema, arg_name="body")

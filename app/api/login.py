@@ -8,6 +8,7 @@ from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, validate
 
+from app.api.docs.operations import documented
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.responses import json_response
 from app.api.http.services import services
@@ -16,7 +17,7 @@ from app.api.session import SessionOut, describe
 from app.core.accounts import accounts, login_throttle, sessions
 from app.core.accounts.accounts import Account
 from app.domain.callers import Caller
-from app.domain.errors import AccountDisabled, InvalidCredentials
+from app.domain.errors import AccountDisabled, InvalidCredentials, TooManyAttempts
 from app.infra import clock, database_clock, passwords
 from app.infra.log import log
 
@@ -61,6 +62,7 @@ class LoginOut(SessionOut):
 
 
 @blueprint.post("/api/ext/login")
+@documented(InvalidCredentials, AccountDisabled, TooManyAttempts)
 @blueprint.input(LoginIn, arg_name="body")
 @blueprint.output(LoginOut)
 def login(body: dict[str, Any]) -> Response:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import ValidationError, fields, validates_schema
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
@@ -20,10 +21,10 @@ from app.api.schemas.contact_schemas import (
     PhoneSchema,
     SavedSchema,
 )
-from app.api.schemas.fields import StrictSchema, SubjectSchema
+from app.api.schemas.fields import ResponseSchema, StrictSchema, SubjectSchema, exactly_one
 from app.core.lookups import lookups
 from app.domain.callers import Scope
-from app.domain.errors import FieldError, Problem
+from app.domain.errors import FieldError, InsufficientIdentifiers, NotAProfileUrl, Problem
 from app.domain.records.subjects import Subject
 
 blueprint = APIBlueprint("lookup", __name__, tag="Lookup")
@@ -60,6 +61,7 @@ class Subjects(fields.List[Subject]):
 class LookupSchema(StrictSchema):
     """The people to look up: one subject, or up to 50 subjects."""
 
+    json_schema = exactly_one("subject", "subjects")
     subject = fields.Nested(SubjectSchema)
     subjects = Subjects(fields.Nested(SubjectSchema), metadata={"minItems": 1, "maxItems": MAX_SUBJECTS})
 
@@ -69,14 +71,14 @@ class LookupSchema(StrictSchema):
             raise ValidationError("Send either 'subject' or 'subjects'.")
 
 
-class MatchSchema(Schema):
+class MatchSchema(ResponseSchema):
     """The confidence of the match and the fields it is based on."""
 
     confidence = fields.Float(metadata={"example": 0.96, "description": "0 to 1."})
     matched_on = fields.List(fields.String(), metadata={"example": ["linkedin_url"]})
 
 
-class CandidateSchema(Schema):
+class CandidateSchema(ResponseSchema):
     """A contact that the subject may refer to."""
 
     confidence = fields.Float(metadata={"example": 0.71})
@@ -84,14 +86,14 @@ class CandidateSchema(Schema):
     company = fields.Nested(CompanySchema, allow_none=True)
 
 
-class RevealedSchema(Schema):
+class RevealedSchema(ResponseSchema):
     """The values that the workspace owns, unmasked."""
 
     emails = fields.List(fields.Nested(EmailSchema))
     phones = fields.List(fields.Nested(PhoneSchema))
 
 
-class ResultSchema(Schema):
+class ResultSchema(ResponseSchema):
     """The stored data of one subject."""
 
     outcome = fields.String(metadata={"enum": ["matched", "ambiguous", "none"], "example": "matched"})
@@ -114,6 +116,7 @@ class LookupAnswerSchema(ResultSchema):
 
 
 @blueprint.post("/api/ext/lookup")
+@documented(InsufficientIdentifiers, NotAProfileUrl)
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields, post_load, validate
 
+from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import EmailSchema, PhoneSchema
-from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, StrictSchema, SubjectSchema
+from app.api.schemas.fields import MAX_REFERENCE, NonBlankString, ResponseSchema, StrictSchema, SubjectSchema
 from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups import disclosure
@@ -22,6 +23,7 @@ from app.core.lookups.disclosure import ContactField, FieldRequest, MinStatus
 from app.core.lookups.reveal_prices import RevealPrice
 from app.domain import ids
 from app.domain.callers import Scope
+from app.domain.errors import ContactNotFound, InsufficientCredits, InsufficientIdentifiers, NotAProfileUrl
 from app.domain.kinds import Kind
 from app.domain.records.subjects import Subject
 
@@ -86,7 +88,7 @@ class RevealPhoneSchema(RevealSchema):
     )
 
 
-class RevealResultSchema(Schema):
+class RevealResultSchema(ResponseSchema):
     """The revealed e-mail addresses or phone numbers, best first."""
 
     contact_id = fields.String(required=True, metadata={"example": ids.EXAMPLES["con"]})
@@ -102,6 +104,7 @@ class RevealAnswerSchema(JobResponseSchema):
 
 
 @blueprint.post("/api/ext/reveal/email")
+@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
@@ -116,6 +119,7 @@ def email(body: RevealRequest) -> Response:
 
 
 @blueprint.post("/api/ext/reveal/phone")
+@documented(InsufficientIdentifiers, NotAProfileUrl, InsufficientCredits, ContactNotFound)
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response, current_app
 from marshmallow import fields, validate
 from sqlalchemy.orm import Session
@@ -13,6 +13,7 @@ from app.api.http.auth import bearer, caller, session_caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
 from app.api.http.services import services
+from app.api.schemas.fields import ResponseSchema
 from app.core.accounts import sessions, workspaces
 from app.core.accounts.accounts import Account, Role
 from app.core.accounts.workspaces import Workspace
@@ -26,7 +27,7 @@ from app.settings import Settings
 blueprint = APIBlueprint("session", __name__, tag="Session")
 
 
-class AccountOut(Schema):
+class AccountOut(ResponseSchema):
     """The account of the caller."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
@@ -38,14 +39,14 @@ class AccountOut(Schema):
     )
 
 
-class WorkspaceOut(Schema):
+class WorkspaceOut(ResponseSchema):
     """The workspace of the caller, which pays."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["wks"]})
     name = fields.String(required=True, metadata={"example": "Acme"})
 
 
-class AuthOut(Schema):
+class AuthOut(ResponseSchema):
     """The kind, scopes and expiry of the token."""
 
     kind = fields.String(required=True, validate=validate.OneOf(["session", "api_key"]))
@@ -60,7 +61,7 @@ class AuthOut(Schema):
     )
 
 
-class CreditsOut(Schema):
+class CreditsOut(ResponseSchema):
     """The credits of the workspace."""
 
     balance = fields.Integer(required=True, metadata={"example": 250})
@@ -69,7 +70,7 @@ class CreditsOut(Schema):
     )
 
 
-class HashLookupOut(Schema):
+class HashLookupOut(ResponseSchema):
     """How to hash a website for a lookup."""
 
     algorithm = fields.String(required=True, metadata={"example": "sha256"})
@@ -78,7 +79,7 @@ class HashLookupOut(Schema):
     )
 
 
-class ProviderOut(Schema):
+class ProviderOut(ResponseSchema):
     """An external data provider."""
 
     name = fields.String(required=True, metadata={"example": "sandbox"})
@@ -87,14 +88,14 @@ class ProviderOut(Schema):
     )
 
 
-class ServerOut(Schema):
+class ServerOut(ResponseSchema):
     """The version of the server."""
 
     version = fields.String(required=True, metadata={"example": "1.0.0"})
     api_version = fields.String(required=True, metadata={"example": API_VERSION})
 
 
-class SessionOut(Schema):
+class SessionOut(ResponseSchema):
     """The account, workspace, token, credits and prices of the caller."""
 
     account = fields.Nested(AccountOut, required=True)

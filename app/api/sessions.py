@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from flask import Response
 from marshmallow import fields
 
+from app.api.docs.operations import documented, id_parameter
 from app.api.http.auth import bearer, session_caller
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.responses import json_response
 from app.api.http.services import services
+from app.api.schemas.fields import ResponseSchema
 from app.core.accounts import sessions
 from app.core.accounts.sessions import LoginSession
+from app.domain.errors import NotFound
 from app.domain.ids import EXAMPLES
 from app.infra import clock, database_clock
 from app.infra.log import log
@@ -21,7 +24,7 @@ from app.infra.log import log
 blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
 
 
-class SignedInOut(Schema):
+class SignedInOut(ResponseSchema):
     """A session without its token; its id is not secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["ses"]})
@@ -44,7 +47,7 @@ class SignedInOut(Schema):
     )
 
 
-class SessionsOut(Schema):
+class SessionsOut(ResponseSchema):
     """The account's open sessions, most recently used first, at most 100."""
 
     sessions = fields.List(fields.Nested(SignedInOut), required=True)
@@ -78,6 +81,7 @@ def end_others() -> Response:
 
 
 @blueprint.delete("/api/sessions/<session_id>")
+@documented(NotFound, path_parameters={"session_id": id_parameter("ses")})
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
 @blueprint.output({}, status_code=204)

@@ -65,21 +65,21 @@ def for_response(
     status: str,
     *,
     limited: bool,
-    waited_for: bool,
-    spends: bool,
-    may_be_free: bool,
-    replayable: bool,
+    waits: bool,
+    sends_credits: bool,
+    credits_optional: bool,
+    takes_key: bool,
 ) -> dict[str, dict[str, str]]:
     """Return the headers of an operation's responses with this status, as references to components."""
     success = status.startswith("2")
     headers = dict.fromkeys(COMMON, True) | dict.fromkeys(BY_STATUS.get(status, ()), True)
     if limited and status not in UNLIMITED:
         headers |= dict.fromkeys(LIMITS, success)
-    if waited_for and success:
+    if waits and success:
         headers["Preference-Applied"] = False
-    if spends and success:
-        headers |= dict.fromkeys(CREDITS, not may_be_free)
-    if replayable and success:
+    if sends_credits and success:
+        headers |= dict.fromkeys(CREDITS, not credits_optional)
+    if takes_key and success:
         headers["Idempotent-Replay"] = False
     return {
         name: {"$ref": f"#/components/headers/{name}{'' if required else OPTIONAL}"}

@@ -7,6 +7,7 @@ from html import escape
 from apiflask import APIBlueprint
 from flask import Response
 
+from app.api.docs.operations import documented
 from app.api.http import html_pages
 from app.api.http.responses import json_response
 from app.domain.errors import NotFound, Problem, all_problems
@@ -15,6 +16,9 @@ blueprint = APIBlueprint("problems", __name__, tag="Problems")
 
 
 @blueprint.get("/problems/<code>")
+@documented(
+    NotFound, path_parameters={"code": {"schema": {"enum": [*all_problems()]}, "example": NotFound.code}}
+)
 @blueprint.doc(responses={200: "The meaning of the code and its remedy."})
 def problem(code: str) -> Response:
     """Explain an error code, as JSON or, for a browser, as a page.

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from apiflask.fields import String
 from flask import Response
 
 from app.api.http import html_pages
 from app.api.http.responses import json_response
+from app.api.schemas.fields import ResponseSchema
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")
 
 LINKS = {"docs": "/docs", "openapi": "/openapi.json", "problems": "/problems", "ready": "/readyz"}
 
 
-class StartOut(Schema):
+class StartOut(ResponseSchema):
     """Paths of the documentation."""
 
     docs = String(required=True, metadata={"description": "The interactive documentation."})

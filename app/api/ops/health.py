@@ -7,7 +7,7 @@ import os
 from functools import lru_cache
 from typing import Any
 
-from apiflask import APIBlueprint, Schema
+from apiflask import APIBlueprint
 from apiflask.fields import Dict, String
 from flask import Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
@@ -16,6 +16,7 @@ from app.api.http.responses import json_response
 from app.api.http.services import AppServices, services
 from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness
+from app.api.schemas.fields import ResponseSchema
 from app.domain.errors import NotFound
 
 blueprint = APIBlueprint("health", __name__, tag="Operations")
@@ -24,13 +25,13 @@ LOOPBACK = frozenset({"127.0.0.1", "::1"})
 BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 
 
-class HealthOut(Schema):
+class HealthOut(ResponseSchema):
     """The liveness of the process."""
 
     status = String(required=True, metadata={"description": "`ok`"})
 
 
-class ReadinessOut(Schema):
+class ReadinessOut(ResponseSchema):
     """Whether new jobs would be processed, and what to do if not."""
 
     status = String(required=True, metadata={"description": "`ok` or `unavailable`"})

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from apiflask import Schema
 from marshmallow import fields
 
+from app.api.schemas.fields import ResponseSchema
 from app.core.lookups.company_people import SENIORITIES
 from app.core.lookups.disclosure import TYPES, ContactField
 from app.domain.findings import EmailStatus
@@ -15,14 +15,14 @@ DAY = "2026-11-20T00:00:00.000Z"
 STATUSES = [status.value for status in EmailStatus]
 
 
-class LocationSchema(Schema):
+class LocationSchema(ResponseSchema):
     """The location of a contact or company."""
 
     city = fields.String(allow_none=True, metadata={"example": "London"})
     country = fields.String(allow_none=True, metadata={"example": "GB", "description": "ISO 3166-1 alpha-2."})
 
 
-class ContactSchema(Schema):
+class ContactSchema(ResponseSchema):
     """The fields of a contact that are visible before a reveal."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
@@ -38,7 +38,7 @@ class ContactSchema(Schema):
     location = fields.Nested(LocationSchema)
 
 
-class CompanySchema(Schema):
+class CompanySchema(ResponseSchema):
     """A company."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["com"]})
@@ -52,7 +52,7 @@ class CompanySchema(Schema):
     location = fields.Nested(LocationSchema)
 
 
-class AvailableSchema(Schema):
+class AvailableSchema(ResponseSchema):
     """A masked e-mail address or phone number, and the price of revealing it."""
 
     field = fields.String(metadata={"enum": ["email", "phone"], "example": "email"})
@@ -70,7 +70,7 @@ class AvailableSchema(Schema):
     credits = fields.Integer(metadata={"example": 1})
 
 
-class SourceSchema(Schema):
+class SourceSchema(ResponseSchema):
     """A source of a value, and when it was seen."""
 
     provider = fields.String(metadata={"example": "sandbox"})
@@ -79,7 +79,7 @@ class SourceSchema(Schema):
     last_seen_at = fields.DateTime(metadata={"example": TIME})
 
 
-class EmailSchema(Schema):
+class EmailSchema(ResponseSchema):
     """A revealed e-mail address."""
 
     email = fields.String(metadata={"example": "ada@acme.example"})
@@ -92,7 +92,7 @@ class EmailSchema(Schema):
     sources = fields.List(fields.Nested(SourceSchema))
 
 
-class PhoneSchema(Schema):
+class PhoneSchema(ResponseSchema):
     """A revealed phone number."""
 
     e164 = fields.String(metadata={"example": "+442079460123"})
@@ -118,14 +118,14 @@ class PhoneSchema(Schema):
     sources = fields.List(fields.Nested(SourceSchema))
 
 
-class ProvenanceSchema(Schema):
+class ProvenanceSchema(ResponseSchema):
     """The source and the time of a value."""
 
     source = fields.String(allow_none=True, metadata={"example": "sandbox"})
     at = fields.DateTime(allow_none=True, metadata={"example": TIME})
 
 
-class FieldProvenanceSchema(Schema):
+class FieldProvenanceSchema(ResponseSchema):
     """The source and the time of each field of the contact and of the company."""
 
     contact = fields.Dict(
@@ -158,7 +158,7 @@ class ConflictSchema(ProvenanceSchema):
     other = fields.Nested(ConflictingValueSchema)
 
 
-class SavedSchema(Schema):
+class SavedSchema(ResponseSchema):
     """A summary of the workspace's saved profile."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["prf"]})
@@ -168,7 +168,7 @@ class SavedSchema(Schema):
     updated_at = fields.DateTime(metadata={"example": TIME})
 
 
-class SavedCompanySchema(Schema):
+class SavedCompanySchema(ResponseSchema):
     """The company in a saved profile."""
 
     name = fields.String(allow_none=True, metadata={"example": "Acme Engines"})
@@ -178,7 +178,7 @@ class SavedCompanySchema(Schema):
     )
 
 
-class SavedProfileSchema(Schema):
+class SavedProfileSchema(ResponseSchema):
     """A saved profile: one per workspace and profile URL."""
 
     id = fields.String(metadata={"example": EXAMPLES["prf"]})

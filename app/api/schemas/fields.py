@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from itertools import product
+from typing import Any, ClassVar
 
 from apiflask import Schema
-from marshmallow import RAISE, ValidationError, fields, post_load, validate
+from marshmallow import EXCLUDE, RAISE, ValidationError, fields, post_load, validate
 
 from app.domain import ids
 from app.domain.errors import InvalidValue
@@ -22,10 +23,27 @@ MAX_REFERENCE = 100
 class StrictSchema(Schema):
     """Base of the request schemas; unknown fields are errors."""
 
+    json_schema: ClassVar[dict[str, Any]] = {}
+    """Keywords of JSON Schema that are added in /openapi.json, because marshmallow cannot express them."""
+
     class Meta:
         """Options of marshmallow."""
 
         unknown = RAISE
+
+
+class ResponseSchema(Schema):
+    """Base of the response schemas; clients must expect new fields."""
+
+    class Meta:
+        """Options of marshmallow."""
+
+        unknown = EXCLUDE
+
+
+def exactly_one(*names: str) -> dict[str, Any]:
+    """Return the JSON Schema of an object with exactly one of these fields."""
+    return {"oneOf": [{"required": [name]} for name in names]}
 
 
 class NonBlankString(fields.String):
@@ -125,9 +143,23 @@ def contact_id(**options: Any) -> fields.String:
     return NonBlankString(metadata={"example": ids.EXAMPLES["con"]}, **options)
 
 
+IDENTIFYING_FIELDS = (
+    *(("contact_id",), ("linkedin_url",), ("email",), ("phone",)),
+    *product(("full_name",), ("company_domain", "company_name")),
+    *product(("first_name",), ("last_name",), ("company_domain", "company_name")),
+)
+"""Sets of fields that identify a person (contract 2.4)."""
+
+
 class SubjectSchema(StrictSchema):
     """The identifiers of a person in a request (contract 2.4); null is the same as absent."""
 
+    json_schema: ClassVar[dict[str, Any]] = {
+        "anyOf": [
+            {"required": [*names], "properties": {name: {"type": "string"} for name in names}}
+            for names in IDENTIFYING_FIELDS
+        ]
+    }
     contact_id = contact_id(allow_none=True)
     linkedin_url = profile_url(allow_none=True)
     email = email(allow_none=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from apiflask import Schema
 from marshmallow import ValidationError, fields, validate
 
-from app.api.schemas.fields import StrictSchema
+from app.api.schemas.fields import ResponseSchema, StrictSchema
 from app.domain.errors import BadHash, FieldError
 from app.domain.normal.hashes import parse_hash
 
@@ -29,7 +28,7 @@ class HashesSchema(StrictSchema):
     )
 
 
-class PatternSchema(Schema):
+class PatternSchema(ResponseSchema):
     """The pattern of a company's e-mail addresses."""
 
     pattern = fields.String(metadata={"example": "{first}.{last}"})

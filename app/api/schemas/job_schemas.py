@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from apiflask import Schema
 from marshmallow import fields
 
+from app.api.schemas.fields import ResponseSchema
 from app.core.accounts.workspaces import Balance
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job
@@ -92,7 +92,7 @@ def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
     }
 
 
-class ProgressSchema(Schema):
+class ProgressSchema(ResponseSchema):
     """The progress of a job."""
 
     done = fields.Integer(metadata={"example": 1})
@@ -103,14 +103,14 @@ class ProgressSchema(Schema):
     )
 
 
-class AskedBySchema(Schema):
+class AskedBySchema(ResponseSchema):
     """The account that submitted the job."""
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["acc"]})
     name = fields.String(required=True, metadata={"example": "Ada Walker"})
 
 
-class JobSchema(Schema):
+class JobSchema(ResponseSchema):
     """A job, which is run and charged at most once for equal requests."""
 
     id = fields.String(required=True, metadata={"example": ids.EXAMPLES["job"]})
@@ -148,7 +148,7 @@ class JobSchema(Schema):
     charged = fields.Integer(metadata={"example": 1, "description": "In the list: the credits charged."})
 
 
-class TraceSchema(Schema):
+class TraceSchema(ResponseSchema):
     """A line of the receipt: a provider call, its outcome and its cost."""
 
     provider = fields.String(metadata={"example": "sandbox"})
@@ -163,7 +163,7 @@ class TraceSchema(Schema):
     item = fields.Integer(metadata={"example": 0, "description": "The index of the item in an enrichment."})
 
 
-class CreditsSchema(Schema):
+class CreditsSchema(ResponseSchema):
     """The credits charged and held for the job, and the balance of the workspace."""
 
     charged = fields.Integer(metadata={"example": 1})
@@ -172,7 +172,7 @@ class CreditsSchema(Schema):
     already_owned = fields.Boolean(metadata={"example": False})
 
 
-class JobResponseSchema(Schema):
+class JobResponseSchema(ResponseSchema):
     """The response of a queued endpoint; `result` is null until there is one."""
 
     job = fields.Nested(JobSchema, required=True)
