@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import secrets
-import time
-
 from apiflask import APIFlask
-from flask import Response, g, request
-from structlog.contextvars import bind_contextvars, clear_contextvars
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app import settings as app_settings
@@ -28,12 +22,10 @@ from app.api import (
     sessions,
 )
 from app.api.docs import openapi, problems, start
-from app.api.http import body, cors, errors
-from app.api.http.hosts import require_host
+from app.api.http import body, cors, errors, lifecycle
 from app.api.http.services import AppServices
 from app.api.ops import health
-from app.domain.version import API_VERSION
-from app.infra import log, metrics
+from app.infra import log
 from app.settings import Settings
 
 BLUEPRINTS = (
@@ -54,7 +46,6 @@ BLUEPRINTS = (
     problems.blueprint,
     start.blueprint,
 )
-_VALID_REQUEST_ID = re.compile(r"[A-Za-z0-9._:/+=-]{1,128}", re.ASCII)
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:
@@ -80,9 +71,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     openapi.configure(app)
     openapi.cache_spec(app)
     app.url_map.merge_slashes = False  # its redirects would be HTML and would echo the Host header
-    app.before_request(_begin)
-    app.before_request(require_host)
-    app.after_request(_finish)
+    lifecycle.register(app)
     errors.register(app)
     cors.register(app, settings.cors_origins)
     for blueprint in BLUEPRINTS:
@@ -91,25 +80,3 @@ def create_app(settings: Settings | None = None) -> APIFlask:
         hops = settings.trusted_proxies
         app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops)  # type: ignore[method-assign]
     return app
-
-
-def _begin() -> None:
-    request_id = request.headers.get("X-Request-Id", "")
-    g.started = time.monotonic()
-    g.request_id = request_id if _VALID_REQUEST_ID.fullmatch(request_id) else f"req_{secrets.token_hex(12)}"
-    clear_contextvars()
-    bind_contextvars(request_id=g.request_id)
-
-
-def _finish(response: Response) -> Response:
-    response.headers["X-Request-Id"] = g.get("request_id", "")
-    response.headers["API-Version"] = API_VERSION
-    response.headers["Cache-Control"] = "no-store"
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    if response.calculate_content_length() == 0:
-        response.headers.pop("Content-Type", None)
-    endpoint = request.url_rule.rule if request.url_rule else "none"
-    metrics.REQUESTS.labels(endpoint=endpoint, status=response.status_code).inc()
-    if "started" in g:
-        metrics.REQUEST_SECONDS.labels(endpoint=endpoint).observe(time.monotonic() - g.started)
-    return response

@@ -13,10 +13,10 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
 from app.api.http.errors import field_errors
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import (
     CompanySchema,

@@ -11,9 +11,9 @@ from marshmallow import fields, validate
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, ResponseSchema, StrictSchema
 from app.core.accounts import accounts, api_keys

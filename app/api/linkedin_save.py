@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME, AvailableSchema, SavedProfileSchema
 from app.api.schemas.fields import (

@@ -9,8 +9,8 @@ from flask import Response
 from marshmallow import fields, validate
 
 from app.api.docs.operations import documented
+from app.api.http.body import json_response
 from app.api.http.login_attempts import LoginAttempt, record_outcome
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email
 from app.api.session import SessionOut, describe

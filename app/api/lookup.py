@@ -10,8 +10,8 @@ from marshmallow import ValidationError, fields, validates_schema
 
 from app.api.docs.operations import documented
 from app.api.http.auth import bearer, caller
+from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import (
     AvailableSchema,

@@ -10,8 +10,8 @@ from marshmallow import fields
 
 from app.api.docs.operations import documented, id_parameter
 from app.api.http.auth import bearer, session_caller
+from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema
 from app.core.accounts import sessions

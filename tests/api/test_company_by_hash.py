@@ -9,7 +9,7 @@ from stored_support import a_company
 from users_support import SignedInUser, bearer, create_user
 from werkzeug.test import TestResponse
 
-from app.api.http.responses import json_response
+from app.api.http.body import json_response
 from app.core.jobs.jobs import Job
 from app.core.lookups import company_hashes
 from app.core.lookups.company_hashes import HashKind

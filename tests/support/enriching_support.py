@@ -12,7 +12,8 @@ import pytest
 from jobs_support import a_job, a_workspace
 from sqlalchemy import update
 
-from app.api.schemas.job_schemas import JobSnapshot, job_body
+from app.api.http.job_responses import job_body
+from app.api.http.waiting import JobSnapshot
 from app.core.accounts.workspaces import Balance
 from app.core.jobs import jobs
 from app.core.jobs.jobs import Job

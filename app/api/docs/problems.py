@@ -9,7 +9,7 @@ from flask import Response
 
 from app.api.docs.operations import documented
 from app.api.http import html_pages
-from app.api.http.responses import json_response
+from app.api.http.body import json_response
 from app.domain.errors import NotFound, Problem, all_problems
 
 blueprint = APIBlueprint("problems", __name__, tag="Problems")

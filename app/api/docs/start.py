@@ -7,7 +7,7 @@ from apiflask.fields import String
 from flask import Response
 
 from app.api.http import html_pages
-from app.api.http.responses import json_response
+from app.api.http.body import json_response
 from app.api.schemas.fields import ResponseSchema
 
 blueprint = APIBlueprint("start", __name__, tag="Operations")

@@ -1,4 +1,4 @@
-"""Request bodies: strict reading and parsing of JSON, before the schemas."""
+"""JSON bodies: strict reading of requests, before the schemas, and writing of responses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any, NoReturn
 
 from apiflask.schema_adapters.marshmallow import parser
-from flask import Request
+from flask import Request, Response, current_app
 from gunicorn.http.errors import ParseException
 from marshmallow import Schema
 
@@ -25,6 +25,13 @@ MAX_DEPTH = 20
 MAX_INTEGER = 2**63 - 1
 MAX_ERRORS = 100
 """The most errors in one response; a small request must not cause a huge response."""
+
+
+def json_response(body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a response with a JSON object; APIFlask would serialize a dictionary a second time."""
+    return current_app.response_class(
+        current_app.json.dumps(body), status=status, headers=headers, mimetype="application/json"
+    )
 
 
 @parser.location_loader("json")

@@ -1,33 +1,35 @@
-"""Responses of queued endpoints: submit the job, wait for it, and answer 200 or 202."""
+"""Responses of queued endpoints: submit the job, wait for it, and respond with 200 or 202."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from threading import Event
+from typing import Any
 
 from flask import Response
-from sqlalchemy.orm import Session
 
 from app.api.http.auth import caller
+from app.api.http.body import json_response
 from app.api.http.idempotency_header import REPLAYED, begin, finish
-from app.api.http.prefer import DEFAULT_SECONDS, WaitPreference, wait_preference
-from app.api.http.responses import json_response
 from app.api.http.services import AppServices, services
-from app.api.schemas.job_schemas import FREE_KINDS, JobSnapshot, job_body
-from app.core.accounts import workspaces
-from app.core.jobs import jobs, leases, provider_calls, submission
-from app.core.jobs.jobs import Job
+from app.api.http.waiting import JobSnapshot, WaitPreference, wait_budget, wait_for
+from app.core.jobs import jobs, submission
+from app.core.jobs.jobs import Job, JobItem
 from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
-from app.domain.errors import Unavailable
-from app.domain.kinds import Kind
-from app.infra import database_clock, metrics
+from app.domain.kinds import Kind, Outcome
+from app.infra import database_clock
 from app.settings import Settings
 
 RETRY_AFTER_SECONDS = 1
+FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
+EMPTY_RESULT: dict[str, Any] = {
+    "contact": None,
+    "company": None,
+    "emails": [],
+    "phones": [],
+    "sources": {"contact": {}, "company": {}},
+    "conflicts": [],
+}
 
 
 def submit_and_wait(
@@ -45,16 +47,18 @@ def submit_and_wait(
     """
     app = services()
     submitted, replayed = _submit(app, request, private=private)
-    with app.listener.subscribe(submitted.job.id) as finished, _wait_budget(app) as preference:
+    with app.listener.subscribe(submitted.job.id) as finished, wait_budget(app) as preference:
         if submitted.is_new:
             app.publisher.publish(Kind(submitted.job.kind), [submitted.job.id])
-        snapshot = _wait(app, submitted.job, finished, preference, is_new=submitted.is_new)
-    return job_response(
+        snapshot = wait_for(app, submitted.job, finished, preference, is_new=submitted.is_new)
+    response = job_response(
         replace(snapshot, client_reference=client_reference),
         preference,
         repeated=submitted.is_finished and not replayed,
         headers=REPLAYED if replayed else None,
     )
+    _delete_if_private(app, snapshot.job)
+    return response
 
 
 def poll(job_id: str) -> Response:
@@ -67,9 +71,46 @@ def poll(job_id: str) -> Response:
     app = services()
     with app.bulkhead.db_slot(), app.database.reading() as session:
         job = jobs.get(session, caller().workspace_id, job_id, kinds=caller().kinds)
-    with app.listener.subscribe(job_id) as finished, _wait_budget(app, default=0) as preference:
-        snapshot = _wait(app, job, finished, preference, is_new=False)
-        return job_response(snapshot, preference)
+    with app.listener.subscribe(job_id) as finished, wait_budget(app, default=0) as preference:
+        snapshot = wait_for(app, job, finished, preference, is_new=False)
+    response = job_response(snapshot, preference)
+    _delete_if_private(app, snapshot.job)
+    return response
+
+
+def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[SubmitResult, bool]:
+    """Return the job for the request, and whether its idempotency key had been used for the same request."""
+    now = database_clock.now()
+    with app.bulkhead.db_slot(to_write=True), app.database.transaction() as session:
+        reference = begin(session, now=now, kept=not private)
+        if reference:
+            return SubmitResult(jobs.get(session, caller().workspace_id, reference)), True
+        submitted = submission.submit(
+            session,
+            request,
+            freshness=_freshness(request.kind, app.settings),
+            deadline=timedelta(seconds=app.settings.job_deadline_seconds),
+            now=now,
+        )
+        if not private:
+            finish(session, submitted.job.id)
+        return submitted, False
+
+
+def _freshness(kind: Kind, settings: Settings) -> Freshness:
+    """Return for how long a finished job answers an equal request; free kinds are always run again."""
+    if kind in FREE_KINDS:
+        return Freshness(timedelta(0), timedelta(0))
+    return Freshness(
+        timedelta(seconds=settings.answer_fresh_seconds), timedelta(seconds=settings.not_found_fresh_seconds)
+    )
+
+
+def _delete_if_private(app: AppServices, job: Job) -> None:
+    """Delete a finished job that was requested by a prefix; its result is in the response."""
+    if job.finished_at is not None and "prefix" in job.request:
+        with app.database.transaction() as session:
+            jobs.remove(session, job.id)
 
 
 def job_response(
@@ -92,106 +133,59 @@ def job_response(
     }
     if preference.applied:
         all_headers["Preference-Applied"] = preference.applied
-    if job.finished_at is None:
-        all_headers["Location"] = f"/api/ext/jobs?id={job.id}"
-        all_headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        return json_response(body, 202, all_headers)
-    if "prefix" in job.request:
-        with services().database.transaction() as session:
-            jobs.remove(session, job.id)
-    return json_response(body, 200, all_headers)
-
-
-def load_snapshot(session: Session, workspace_id: str, job_id: str) -> JobSnapshot:
-    """Return a job with its items and the balance of its workspace.
-
-    Raises:
-        JobNotFound: the workspace has no such job.
-
-    """
-    job = jobs.get(session, workspace_id, job_id)
-    items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
-    balance = workspaces.balance(session, workspace_id)
-    trace, asking = job.trace, list[str]()
-    if job.finished_at is None:
-        lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
-        trace = leases.merge_trace(trace, lines)
-    return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
-
-
-def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[SubmitResult, bool]:
-    """Return the job for the request, and whether its idempotency key had been used for the same request."""
-    now = database_clock.now()
-    with app.bulkhead.db_slot(to_write=True), app.database.transaction() as session:
-        reference = begin(session, now=now, kept=not private)
-        if reference:
-            return SubmitResult(jobs.get(session, caller().workspace_id, reference)), True
-        submitted = submission.submit(
-            session,
-            request,
-            freshness=_freshness(request.kind, app.settings),
-            deadline=timedelta(seconds=app.settings.job_deadline_seconds),
-            now=now,
-        )
-        if not private:
-            finish(session, submitted.job.id)
-        return submitted, False
-
-
-@contextmanager
-def _wait_budget(app: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[WaitPreference]:
-    """Yield how long this request waits: 0 s if its workspace has no free wait slot."""
-    with app.bulkhead.wait_slot(caller().workspace_id) as has_slot:
-        yield wait_preference(default) if has_slot else WaitPreference(0, None)
-
-
-def _wait(
-    app: AppServices, job: Job, finished: Event, preference: WaitPreference, *, is_new: bool
-) -> JobSnapshot:
-    """Return the job once its row says that it is finished, the wait is over or the process shuts down."""
-    deadline = time.monotonic() + preference.seconds
-    # No notification can have been missed for a new job: it was published after the subscription.
-    if preference.seconds and (is_new or _is_open(app, job)):
-        finished.wait(preference.seconds)
-    while True:
-        finished.clear()
-        snapshot = _reload(app, job)
-        remaining = deadline - time.monotonic()
-        if snapshot.job.finished_at is not None or remaining <= 0 or app.listener.is_closed:
-            metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
-            return snapshot
-        finished.wait(remaining)
-
-
-def _is_open(app: AppServices, job: Job) -> bool:
-    """Return whether the job is unfinished; its notification may have been sent before the subscription."""
     if job.finished_at is not None:
-        return False
-    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
-        return jobs.is_open(session, job.id)
+        return json_response(body, 200, all_headers)
+    all_headers["Location"] = f"/api/ext/jobs?id={job.id}"
+    all_headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    return json_response(body, 202, all_headers)
 
 
-def _reload(app: AppServices, job: Job) -> JobSnapshot:
-    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
-        return load_snapshot(session, job.workspace_id, job.id)
+def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
+    """Return the response body of a queued endpoint (contract 2.3)."""
+    job = snapshot.job
+    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
+    return {
+        "job": _job(snapshot),
+        "result": _items_result(snapshot.items) if snapshot.items else _result(snapshot),
+        "trace": snapshot.trace,
+        "credits": {
+            "charged": 0 if repeated else job.charged,
+            "reserved": 0 if job.finished_at else job.held - job.charged,
+            "balance": snapshot.balance.available,
+            "already_owned": job.already_owned or owned,
+        },
+    }
 
 
-@contextmanager
-def _name_job_on_error(job: Job) -> Iterator[None]:
-    """Name the accepted job in the error if it cannot be read."""
-    try:
-        yield
-    except Unavailable as error:
-        raise Unavailable(
-            f"The request was accepted as {job.id}, but its status is temporarily unavailable. Poll "
-            f"GET /api/ext/jobs?id={job.id}, or repeat the request with the same Idempotency-Key."
-        ) from error
+def _job(snapshot: JobSnapshot) -> dict[str, Any]:
+    body = jobs.to_public(snapshot.job)
+    body.pop("client_reference", None)
+    if snapshot.asking:
+        body["progress"] |= {"asking": snapshot.asking}
+    reference = snapshot.client_reference
+    return body if reference is None else body | {"client_reference": reference}
 
 
-def _freshness(kind: Kind, settings: Settings) -> Freshness:
-    """Return for how long a finished job answers an equal request; free kinds are always run again."""
-    if kind in FREE_KINDS:
-        return Freshness(timedelta(0), timedelta(0))
-    return Freshness(
-        timedelta(seconds=settings.answer_fresh_seconds), timedelta(seconds=settings.not_found_fresh_seconds)
-    )
+def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
+    result = snapshot.job.result
+    if result is None or snapshot.client_reference is None:
+        return result
+    return {**result, "client_reference": snapshot.client_reference}
+
+
+def _items_result(items: list[JobItem]) -> dict[str, Any]:
+    """Return the results of an enrichment; those of unfinished items are empty."""
+    return {
+        "items": [
+            {
+                "index": item.index,
+                "client_reference": item.request.get("client_reference"),
+                "outcome": item.outcome,
+                **(item.result or EMPTY_RESULT),
+                "credits_charged": item.charged,
+                "error": item.error,
+            }
+            for item in items
+        ],
+        "next_cursor": None,
+    }

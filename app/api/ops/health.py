@@ -12,7 +12,7 @@ from apiflask.fields import Dict, String
 from flask import Response, request
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest, multiprocess
 
-from app.api.http.responses import json_response
+from app.api.http.body import json_response
 from app.api.http.services import AppServices, services
 from app.api.ops.gauges import Gauges
 from app.api.ops.readiness import READY, WARNINGS, Readiness, readiness

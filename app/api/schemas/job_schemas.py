@@ -1,95 +1,12 @@
-"""The response body of queued endpoints (contract 2.3) and its schema."""
+"""Schemas of the responses of queued endpoints (contract 2.3)."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass, field
-from typing import Any
 
 from marshmallow import fields
 
 from app.api.schemas.fields import ResponseSchema
-from app.core.accounts.workspaces import Balance
-from app.core.jobs import jobs
-from app.core.jobs.jobs import Job
 from app.domain import ids
 from app.domain.kinds import Kind, Outcome, Status, TraceOutcome
-
-EMPTY_RESULT: dict[str, Any] = {
-    "contact": None,
-    "company": None,
-    "emails": [],
-    "phones": [],
-    "sources": {"contact": {}, "company": {}},
-    "conflicts": [],
-}
-FREE_KINDS = frozenset({Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH})
-
-
-@dataclass(frozen=True, slots=True)
-class JobSnapshot:
-    """A job, its items and the balance of its workspace, read in one transaction.
-
-    `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
-    are being queried.
-    """
-
-    job: Job
-    items: list[jobs.JobItem]
-    balance: Balance
-    client_reference: str | None
-    trace: list[dict[str, Any]]
-    asking: list[str] = field(default_factory=list)
-
-
-def job_body(snapshot: JobSnapshot, *, repeated: bool) -> dict[str, Any]:
-    """Return the response body of a queued endpoint (contract 2.3)."""
-    job = snapshot.job
-    owned = repeated and job.outcome == Outcome.FOUND and job.kind not in FREE_KINDS
-    return {
-        "job": _job(snapshot),
-        "result": _items_result(snapshot.items) if snapshot.items else _result(snapshot),
-        "trace": snapshot.trace,
-        "credits": {
-            "charged": 0 if repeated else job.charged,
-            "reserved": 0 if job.finished_at else job.held - job.charged,
-            "balance": snapshot.balance.available,
-            "already_owned": job.already_owned or owned,
-        },
-    }
-
-
-def _job(snapshot: JobSnapshot) -> dict[str, Any]:
-    body = jobs.to_public(snapshot.job)
-    body.pop("client_reference", None)
-    if snapshot.asking:
-        body["progress"] |= {"asking": snapshot.asking}
-    reference = snapshot.client_reference
-    return body if reference is None else body | {"client_reference": reference}
-
-
-def _result(snapshot: JobSnapshot) -> dict[str, Any] | None:
-    result = snapshot.job.result
-    if result is None or snapshot.client_reference is None:
-        return result
-    return {**result, "client_reference": snapshot.client_reference}
-
-
-def _items_result(items: list[jobs.JobItem]) -> dict[str, Any]:
-    """Return the results of an enrichment; those of unfinished items are empty."""
-    return {
-        "items": [
-            {
-                "index": item.index,
-                "client_reference": item.request.get("client_reference"),
-                "outcome": item.outcome,
-                **(item.result or EMPTY_RESULT),
-                "credits_charged": item.charged,
-                "error": item.error,
-            }
-            for item in items
-        ],
-        "next_cursor": None,
-    }
 
 
 class ProgressSchema(ResponseSchema):

@@ -10,7 +10,7 @@ from users_support import PASSWORD, SignedInUser, bearer, create_user
 from app.api.http import auth
 from app.api.http.auth import bearer as bearer_auth
 from app.api.http.auth import caller
-from app.api.http.responses import json_response
+from app.api.http.body import json_response
 from app.core.accounts import accounts, authentication
 from app.domain.callers import Scope
 from app.domain.errors import Unavailable

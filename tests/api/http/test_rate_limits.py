@@ -9,9 +9,9 @@ from settings_support import change_settings
 from users_support import SignedInUser, bearer, create_user
 
 from app.api.http.auth import bearer as bearer_auth
+from app.api.http.body import json_response
 from app.api.http.failure_limits import network
 from app.api.http.rate_limits import Policy, limited
-from app.api.http.responses import json_response
 
 PATH = "/api/ext/session"
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.api.http.prefer import DEFAULT_SECONDS, MAX_SECONDS, WaitPreference, wait_preference
+from app.api.http.waiting import DEFAULT_SECONDS, MAX_SECONDS, WaitPreference, wait_preference
 
 BARE = Flask("bare")
 

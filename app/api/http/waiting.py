@@ -1,0 +1,133 @@
+"""Waiting for a queued job: for how long (the Prefer header, RFC 7240), and its state afterwards."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event
+from typing import Any
+
+from flask import request
+from sqlalchemy.orm import Session
+
+from app.api.http.auth import caller
+from app.api.http.services import AppServices
+from app.core.accounts import workspaces
+from app.core.accounts.workspaces import Balance
+from app.core.jobs import jobs, leases, provider_calls
+from app.core.jobs.jobs import Job, JobItem
+from app.domain.errors import Unavailable
+from app.domain.kinds import Kind
+from app.infra import database_clock, metrics
+
+DEFAULT_SECONDS = 10
+MAX_SECONDS = 25
+_WAIT = re.compile(r'wait\s*=\s*"?(\d{1,9})"?', re.ASCII | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitPreference:
+    """The wait in seconds, and the value of Preference-Applied; None without a preference."""
+
+    seconds: int
+    applied: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobSnapshot:
+    """A job, its items and the balance of its workspace, read in one transaction.
+
+    `client_reference` is that of the caller. `trace` is the receipt so far. `asking` are the providers that
+    are being queried.
+    """
+
+    job: Job
+    items: list[JobItem]
+    balance: Balance
+    client_reference: str | None
+    trace: list[dict[str, Any]]
+    asking: list[str] = field(default_factory=list)
+
+
+def wait_preference(default: int = DEFAULT_SECONDS) -> WaitPreference:
+    """Return the preference of this request; an invalid one is ignored, as the RFC requires.
+
+    `respond-async` together with `wait` means a 202 after that time (RFC 7240, 4.3).
+    """
+    lines = request.headers.getlist("Prefer")
+    preferences = [p.partition(";")[0].strip() for line in lines for p in line.split(",")]
+    for wait in filter(None, map(_WAIT.fullmatch, preferences)):
+        seconds = min(int(wait[1]), MAX_SECONDS)
+        return WaitPreference(seconds, f"wait={seconds}")
+    if "respond-async" in map(str.lower, preferences):
+        return WaitPreference(0, "respond-async")
+    return WaitPreference(default, None)
+
+
+@contextmanager
+def wait_budget(app: AppServices, default: int = DEFAULT_SECONDS) -> Iterator[WaitPreference]:
+    """Yield how long this request waits: 0 s if its workspace has no free wait slot."""
+    with app.bulkhead.wait_slot(caller().workspace_id) as has_slot:
+        yield wait_preference(default) if has_slot else WaitPreference(0, None)
+
+
+def wait_for(
+    app: AppServices, job: Job, finished: Event, preference: WaitPreference, *, is_new: bool
+) -> JobSnapshot:
+    """Return the job once its row says that it is finished, the wait is over or the process shuts down.
+
+    Raises:
+        Unavailable: the job cannot be read; the detail names it.
+
+    """
+    deadline = time.monotonic() + preference.seconds
+    # No notification can have been missed for a new job: it was published after the subscription.
+    if preference.seconds and (is_new or _is_open(app, job)):
+        finished.wait(preference.seconds)
+    while True:
+        finished.clear()
+        snapshot = _reload(app, job)
+        remaining = deadline - time.monotonic()
+        if snapshot.job.finished_at is not None or remaining <= 0 or app.listener.is_closed:
+            metrics.WAITS.labels(outcome="over" if snapshot.job.finished_at else "not_yet").inc()
+            return snapshot
+        finished.wait(remaining)
+
+
+def _is_open(app: AppServices, job: Job) -> bool:
+    """Return whether the job is unfinished; its notification may have been sent before the subscription."""
+    if job.finished_at is not None:
+        return False
+    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
+        return jobs.is_open(session, job.id)
+
+
+def _reload(app: AppServices, job: Job) -> JobSnapshot:
+    with _name_job_on_error(job), app.bulkhead.db_slot(), app.database.reading() as session:
+        return _snapshot(session, job.workspace_id, job.id)
+
+
+def _snapshot(session: Session, workspace_id: str, job_id: str) -> JobSnapshot:
+    job = jobs.get(session, workspace_id, job_id)
+    items = jobs.items(session, job_id) if job.kind == Kind.ENRICHMENT_REQUEST else []
+    balance = workspaces.balance(session, workspace_id)
+    trace, asking = job.trace, list[str]()
+    if job.finished_at is None:
+        lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
+        trace = leases.merge_trace(trace, lines)
+    return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
+
+
+@contextmanager
+def _name_job_on_error(job: Job) -> Iterator[None]:
+    """Name the accepted job in the error if it cannot be read."""
+    try:
+        yield
+    except Unavailable as error:
+        raise Unavailable(
+            f"The request was accepted as {job.id}, but its status is temporarily unavailable. Poll "
+            f"GET /api/ext/jobs?id={job.id}, or repeat the request with the same Idempotency-Key."
+        ) from error
