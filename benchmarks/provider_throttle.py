@@ -42,6 +42,7 @@ from app.domain.providers.rates import parse_rates  # noqa: E402
 from app.domain.records.subjects import Subject  # noqa: E402
 from app.infra import clock, log  # noqa: E402
 from app.infra.db import Database  # noqa: E402
+from app.infra.digest_keys import DigestKeys  # noqa: E402
 from app.settings import Settings  # noqa: E402
 from cli.application import create_app  # noqa: E402
 from workers.execution.job_runner import WorkerServices  # noqa: E402
@@ -83,7 +84,7 @@ def main(database_url: str | None) -> None:
     log.configure(level="error", style="logfmt")
     with tempfile.TemporaryDirectory() as folder, _vendor() as url:
         database_url = database_url or f"sqlite:///{folder}/throttle.sqlite3"
-        database = Database(database_url)
+        database = Database(database_url, keys=DigestKeys.from_settings(_settings(database_url)))
         create_app(_settings(database_url)).test_cli_runner().invoke(args=["database", "upgrade"])
         console = Console()
         console.print(_rates(database, database_url, url))
@@ -147,7 +148,8 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
         provider_variables=(("HUNTER_API_KEY", "key"), ("HUNTER_BASE_URL", url), ("HUNTER_RATE", rate)),
     )
     hunter = Hunter(settings.access("hunter"))
-    machines = WorkerServices(settings, Database(database_url), None, None)  # type: ignore[arg-type]
+    keys = DigestKeys.from_settings(settings)
+    machines = WorkerServices(settings, Database(database_url, keys=keys), None, None)  # type: ignore[arg-type]
     with machines.database.transaction() as session:
         job = submit(session, a_question(workspace, f"worker {number} {clock.now()}"), now=clock.now()).job
         mine = claim(session, job.id, now=clock.now())

@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,13 @@ from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces  # noqa: E402
+from app.core.accounts.sessions import SessionLifetime  # noqa: E402
 from app.core.ledger import reveals  # noqa: E402
 from app.domain.callers import Scope  # noqa: E402
 from app.domain.ids import new_id  # noqa: E402
 from app.infra import clock  # noqa: E402
+
+LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
 
 BOUNDS = (0.45, 0.55)
 REGULARS = 20
@@ -127,7 +131,7 @@ def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
     with stack.database.transaction() as session:
         owner = next(account for account in accounts.list_all(session) if account.workspace_id == other).id
         key = api_keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
-        ses = sessions.start(session, owner, network=b"", now=now)[0].id
+        ses = sessions.start(session, owner, network=b"", lifetime=LIFETIME, now=now)[0].id
         reveals.record(
             session,
             workspace_id=other,

@@ -50,6 +50,7 @@ from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from app.infra.db import Database  # noqa: E402
+from app.infra.digest_keys import DigestKeys  # noqa: E402
 
 APP = "app.factory:create_app()"
 LOADS = ("nothing", "dripping", "not reading", "waiting", "all", "all, 20 sign-ins at once")
@@ -355,7 +356,10 @@ def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[
         stop.callback(redis.wait)
         stop.callback(redis.kill)
         web = SERVERS[name](port, folder, environment, stop)
-        stack = Stack(f"http://127.0.0.1:{port}", Database(url), redis_port, folder, redis, dict(environment))
+        keys = DigestKeys(environment["SECRET_KEY"].encode(), environment["SUPPRESSION_KEY"].encode())
+        stack = Stack(
+            f"http://127.0.0.1:{port}", Database(url, keys=keys), redis_port, folder, redis, dict(environment)
+        )
         stop.callback(stack.database.engine.dispose)
         until(lambda: _is_up(stack), 30)
         yield stack, web

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -31,9 +32,12 @@ from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from app.core.accounts import accounts, authentication, sessions  # noqa: E402
+from app.core.accounts.sessions import SessionLifetime  # noqa: E402
 from app.domain.errors import InvalidToken  # noqa: E402
 from app.domain.tokens import TokenKind, new_token  # noqa: E402
 from app.infra import clock  # noqa: E402
+
+LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
 
 REAL = 1000
 OVER_HTTP = 200
@@ -76,13 +80,15 @@ def _guess_directly(stack: Stack, guesses: int) -> tuple[int, float]:
     with stack.database.transaction() as session:
         account = accounts.list_all(session)[0].id
         for _ in range(REAL):
-            sessions.start(session, account, network=b"", now=now)
+            sessions.start(session, account, network=b"", lifetime=LIFETIME, now=now)
     kinds = list(TokenKind)
     hits = 0
     started = time.perf_counter()
     for number in track(range(guesses), description="guessing", transient=True):
         try:
-            authentication.authenticate(stack.database, new_token(kinds[number % len(kinds)]), now=now)
+            authentication.authenticate(
+                stack.database, new_token(kinds[number % len(kinds)]), lifetime=LIFETIME, now=now
+            )
             hits += 1
         except InvalidToken:
             continue

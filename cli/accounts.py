@@ -9,9 +9,10 @@ from typing import Any
 import click
 from sqlalchemy.orm import Session
 
+from app.api.http.services import services
 from app.core.accounts import accounts, sessions
 from app.core.accounts.accounts import Account, EmailTaken, Role
-from app.core.accounts.sessions import LoginSession
+from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import normal_email
 from app.infra import clock, database_clock, passwords
@@ -155,9 +156,12 @@ def revoke_api_access(email: str, *, as_json: bool) -> None:
 @as_json_option
 def list_sessions(email: str, *, as_json: bool) -> None:
     """List the sessions of EMAIL, most recently used first."""
+    lifetime = services().session_lifetime
     with database().reading() as session:
-        found = sessions.of_account(session, _find(session, email).id, now=database_clock.now())
-    described = [_session_described(login) for login in found]
+        found = sessions.of_account(
+            session, _find(session, email).id, lifetime=lifetime, now=database_clock.now()
+        )
+    described = [_session_described(login, lifetime) for login in found]
     lines = [
         f"{row['id']}  last used {row['last_used_at']}  ends {row['expires_at']}  {row['client'] or '-'}"
         for row in described
@@ -214,11 +218,11 @@ def _described(account: Account) -> dict[str, Any]:
     }
 
 
-def _session_described(login: LoginSession) -> dict[str, Any]:
+def _session_described(login: LoginSession, lifetime: SessionLifetime) -> dict[str, Any]:
     return {
         "id": login.id,
         "client": " ".join(filter(None, (login.client_name, login.client_version))) or None,
         "created_at": clock.rfc3339(login.created_at),
         "last_used_at": clock.rfc3339(login.last_used_at),
-        "expires_at": clock.rfc3339(login.ends_at),
+        "expires_at": clock.rfc3339(login.ends_at(lifetime)),
     }

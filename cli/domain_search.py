@@ -20,6 +20,8 @@ from app.domain.lists.people_rows import ParsedPerson
 from app.domain.normal.websites import normal_website
 from app.infra import database_clock
 from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
+from app.settings import Settings
 from workers.providers.base import ProviderTimeout, UnexpectedAnswer
 from workers.providers.hunter import DomainSearch, Hunter
 
@@ -53,12 +55,13 @@ def people(domain: str, *, limit: int, as_json: bool) -> None:
         raise click.ClickException(
             f"Hunter returned no result: {found.reply.outcome.value}. Nothing was imported."
         )
-    _print(found, _import(settings.database_url, found.contacts), as_json=as_json)
+    _print(found, _import(settings, found.contacts), as_json=as_json)
 
 
-def _import(database_url: str, contacts: Sequence[FoundContact]) -> Counter[str]:
+def _import(settings: Settings, contacts: Sequence[FoundContact]) -> Counter[str]:
     """Store the contacts as an import does: suppressed people are left out."""
-    database = Database(database_url, seconds=None)
+    keys = DigestKeys.from_settings(settings)
+    database = Database(settings.database_url, keys=keys, seconds=None)
     try:
         with database.transaction() as session:
             return ingest.ingest_contacts(

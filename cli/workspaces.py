@@ -18,6 +18,7 @@ from app.core.jobs import webhooks
 from app.domain.errors import Unavailable
 from app.infra import clock, database_clock
 from app.infra.db import Database
+from app.infra.digest_keys import digest_keys
 from app.settings import SettingsError
 
 
@@ -72,7 +73,7 @@ def list_all(*, as_json: bool) -> None:
 def webhook_secret(workspace: str, *, as_json: bool) -> None:
     """Show the signing secret of the webhooks of WORKSPACE (id or name)."""
     with database().reading() as session:
-        secret = webhooks.secret(find(session, workspace).id)
+        secret = webhooks.secret(digest_keys(session), find(session, workspace).id)
     show({"secret": secret}, secret, as_json=as_json)
 
 

@@ -34,6 +34,7 @@ from polling import wait_until
 from app import settings as app_settings
 from app.infra import db, passwords
 from app.infra.db import Base, Database
+from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
 from cli.application import create_app
 
@@ -141,7 +142,7 @@ def settings(database_url: str) -> Settings:
 @pytest.fixture
 def database(settings: Settings) -> Iterator[Database]:
     """An empty database with all tables; on PostgreSQL it is emptied after the test."""
-    database = Database(settings.database_url)
+    database = Database(settings.database_url, keys=DigestKeys.from_settings(settings))
     yield database
     if POSTGRES:
         with database.engine.begin() as connection:
@@ -153,7 +154,7 @@ def database(settings: Settings) -> Iterator[Database]:
 @pytest.fixture
 def session(database: Database) -> Iterator[Session]:
     """A session that is rolled back after the test."""
-    with Session(database.engine, expire_on_commit=False) as session:
+    with Session(database.engine, expire_on_commit=False, info=database.session_info) as session:
         yield session
         session.rollback()
 

@@ -83,6 +83,7 @@ def login(body: dict[str, Any]) -> Response:
 
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
     stored, client = account.password_hash, body.get("client", {})
+    lifetime = services().session_lifetime
     new_hash = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
     with services().database.transaction() as session:
         account = accounts.locked(session, account.id)
@@ -91,13 +92,14 @@ def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dic
         if account.disabled_at is not None:
             raise AccountDisabled
         account.password_hash = new_hash
-        login_throttle.succeeded(session, account.email)
+        login_throttle.reset(session, account.email)
         login_session, token = sessions.start(
             session,
             account.id,
             network=attempt.network,
             client_name=client.get("name"),
             client_version=client.get("version"),
+            lifetime=lifetime,
             now=database_clock.value(session),
         )
         signed_in = Caller(
@@ -106,13 +108,13 @@ def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dic
             "session",
             login_session.id,
             login_session.granted,
-            login_session.ends_at,
+            login_session.ends_at(lifetime),
         )
         described = describe(session, signed_in)
     log.info("signed in", account=account.id, session=login_session.id)
     return {
         "access_token": token,
         "token_type": "Bearer",
-        "expires_at": clock.rfc3339(login_session.ends_at),
+        "expires_at": clock.rfc3339(login_session.ends_at(lifetime)),
         **described,
     }

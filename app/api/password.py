@@ -66,7 +66,7 @@ def change(body: dict[str, Any]) -> Response:
         if accounts.locked(session, account_id).password_hash != stored:  # changed during the check
             _refuse()
         accounts.set_password(session, account_id, new_hash, now=database_clock.now())
-        login_throttle.succeeded(session, email)
+        login_throttle.reset(session, email)
     log.info("password changed", account=account_id)
     return Response(status=204)
 

@@ -61,7 +61,9 @@ def index() -> Response:
     """List the open sessions of the account; this requires a session, not an API key."""
     current = session_caller()
     with services().database.reading() as session:
-        found = sessions.of_account(session, current.account_id, now=database_clock.now())
+        found = sessions.of_account(
+            session, current.account_id, lifetime=services().session_lifetime, now=database_clock.now()
+        )
     return json_response({"sessions": [_to_json(row, current=row.id == current.token_id) for row in found]})
 
 
@@ -104,6 +106,6 @@ def _to_json(login_session: LoginSession, *, current: bool) -> dict[str, Any]:
         "client_version": login_session.client_version,
         "created_at": clock.rfc3339(login_session.created_at),
         "last_used_at": clock.rfc3339(login_session.last_used_at),
-        "expires_at": clock.rfc3339(login_session.ends_at),
+        "expires_at": clock.rfc3339(login_session.ends_at(services().session_lifetime)),
         "current": current,
     }

@@ -32,6 +32,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
+from app.infra.digest_keys import INFO, DigestKeys
 from app.infra.encoding import require_utf8
 from app.infra.transaction_deadlines import TransactionReaper, limited_to
 from app.settings import SettingsError
@@ -100,11 +101,15 @@ class Base(DeclarativeBase):
 class Database:
     """The engine of a process and its transactions.
 
-    `seconds` limits each transaction, because other processes wait for its locks; None means no limit.
+    `keys` are those of the digests in the database; code that makes none needs none. `seconds` limits each
+    transaction, because other processes wait for its locks; None means no limit.
     """
 
-    def __init__(self, url: str, *, seconds: float | None = TRANSACTION_SECONDS) -> None:
+    def __init__(
+        self, url: str, *, keys: DigestKeys | None = None, seconds: float | None = TRANSACTION_SECONDS
+    ) -> None:
         self.engine = _engine(url)
+        self.session_info = {} if keys is None else {INFO: keys}
         self.seconds = seconds
         # SQLite has one writer. Waiting for a lock in Python lets other threads and greenlets run; waiting
         # inside SQLite would block the whole gevent process.
@@ -133,7 +138,7 @@ class Database:
             self._writer,
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self.engine, expire_on_commit=False) as session,
+            Session(self.engine, expire_on_commit=False, info=self.session_info) as session,
             session.begin(),
         ):
             yield session
@@ -149,7 +154,7 @@ class Database:
         with (
             _as_unavailable(),
             limited_to(None if no_deadline else self.seconds),
-            Session(self._reader, expire_on_commit=False) as session,
+            Session(self._reader, expire_on_commit=False, info=self.session_info) as session,
         ):
             yield session
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
+from jobs_support import LIFETIME
 from sqlalchemy import update
 from users_support import SignedInUser, bearer, create_user
 
@@ -77,7 +78,7 @@ def test_a_colleague_does_not_see_the_key_by_sending_the_same_again(user: Signed
             api_access=True,
             now=clock.now(),
         )
-        _, token = sessions.start(session, colleague.id, network=b"", now=clock.now())
+        _, token = sessions.start(session, colleague.id, network=b"", lifetime=LIFETIME, now=clock.now())
 
     answer = user.client.post("/api/keys", json={"name": "CRM sync"}, headers=bearer(token) | same)
 

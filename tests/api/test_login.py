@@ -48,7 +48,7 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def besiege(user: SignedInUser) -> None:
     """Bring the account into its state after 10,000 wrong passwords from other networks."""
     with user.database.transaction() as session:
-        login_throttle.failed(session, user.email, now=clock.now())
+        login_throttle.record_failure(session, user.email, now=clock.now())
         session.execute(update(FailedSignIns).values(failures=10_000))
 
 
@@ -205,7 +205,7 @@ def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(
     user.sign_in(address="203.0.113.5")
     with user.database.transaction() as session:
         for _ in range(50):
-            login_throttle.failed(session, user.email, now=clock.now())
+            login_throttle.record_failure(session, user.email, now=clock.now())
 
     owner = user.sign_in(address="203.0.113.9")
 
@@ -226,7 +226,7 @@ def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(user: Signe
 def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for _ in range(20):
-            login_throttle.failed(session, user.email, now=clock.now())
+            login_throttle.record_failure(session, user.email, now=clock.now())
 
     answer = user.sign_in(address="198.51.77.1")
 

@@ -87,7 +87,7 @@ def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(us
 def test_guesses_from_many_networks_have_to_wait(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for _ in range(20):
-            login_throttle.failed(session, user.email, now=clock.now())
+            login_throttle.record_failure(session, user.email, now=clock.now())
 
     answer = change(user, address="198.51.77.1")
 

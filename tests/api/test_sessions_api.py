@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
+from jobs_support import LIFETIME
 from users_support import SignedInUser, bearer, create_user
 
 from app.core.accounts import sessions
@@ -51,7 +52,7 @@ def test_neither_a_colleagues_nor_a_strangers_session_is_listed(app: APIFlask, u
 def test_at_most_a_hundred_sessions_are_listed(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for _ in range(sessions.MAX_LISTED):
-            sessions.start(session, user.account_id, network=b"", now=clock.now())
+            sessions.start(session, user.account_id, network=b"", lifetime=LIFETIME, now=clock.now())
 
     assert len(index(user)) == 100
 

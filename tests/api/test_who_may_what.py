@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import pytest
 from apiflask import APIBlueprint, APIFlask
+from jobs_support import LIFETIME
 from rich.console import Console
 from rich.table import Table
 from settings_support import change_settings
@@ -137,7 +138,9 @@ class World:
 
     def session_token(self, user: SignedInUser, **changes: Any) -> str:
         with self.owner.database.transaction() as session:
-            started, token = sessions.start(session, user.account_id, network=b"", now=clock.now())
+            started, token = sessions.start(
+                session, user.account_id, network=b"", lifetime=LIFETIME, now=clock.now()
+            )
             session.execute(
                 update(LoginSession).where(LoginSession.id == started.id).values(**changes or _SAME)
             )
@@ -155,7 +158,9 @@ class World:
 
     def a_session_id(self) -> str:
         with self.owner.database.transaction() as session:
-            return sessions.start(session, self.owner.account_id, network=b"", now=clock.now())[0].id
+            return sessions.start(
+                session, self.owner.account_id, network=b"", lifetime=LIFETIME, now=clock.now()
+            )[0].id
 
     def call(self, method: str, place: str, headers: dict[str, str], body: Any = None) -> TestResponse:
         """Send a request to existing resources of the owner."""

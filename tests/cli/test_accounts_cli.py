@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
+from jobs_support import LIFETIME
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces
 from app.core.accounts.accounts import Account
@@ -49,7 +50,7 @@ def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
             api_access=True,
             now=now,
         )
-        started, _ = sessions.start(session, account.id, network=b"", now=now)
+        started, _ = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=now)
         key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=now)
         return started.id, key.id
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
+from jobs_support import DIGEST_KEYS
 from sqlalchemy import text
 
 from app.core.jobs import webhooks
@@ -46,7 +47,7 @@ def test_the_secret_of_a_workspaces_webhooks_is_shown(run: Any) -> None:
 
     secret = json.loads(run("webhook-secret", "Acme", "--json").stdout)["secret"]
 
-    assert secret == webhooks.secret(made["id"])
+    assert secret == webhooks.secret(DIGEST_KEYS, made["id"])
 
 
 def test_a_workspace_needs_a_name(run: Any) -> None:

@@ -31,6 +31,7 @@ from app.domain.findings import EmailStatus, FoundContact, FoundEmail, Source, S
 from app.domain.kinds import Queue
 from app.infra import clock, passwords
 from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
 from cli.application import create_app
 
 ROOT = Path(__file__).parents[2]
@@ -251,8 +252,14 @@ def running(
             environment=environment,
         )
         stop.callback(kill, web)
+        keys = DigestKeys(environment["SECRET_KEY"].encode(), environment["SUPPRESSION_KEY"].encode())
         stack = Stack(
-            f"http://127.0.0.1:{web_port}", Database(url), redis_port, folder, redis, dict(environment)
+            f"http://127.0.0.1:{web_port}",
+            Database(url, keys=keys),
+            redis_port,
+            folder,
+            redis,
+            dict(environment),
         )
         stack.web = web
         stop.callback(stack.stop_redis)

@@ -28,6 +28,7 @@ from app.core.queues import worker_heartbeats
 from app.domain.kinds import Kind
 from app.infra import database_clock
 from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
 from app.infra.queue import JobPublisher
 from tools.services.processes import Reaper
 from tools.services.supervisor import Supervisor
@@ -174,7 +175,8 @@ def crew(folder: Path, *names: str, pool: str = "threads", **settings: str) -> I
         url = stop.enter_context(empty_database(folder, f"watched_{token_hex(4)}"))
         environment = _environment(folder, url, settings)
         operate(environment, "database", "upgrade")
-        database = Database(url)
+        keys = DigestKeys(environment["SECRET_KEY"].encode(), environment["SUPPRESSION_KEY"].encode())
+        database = Database(url, keys=keys)
         stop.callback(database.engine.dispose)
         made = Crew(database, folder, environment)
         stop.callback(made.stop_redis)

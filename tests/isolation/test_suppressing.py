@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from enriching_support import ADA, BOB, MISS, person, said_by, tells
 from finding_support import UNKNOWN, Desk, email, number
-from jobs_support import NOW
+from jobs_support import DIGEST_KEYS, NOW
 from sqlalchemy import func, select
 
 from app.core.contacts import contacts
 from app.core.contacts.contacts import Contact
-from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.contacts.suppressions import Identifier, Suppression, digest
 from app.core.providers import provider_opt_outs
 from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.findings import FoundContact
@@ -79,7 +79,7 @@ def test_the_one_address_or_profile_that_a_provider_was_asked_by_alone_is_listed
     job = mallory.reveal({kind: value}, Kind.REVEAL_PHONE)
 
     assert job.outcome == Outcome.SUPPRESSED
-    assert listed(mallory) == {Identifier(kind, value).digest}
+    assert listed(mallory) == {digest(DIGEST_KEYS, Identifier(kind, value))}
     assert mallory.of_another_workspace().look_up(**{kind: value})["suppressed"]
 
 
@@ -97,7 +97,10 @@ def test_a_verifier_lists_the_address_and_nothing_else(mallory: Desk) -> None:
 
     job = mallory.reveal({"linkedin_url": ADA})
 
-    assert (job.outcome, listed(mallory)) == (Outcome.SUPPRESSED, {Identifier("email", VICTIM).digest})
+    assert (job.outcome, listed(mallory)) == (
+        Outcome.SUPPRESSED,
+        {digest(DIGEST_KEYS, Identifier("email", VICTIM))},
+    )
 
 
 def test_a_verifier_that_is_asked_again_by_the_operator_lists_the_address(mallory: Desk) -> None:
@@ -108,7 +111,7 @@ def test_a_verifier_that_is_asked_again_by_the_operator_lists_the_address(mallor
 
     reverification.verify_due(mallory.bench.services, [known["check"]])  # type: ignore[list-item]  # a fake
 
-    assert listed(mallory) == {Identifier("email", VICTIM).digest}
+    assert listed(mallory) == {digest(DIGEST_KEYS, Identifier("email", VICTIM))}
 
 
 def test_the_same_question_is_answered_without_asking_again_and_another_one_is_asked(mallory: Desk) -> None:
@@ -178,7 +181,10 @@ def test_a_suppressed_value_in_an_answer_ends_the_job_and_lists_nothing_more(mal
     job = mallory.reveal(NAMED | {"email": VICTIM})
 
     assert (job.outcome, job.charged) == (Outcome.SUPPRESSED, 0)
-    assert (listed(mallory), opt_outs(mallory)) == ({Identifier("email", "gone@acme.com").digest}, [])
+    assert (listed(mallory), opt_outs(mallory)) == (
+        {digest(DIGEST_KEYS, Identifier("email", "gone@acme.com"))},
+        [],
+    )
 
 
 @pytest.mark.parametrize("fields", [("profile",), ("email",), ("email", "phone", "profile")])

@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import pytest
 from sqlalchemy.orm import Session
 
+from app import settings
 from app.core.accounts import workspaces
+from app.core.accounts.sessions import SessionLifetime
 from app.core.accounts.workspaces import Workspace
 from app.core.jobs import leases, submission
 from app.core.jobs.jobs import Job
@@ -20,6 +22,7 @@ from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
 from app.core.ledger import credits
 from app.domain.kinds import Kind
 from app.infra import clock, database_clock
+from app.infra.digest_keys import DigestKeys
 
 T = TypeVar("T")
 
@@ -29,6 +32,9 @@ DEADLINE = timedelta(hours=1)
 STALE = timedelta(seconds=5)
 MAX_CRASHES = 3
 FRESH = Freshness(found=timedelta(hours=1), not_found=timedelta(days=1))
+LIFETIME = SessionLifetime(idle=timedelta(days=14), absolute=timedelta(days=90))
+DIGEST_KEYS = DigestKeys.from_settings(settings.load())
+"""The keys of the test databases."""
 EXPIRED = {"code": "job_expired"}
 CRASHED = {"code": "worker_lost"}
 

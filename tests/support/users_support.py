@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from apiflask import APIFlask
 from flask.testing import FlaskClient
+from jobs_support import LIFETIME
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces
@@ -55,7 +56,7 @@ class SignedInUser:
                 api_access=api_access,
                 now=now,
             )
-            _, token = sessions.start(session, account.id, network=b"", now=now)
+            _, token = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=now)
         return SignedInUser(account.id, self.workspace_id, self.database, self.client, email, token)
 
     def make_key(self, *scopes: Scope) -> str:
@@ -91,5 +92,5 @@ def create_user(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -
             api_access=api_access,
             now=now,
         )
-        _, token = sessions.start(session, account.id, network=b"", now=now)
+        _, token = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=now)
     return SignedInUser(account.id, workspace.id, database, app.test_client(), email, token)

@@ -24,6 +24,7 @@ from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailabl
 from app.domain.kinds import Kind, Queue
 from app.infra import database_clock, queue
 from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobNotifier
 from app.infra.log import log
 from app.infra.queue import JobPublisher
@@ -104,7 +105,7 @@ def configure(settings: Settings) -> WorkerServices:
         _current.append(
             WorkerServices(
                 settings,
-                Database(settings.database_url),
+                Database(settings.database_url, keys=DigestKeys.from_settings(settings)),
                 JobPublisher(settings.redis_url),
                 JobNotifier(settings.redis_url),
             )

@@ -50,9 +50,9 @@ def purge() -> None:
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)
     for step in (
         partial(idempotency.purge_expired, now=now),
-        partial(sessions.forget, now=now),
+        partial(sessions.purge_expired, now=now),
         partial(webhook_attempts.purge_expired, now=now),
-        partial(presence.forget, now=now),
+        partial(presence.purge_expired, now=now),
         partial(jobs.purge_hash_lookups, before=lookups),
         partial(provider_calls.purge_expired, before=now - CALL_RETENTION, replies_before=values),
     ):

@@ -22,6 +22,7 @@ from app.core.jobs.provider_calls import PENDING, CallKey, ProviderCall
 from app.core.providers import provider_opt_outs, provider_throttles
 from app.domain.kinds import TraceOutcome
 from app.infra import clock, database_clock
+from app.infra.digest_keys import digest_keys
 from workers.execution.database_times import in_database_time
 from workers.execution.job_runner import DATABASE_RETRY_DELAYS, WorkerServices, persist
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
@@ -50,12 +51,11 @@ class DatabaseCallGateway:
             LeaseLost: the lease of the job was lost; no call may be paid for it.
 
         """
-        key = self._call_key(provider, request)
         if provider.terms.is_free:
-            call, now = self._free_call(key, takes_time=request.field is ProviderField.VERIFICATION)
+            call, now = self._free_call(provider, request)
             return StartedCall(request, now) if call is None else _resumed(call, request)
         with self.services.database.transaction() as session:
-            decision, wait = self._authorize(session, provider, request, key)
+            decision, wait = self._authorize(session, provider, request)
         time.sleep(wait)  # under a second, until the rate limiter admits it
         return decision
 
@@ -90,13 +90,16 @@ class DatabaseCallGateway:
             after, now = pending.after, database_clock.now()
             provider_throttles.report(session, provider.name, pending.outcome, retry_after=after, now=now)
 
-    def _free_call(self, key: CallKey, *, takes_time: bool) -> tuple[ProviderCall | None, datetime]:
+    def _free_call(
+        self, provider: Provider, request: ProviderRequest
+    ) -> tuple[ProviderCall | None, datetime]:
         """Return the earlier call of this job, if any, and the time; renew the lease before a long call."""
-        if not takes_time:
-            with self.services.database.reading() as session:
-                return provider_calls.find_reusable(session, key), database_clock.value(session)
-        with self.services.database.transaction() as session:
-            self._renew(session)
+        takes_time = request.field is ProviderField.VERIFICATION
+        database = self.services.database
+        with database.transaction() if takes_time else database.reading() as session:
+            if takes_time:
+                self._renew(session)
+            key = self._call_key(session, provider, request)
             return provider_calls.find_reusable(session, key), database_clock.value(session)
 
     def _end(
@@ -139,11 +142,12 @@ class DatabaseCallGateway:
                 provider_calls.record_verdict(session, call.call_id, outcome=reply.outcome, status=status)
 
     def _authorize(
-        self, session: Session, provider: Provider, request: ProviderRequest, key: CallKey
+        self, session: Session, provider: Provider, request: ProviderRequest
     ) -> tuple[CallRefused | StartedCall | CallResult | Pending, float]:
         """Return the decision on a call, and the seconds to wait before it is made."""
         terms = provider.terms
         self._renew(session)
+        key = self._call_key(session, provider, request)
         call = provider_calls.find_reusable(session, key)
         if call is not None and call.outcome != PENDING:
             return _resumed(call, request), 0.0
@@ -213,16 +217,18 @@ class DatabaseCallGateway:
         )
 
     def _start(self, session: Session, provider: Provider, started: StartedCall) -> str:
-        key = self._call_key(provider, started.request)
+        key = self._call_key(session, provider, started.request)
         return provider_calls.start(session, key, cost=0.0, now=started.asked_at)
 
-    def _call_key(self, provider: Provider, request: ProviderRequest) -> CallKey:
+    def _call_key(self, session: Session, provider: Provider, request: ProviderRequest) -> CallKey:
         return CallKey(
             job_id=self.claim.job_id,
             item=self.item,
             field=request.field.value,
             provider=provider.name,
-            subject=provider_calls.subject_digest(request.field.value, request.types, request.subject),
+            subject=provider_calls.subject_digest(
+                digest_keys(session), request.field.value, request.types, request.subject
+            ),
             country=request.country,
             attempt=self.claim.attempts,
             stored_for=None if _is_stored_for_all(request) else self.claim.workspace_id,
@@ -235,7 +241,9 @@ def record_opt_out(session: Session, provider: Provider, request: ProviderReques
         session,
         provider=provider.name,
         field=request.field.value,
-        question=provider_calls.subject_digest(request.field.value, request.types, request.subject),
+        question=provider_calls.subject_digest(
+            digest_keys(session), request.field.value, request.types, request.subject
+        ),
         subject=request.subject,
         now=now,
     )

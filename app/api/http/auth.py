@@ -35,7 +35,9 @@ RECHECK_AFTER_SECONDS = 1.0
 def _verify(token: str) -> Caller:
     kind_of(token)  # a malformed token is a typo, so it does not count as a guess
     try:
-        authenticated = authentication.authenticate(services().database, token, now=database_clock.now())
+        authenticated = authentication.authenticate(
+            services().database, token, lifetime=services().session_lifetime, now=database_clock.now()
+        )
     except Unauthorized as error:
         metrics.TOKENS_REFUSED.labels(outcome=error.code).inc()
         if isinstance(error, InvalidToken):  # possibly a guess
@@ -52,7 +54,8 @@ def _recheck_token(authenticated: Caller, started: float, response: Response) ->
         return response
     try:
         with services().database.reading() as session:
-            authentication.recheck(session, authenticated, now=database_clock.now())
+            lifetime = services().session_lifetime
+            authentication.recheck(session, authenticated, lifetime=lifetime, now=database_clock.now())
     except Unauthorized as problem:
         return problem_response(problem)
     except Unavailable:

@@ -27,7 +27,8 @@ class FailureCounter:
     @classmethod
     def for_client(cls, policy: str, rate: str, *scope: str) -> FailureCounter:
         """Return the counter of a policy for the network of this request and an optional scope."""
-        return cls(policy, rate, login_throttle.keyed("from", network(), policy, *scope).hex())
+        key = login_throttle.digest(services().digest_keys, "from", network(), policy, *scope)
+        return cls(policy, rate, key.hex())
 
     def check(self) -> None:
         """Check the limit without counting.

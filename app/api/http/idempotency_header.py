@@ -11,6 +11,7 @@ from app.api.http.auth import caller
 from app.core.jobs import idempotency
 from app.domain.errors import FieldError, ValidationFailed
 from app.infra.database_clock import Moment
+from app.infra.digest_keys import digest_keys
 
 HEADER = "Idempotency-Key"
 REPLAYED = {"Idempotent-Replay": "true"}
@@ -31,7 +32,7 @@ def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
     key = _key()
     if key is None or not kept:
         return None
-    digest = idempotency.digest(request.path, request.get_json(silent=True) or {})
+    digest = idempotency.digest(digest_keys(session), request.path, request.get_json(silent=True) or {})
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)
 
 

@@ -36,7 +36,7 @@ class LoginAttempt:
     @property
     def network(self) -> bytes:
         """Return a digest of the network and the e-mail address."""
-        return login_throttle.keyed("network", self.email, network())
+        return login_throttle.digest(services().digest_keys, "network", self.email, network())
 
     def check_limits(self) -> None:
         """Check the limits of this network.
@@ -58,9 +58,9 @@ class LoginAttempt:
         with services().database.reading() as session:
             account = accounts.by_email(session, self.email)
             is_known = sessions.has_signed_in_from(session, account.id if account else None, self.network)
-            wait = login_throttle.wait(session, self.email, now=database_clock.now())
-        if wait and not is_known:
-            raise TooManyAttempts(retry_after=wait)
+            retry_after = login_throttle.retry_after(session, self.email, now=database_clock.now())
+        if retry_after and not is_known:
+            raise TooManyAttempts(retry_after=retry_after)
         return account
 
     def verify(self, stored: str | None, password: str) -> bool:
@@ -87,7 +87,7 @@ class LoginAttempt:
 
         """
         with services().database.transaction() as session:
-            login_throttle.failed(session, self.email, now=database_clock.now())
+            login_throttle.record_failure(session, self.email, now=database_clock.now())
         for failures in self._failures():
             failures.add()
         metrics.SIGN_INS.labels(outcome="wrong").inc()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 from flask import current_app
 
+from app.core.accounts.sessions import SessionLifetime
 from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
 from app.infra.job_notifications import JobListener
 from app.infra.queue import JobPublisher
 from app.infra.rate_limiter import Limiter
@@ -19,6 +22,8 @@ class AppServices:
     """The settings and service objects that `create_app` builds the application from."""
 
     settings: Settings
+    digest_keys: DigestKeys
+    session_lifetime: SessionLifetime
     database: Database
     publisher: JobPublisher
     listener: JobListener
@@ -28,9 +33,15 @@ class AppServices:
     @classmethod
     def build(cls, settings: Settings) -> AppServices:
         """Return the services for these settings; none of them connects yet."""
+        keys = DigestKeys.from_settings(settings)
         return cls(
             settings=settings,
-            database=Database(settings.database_url),
+            digest_keys=keys,
+            session_lifetime=SessionLifetime(
+                idle=timedelta(days=settings.session_idle_days),
+                absolute=timedelta(days=settings.session_absolute_days),
+            ),
+            database=Database(settings.database_url, keys=keys),
             publisher=JobPublisher(settings.redis_url),
             listener=JobListener(settings.redis_url),
             bulkhead=Bulkhead(),

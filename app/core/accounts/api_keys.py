@@ -41,11 +41,6 @@ class ApiKey(Base):
         """The scopes of the key."""
         return tuple(Scope(scope) for scope in self.scopes)
 
-    @property
-    def ends_at(self) -> datetime | None:
-        """The time at which the key expires; None if it does not expire."""
-        return self.expires_at
-
 
 def create(
     session: Session,
@@ -58,13 +53,13 @@ def create(
 ) -> tuple[ApiKey, str]:
     """Insert a key and return it with its token, which is not stored; the caller checks API access first."""
     token = tokens.new_token(TokenKind.API_KEY)
-    wanted = set(scopes)
+    granted = set(scopes)
     key = ApiKey(
         id=new_id("key"),
         account_id=account_id,
         name=name,
         prefix=tokens.shown_prefix(token),
-        scopes=[scope.value for scope in Scope if scope in wanted],
+        scopes=[scope.value for scope in Scope if scope in granted],
         hash=tokens.digest(token),
         created_at=now,
         expires_at=expires_at,

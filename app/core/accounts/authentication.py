@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts.accounts import Account
 from app.core.accounts.api_keys import ApiKey
-from app.core.accounts.sessions import LoginSession
+from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.domain import tokens
 from app.domain.callers import Caller
 from app.domain.errors import InvalidToken, TokenExpired, TokenRevoked, Unavailable
@@ -36,7 +36,7 @@ _BY_HASH = {kind: _TOKEN_ROW[kind].where(table.hash == bindparam("hash")) for ki
 _BY_ID = {kind: _TOKEN_ROW[kind].where(table.id == bindparam("id")) for kind, table in _TABLES.items()}
 
 
-def authenticate(database: Database, token: str, *, now: Moment) -> Caller:
+def authenticate(database: Database, token: str, *, lifetime: SessionLifetime, now: Moment) -> Caller:
     """Return the caller that the token identifies; not cached, so a revoked token is refused at once.
 
     Raises:
@@ -48,53 +48,63 @@ def authenticate(database: Database, token: str, *, now: Moment) -> Caller:
     """
     statement = _BY_HASH[tokens.kind_of(token)]
     with database.reading() as session:
-        held, workspace_id, current = _valid(session, statement, {"hash": tokens.digest(token)}, now)
-    if held.last_used_at is None or held.last_used_at <= current - WRITE_EVERY:
-        _note_use(database, held, current)
+        values = {"hash": tokens.digest(token)}
+        row, workspace_id, current = _valid(session, statement, values, lifetime, now)
+    if row.last_used_at is None or row.last_used_at <= current - WRITE_EVERY:
+        _record_use(database, row, current)
     return Caller(
-        account_id=held.account_id,
+        account_id=row.account_id,
         workspace_id=workspace_id,
-        kind=cast("Literal['session', 'api_key']", held.kind),
-        token_id=held.id,
-        scopes=held.granted,
-        expires_at=held.ends_at,
+        kind=cast("Literal['session', 'api_key']", row.kind),
+        token_id=row.id,
+        scopes=row.granted,
+        expires_at=_ends_at(row, lifetime),
     )
 
 
-def recheck(session: Session, who: Caller, *, now: Moment) -> None:
+def recheck(session: Session, caller: Caller, *, lifetime: SessionLifetime, now: Moment) -> None:
     """Check the token again before a delayed response, since it may have ended during the wait.
 
     Raises:
         InvalidToken, TokenRevoked, TokenExpired: as in `authenticate`.
 
     """
-    statement = _BY_ID[TokenKind(who.token_id[:3])]
-    _held, workspace_id, _current = _valid(session, statement, {"id": who.token_id}, now)
-    if workspace_id != who.workspace_id:
+    statement = _BY_ID[TokenKind(caller.token_id[:3])]
+    _row, workspace_id, _current = _valid(session, statement, {"id": caller.token_id}, lifetime, now)
+    if workspace_id != caller.workspace_id:
         raise TokenRevoked
 
 
 def _valid(
-    session: Session, statement: Select[*tuple[Any, ...]], named: dict[str, Any], now: Moment
+    session: Session,
+    statement: Select[*tuple[Any, ...]],
+    values: dict[str, Any],
+    lifetime: SessionLifetime,
+    now: Moment,
 ) -> tuple[LoginSession | ApiKey, str, datetime]:
     """Return the valid session or key, the current workspace of its account, and the current time."""
-    row = session.execute(statement.add_columns(column(now)), named).one_or_none()
-    if row is None:
+    found = session.execute(statement.add_columns(column(now)), values).one_or_none()
+    if found is None:
         raise InvalidToken
-    held = cast("LoginSession | ApiKey", row[0])
-    workspace_id, disabled_at, current = row[1:]
-    if held.revoked_at is not None or disabled_at is not None:
+    row = cast("LoginSession | ApiKey", found[0])
+    workspace_id, disabled_at, current = found[1:]
+    if row.revoked_at is not None or disabled_at is not None:
         raise TokenRevoked
-    if held.ends_at is not None and held.ends_at <= current:
+    ends_at = _ends_at(row, lifetime)
+    if ends_at is not None and ends_at <= current:
         raise TokenExpired
-    return held, workspace_id, current
+    return row, workspace_id, current
 
 
-def _note_use(database: Database, held: LoginSession | ApiKey, now: datetime) -> None:
-    table = type(held)
+def _ends_at(row: LoginSession | ApiKey, lifetime: SessionLifetime) -> datetime | None:
+    return row.ends_at(lifetime) if isinstance(row, LoginSession) else row.expires_at
+
+
+def _record_use(database: Database, row: LoginSession | ApiKey, now: datetime) -> None:
+    table = type(row)
     try:
         with database.transaction() as session:
-            session.execute(update(table).where(table.id == held.id).values(last_used_at=now))
+            session.execute(update(table).where(table.id == row.id).values(last_used_at=now))
     except Unavailable:  # a read-only database still authenticates; a later request writes it
-        log.warning("use of a token not noted", token=held.id)
-    held.last_used_at = now
+        log.warning("last use of token not recorded", token=row.id)
+    row.last_used_at = now

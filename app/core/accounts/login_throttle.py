@@ -7,8 +7,6 @@ Failures are counted by a keyed digest of the e-mail, so addresses without an ac
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import math
 from datetime import datetime, timedelta
 
@@ -17,7 +15,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.database_clock import Moment, column
 from app.infra.db import Base, insert
-from app.settings import load
+from app.infra.digest_keys import DigestKeys, digest_keys
 
 FREE_FAILURES = 10
 MAX_WAIT = timedelta(minutes=1)
@@ -34,20 +32,20 @@ class FailedSignIns(Base):
     last_at: Mapped[datetime]
 
 
-def wait(session: Session, email: str, *, now: Moment) -> int:
+def retry_after(session: Session, email: str, *, now: Moment) -> int:
     """Return the seconds until the next attempt is allowed; 0 unless there were many recent failures."""
     query = select(FailedSignIns.failures, FailedSignIns.last_at, column(now).label("now"))
-    row = session.execute(query.where(FailedSignIns.bucket == _bucket(email))).one_or_none()
+    row = session.execute(query.where(FailedSignIns.bucket == _bucket(session, email))).one_or_none()
     if row is None or row.failures < FREE_FAILURES:
         return 0
-    longest = min(MAX_WAIT, timedelta(seconds=2 ** min(row.failures - FREE_FAILURES, 6)))
-    left: timedelta = row.last_at + longest - row.now
-    return max(0, math.ceil(left.total_seconds()))
+    delay = min(MAX_WAIT, timedelta(seconds=2 ** min(row.failures - FREE_FAILURES, 6)))
+    remaining: timedelta = row.last_at + delay - row.now
+    return max(0, math.ceil(remaining.total_seconds()))
 
 
-def failed(session: Session, email: str, *, now: Moment) -> None:
+def record_failure(session: Session, email: str, *, now: Moment) -> None:
     """Count a failure; start again at one if the last failure is older than RETENTION."""
-    statement = insert(session, FailedSignIns).values(bucket=_bucket(email), failures=1, last_at=now)
+    statement = insert(session, FailedSignIns).values(bucket=_bucket(session, email), failures=1, last_at=now)
     session.execute(
         statement.on_conflict_do_update(
             index_elements=[FailedSignIns.bucket],
@@ -61,15 +59,15 @@ def failed(session: Session, email: str, *, now: Moment) -> None:
     )
 
 
-def succeeded(session: Session, email: str) -> None:
+def reset(session: Session, email: str) -> None:
     """Reset the failure count of the e-mail."""
-    session.execute(delete(FailedSignIns).where(FailedSignIns.bucket == _bucket(email)))
+    session.execute(delete(FailedSignIns).where(FailedSignIns.bucket == _bucket(session, email)))
 
 
-def keyed(*words: str) -> bytes:
-    """Return a 32-byte digest keyed with SECRET_KEY, which reveals nothing without that key."""
-    return hmac.digest(load().secret_key.encode(), "\0".join(("sign-in", *words)).encode(), hashlib.sha256)
+def digest(keys: DigestKeys, *parts: str) -> bytes:
+    """Return the 32-byte digest under which failures of this network or e-mail address are counted."""
+    return keys.digest("sign-in", "\0".join(parts))
 
 
-def _bucket(email: str) -> int:
-    return int.from_bytes(keyed("bucket", email)[:2])
+def _bucket(session: Session, email: str) -> int:
+    return int.from_bytes(digest(digest_keys(session), "bucket", email)[:2])

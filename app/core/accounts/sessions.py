@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ForeignKey, String, Update, delete, exists, select, update
@@ -15,9 +16,16 @@ from app.domain.ids import is_id, new_id
 from app.domain.tokens import TokenKind
 from app.infra.database_clock import Moment
 from app.infra.db import Base
-from app.settings import load
 
 MAX_LISTED = 100
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLifetime:
+    """How long a session is valid: `idle` after its last use, at most `absolute` after its start."""
+
+    idle: timedelta
+    absolute: timedelta
 
 
 class LoginSession(Base):
@@ -46,10 +54,9 @@ class LoginSession(Base):
         """All scopes: a session has every permission of its account."""
         return tuple(Scope)
 
-    @property
-    def ends_at(self) -> datetime:
-        """The time at which the token expires if it is not used again."""
-        return min(self.expires_at, self.last_used_at + timedelta(days=load().session_idle_days))
+    def ends_at(self, lifetime: SessionLifetime) -> datetime:
+        """Return the time at which the token expires if it is not used again."""
+        return min(self.expires_at, self.last_used_at + lifetime.idle)
 
 
 def start(
@@ -59,6 +66,7 @@ def start(
     network: bytes,
     client_name: str | None = None,
     client_version: str | None = None,
+    lifetime: SessionLifetime,
     now: Moment,
 ) -> tuple[LoginSession, str]:
     """Insert a session and return it with its token, which is not stored."""
@@ -71,7 +79,7 @@ def start(
         client_name=client_name,
         client_version=client_version,
         created_at=now,
-        expires_at=now + timedelta(days=load().session_absolute_days),
+        expires_at=now + lifetime.absolute,
         last_used_at=now,
     )
     session.add(started)
@@ -79,16 +87,17 @@ def start(
     return started, token
 
 
-def of_account(session: Session, account_id: str, *, now: Moment) -> Sequence[LoginSession]:
+def of_account(
+    session: Session, account_id: str, *, lifetime: SessionLifetime, now: Moment
+) -> Sequence[LoginSession]:
     """Return the account's valid sessions, most recently used first, at most 100."""
-    idle_since = now - timedelta(days=load().session_idle_days)
     return session.scalars(
         select(LoginSession)
         .where(
             LoginSession.account_id == account_id,
             LoginSession.revoked_at.is_(None),
             LoginSession.expires_at > now,
-            LoginSession.last_used_at > idle_since,
+            LoginSession.last_used_at > now - lifetime.idle,
         )
         .order_by(LoginSession.last_used_at.desc(), LoginSession.id.desc())
         .limit(MAX_LISTED)
@@ -125,12 +134,12 @@ def has_signed_in_from(session: Session, account_id: str | None, network: bytes)
     return bool(found)
 
 
-def forget(session: Session, *, now: Moment) -> int:
+def purge_expired(session: Session, *, now: Moment) -> int:
     """Delete sessions past their absolute expiry; return their number."""
-    ended = session.execute(
+    expired = session.execute(
         delete(LoginSession).where(LoginSession.expires_at <= now).returning(LoginSession.id)
     )
-    return len(ended.all())
+    return len(expired.all())
 
 
 def _ending(now: Moment) -> Update:

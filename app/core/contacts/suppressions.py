@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +11,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
-from app.settings import load
+from app.infra.digest_keys import DigestKeys, digest_keys
 
 
 class Suppression(Base):
@@ -34,16 +32,19 @@ class Identifier:
     kind: str
     value: str
 
-    @property
-    def digest(self) -> bytes:
-        """Return the 32-byte digest used in the suppression list."""
-        message = f"{self.kind}\0{self.value}".encode()
-        return hmac.digest(load().suppression_key.encode(), message, hashlib.sha256)
+
+def digest(keys: DigestKeys, identifier: Identifier) -> bytes:
+    """Return the 32-byte digest of the identifier in the suppression list."""
+    return keys.suppression_digest(identifier.kind, identifier.value)
 
 
 def suppress(session: Session, identifiers: Iterable[Identifier], *, reason: str, now: Moment) -> int:
     """Insert the identifiers; return how many were new."""
-    return sum(suppress_digest(session, one.kind, one.digest, reason=reason, now=now) for one in identifiers)
+    keys = digest_keys(session)
+    return sum(
+        suppress_digest(session, item.kind, digest(keys, item), reason=reason, now=now)
+        for item in identifiers
+    )
 
 
 def suppress_digest(session: Session, kind: str, digest: bytes, *, reason: str, now: Moment) -> bool:
@@ -59,27 +60,29 @@ def suppress_digest(session: Session, kind: str, digest: bytes, *, reason: str, 
 
 def remove(session: Session, identifiers: Iterable[Identifier]) -> int:
     """Delete the identifiers, regardless of the reason; return how many were suppressed."""
-    digests = [one.digest for one in identifiers]
-    gone = delete(Suppression).where(Suppression.digest.in_(digests)).returning(Suppression.digest)
-    return len(session.scalars(gone).all())
+    keys = digest_keys(session)
+    digests = [digest(keys, identifier) for identifier in identifiers]
+    deletion = delete(Suppression).where(Suppression.digest.in_(digests)).returning(Suppression.digest)
+    return len(session.scalars(deletion).all())
 
 
 def remove_all(session: Session, *, reason: str) -> int:
     """Delete all identifiers suppressed for this reason; return how many."""
-    gone = delete(Suppression).where(Suppression.reason == reason).returning(Suppression.digest)
-    return len(session.scalars(gone).all())
+    deletion = delete(Suppression).where(Suppression.reason == reason).returning(Suppression.digest)
+    return len(session.scalars(deletion).all())
 
 
-_AMONG = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
+_SUPPRESSED = select(Suppression.digest).where(Suppression.digest.in_(bindparam("digests", expanding=True)))
 
 
 def suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
     """Return the identifiers that are suppressed."""
-    by_digest = {identifier.digest: identifier for identifier in identifiers}
+    keys = digest_keys(session)
+    by_digest = {digest(keys, identifier): identifier for identifier in identifiers}
     if not by_digest:
         return frozenset()
-    found = session.scalars(_AMONG, {"digests": list(by_digest)})
-    return frozenset(by_digest[digest] for digest in found)
+    found = session.scalars(_SUPPRESSED, {"digests": list(by_digest)})
+    return frozenset(by_digest[row] for row in found)
 
 
 def latest(session: Session) -> datetime | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,7 +13,7 @@ from app.core.accounts.workspaces import foreign_key
 from app.domain.errors import IdempotencyKeyReused
 from app.infra.database_clock import Moment
 from app.infra.db import Base, insert
-from app.settings import load
+from app.infra.digest_keys import DigestKeys
 
 RETENTION = timedelta(days=7)
 
@@ -32,13 +30,12 @@ class IdempotencyKey(Base):
     created_at: Mapped[datetime] = mapped_column(index=True)
 
 
-def digest(path: str, body: dict[str, Any]) -> bytes:
+def digest(keys: DigestKeys, path: str, body: dict[str, Any]) -> bytes:
     """Return a 32-byte digest that two requests share only if path and body are equal.
 
     Keyed with SECRET_KEY: an attacker holding the table could otherwise brute-force whom a request named.
     """
-    message = f"request\0{path}\n{json.dumps(body, sort_keys=True)}".encode()
-    return hmac.digest(load().secret_key.encode(), message, hashlib.sha256)
+    return keys.digest("request", f"{path}\n{json.dumps(body, sort_keys=True)}")
 
 
 def begin(session: Session, workspace_id: str, key: str, request_hash: bytes, *, now: Moment) -> str | None:

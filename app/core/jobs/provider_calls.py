@@ -7,8 +7,6 @@ the job ends; a keyed digest of the subject remains, so that known misses are no
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,7 +24,7 @@ from app.domain.records.subjects import Subject
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment, column
 from app.infra.db import Base
-from app.settings import load
+from app.infra.digest_keys import DigestKeys
 
 MAX_CALL_DURATION = timedelta(seconds=30)
 STARTED = "started"
@@ -93,7 +91,7 @@ class CallKey:
     stored_for: str | None = None
 
 
-def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> bytes:
+def subject_digest(keys: DigestKeys, field: str, types: tuple[str, ...], subject: Subject) -> bytes:
     """Return the 32-byte digest that identifies the request across jobs, keyed so that it cannot be guessed.
 
     It covers every value sent to the provider. Otherwise a miss caused by one wrong value would also apply to
@@ -101,7 +99,7 @@ def subject_digest(field: str, types: tuple[str, ...], subject: Subject) -> byte
     """
     values = {name: text.casefold() for name, text in subject.as_dict().items() if name != "contact_id"}
     content = [field, sorted(types), sorted(values.items())]
-    return hmac.digest(load().secret_key.encode(), b"call\0" + json.dumps(content).encode(), hashlib.sha256)
+    return keys.digest("call", json.dumps(content))
 
 
 def find_reusable(session: Session, key: CallKey) -> ProviderCall | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ from app.domain.ids import new_id
 from app.domain.kinds import OPEN, QUEUES, Kind, Outcome, Status
 from app.infra.database_clock import Moment, column
 from app.infra.db import insert
-from app.settings import load
+from app.infra.digest_keys import digest_keys
 
 _SAME_REQUEST = (Job.workspace_id == bindparam("workspace_id"), Job.question == bindparam("dedup_digest"))
 _OPEN_JOB = select(Job).where(*_SAME_REQUEST, Job.status.in_(OPEN))
@@ -54,12 +52,6 @@ class JobRequest:
     allow_partial_hold: bool = False
     items: tuple[dict[str, Any], ...] = ()
     webhook_url: str | None = None
-
-    @property
-    def dedup_digest(self) -> bytes:
-        """Return the 32-byte digest of kind and dedup key; keyed, since requests name people."""
-        canonical = f"question\0{json.dumps([self.kind, self.dedup_key], sort_keys=True)}"
-        return hmac.digest(load().secret_key.encode(), canonical.encode(), hashlib.sha256)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,25 +92,20 @@ def submit(
 
     """
     price = _price(session, job_request, now)
-    job: Job | None = None
-    while job is None:
-        existing = _open(session, job_request) or _finished(
-            session, job_request, freshness=freshness, now=now
+    digest = _dedup_digest(session, job_request)
+    same_request = {"workspace_id": job_request.workspace_id, "dedup_digest": digest}
+    inserted: Job | None = None
+    while inserted is None:
+        existing = _open(session, same_request) or _finished(
+            session, same_request, freshness=freshness, now=now
         )
         if existing is not None:
             webhooks.subscribe(session, existing, job_request.webhook_url, now=now)
             return SubmitResult(existing)
-        job = _add(session, job_request, deadline=deadline, now=now)
-    for index, request in enumerate(job_request.items):
-        session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
-    if job_request.allow_partial_hold:
-        job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
-    else:
-        credits.hold(session, job.workspace_id, job.id, price, now=now)
-        job.held = price
-    session.flush()
-    webhooks.subscribe(session, job, job_request.webhook_url, now=now)
-    return SubmitResult(job, is_new=True)
+        inserted = _insert(session, job_request, digest, deadline=deadline, now=now)
+    _hold(session, inserted, price, allow_partial=job_request.allow_partial_hold, now=now)
+    webhooks.subscribe(session, inserted, job_request.webhook_url, now=now)
+    return SubmitResult(inserted, is_new=True)
 
 
 def _price(session: Session, job_request: JobRequest, now: Moment) -> int:
@@ -127,16 +114,24 @@ def _price(session: Session, job_request: JobRequest, now: Moment) -> int:
     return reveal_prices.current_price(session, job_request.workspace_id, job_request.price, now=now)
 
 
-def _open(session: Session, job_request: JobRequest) -> Job | None:
-    return session.scalar(_OPEN_JOB, _same_request(job_request))
+def _dedup_digest(session: Session, job_request: JobRequest) -> bytes:
+    """Return the 32-byte digest of kind and dedup key; keyed, since requests name people."""
+    canonical = json.dumps([job_request.kind, job_request.dedup_key], sort_keys=True)
+    return digest_keys(session).digest("question", canonical)
 
 
-def _finished(session: Session, job_request: JobRequest, *, freshness: Freshness, now: Moment) -> Job | None:
+def _open(session: Session, same_request: dict[str, Any]) -> Job | None:
+    return session.scalar(_OPEN_JOB, same_request)
+
+
+def _finished(
+    session: Session, same_request: dict[str, Any], *, freshness: Freshness, now: Moment
+) -> Job | None:
     """Return the last finished job, unless it is too old or its result may be outdated.
 
     A result may be outdated after an import, a new suppression, or a bounce of one of its addresses.
     """
-    row = session.execute(_LAST_JOB.add_columns(column(now)), _same_request(job_request)).one_or_none()
+    row = session.execute(_LAST_JOB.add_columns(column(now)), same_request).one_or_none()
     if row is None:
         return None
     job, current = row
@@ -147,10 +142,6 @@ def _finished(session: Session, job_request: JobRequest, *, freshness: Freshness
         return None
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
     return None if _is_cut_short(items) or _has_bounced(session, job, items) else job
-
-
-def _same_request(job_request: JobRequest) -> dict[str, Any]:
-    return {"workspace_id": job_request.workspace_id, "dedup_digest": job_request.dedup_digest}
 
 
 def _is_cut_short(items: Sequence[JobItem]) -> bool:
@@ -172,15 +163,17 @@ def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
     )
 
 
-def _add(session: Session, job_request: JobRequest, *, deadline: timedelta, now: Moment) -> Job | None:
-    """Insert the job; return None if a concurrent request has opened an equal one."""
+def _insert(
+    session: Session, job_request: JobRequest, digest: bytes, *, deadline: timedelta, now: Moment
+) -> Job | None:
+    """Insert the job with its items; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
         "id": new_id("job"),
         "workspace_id": job_request.workspace_id,
         "account_id": job_request.account_id,
         "kind": job_request.kind.value,
         "queue": QUEUES[job_request.kind].value,
-        "question": job_request.dedup_digest,
+        "question": digest,
         "request": job_request.request,
         "status": Status.QUEUED.value,
         "trace": [],
@@ -196,4 +189,18 @@ def _add(session: Session, job_request: JobRequest, *, deadline: timedelta, now:
         "publishes": 0,
         "created_at": now,
     }
-    return session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))
+    job = session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))
+    if job is not None:
+        for index, request in enumerate(job_request.items):
+            session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
+    return job
+
+
+def _hold(session: Session, job: Job, price: int, *, allow_partial: bool, now: Moment) -> None:
+    """Hold the price of the job, or as much of it as the workspace has."""
+    if allow_partial:
+        job.held = credits.hold_up_to(session, job.workspace_id, job.id, price, now=now)
+    else:
+        credits.hold(session, job.workspace_id, job.id, price, now=now)
+        job.held = price
+    session.flush()

@@ -7,8 +7,6 @@ claimed (a message is published), begun (a worker posts it), and finished or ret
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 import random
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,7 +23,7 @@ from app.domain.ids import new_id
 from app.infra.clock import rfc3339
 from app.infra.database_clock import Moment, column
 from app.infra.db import Base, insert
-from app.settings import load
+from app.infra.digest_keys import DigestKeys, digest_keys
 
 # The example schedule of the Standard Webhooks specification, "Deliverability and reliability": about three
 # days, with "some level of random jitter"; 20 % either way avoids bursts and keeps the schedule recognisable.
@@ -143,7 +141,8 @@ def begin(session: Session, webhook_id: str, *, now: Moment) -> Delivery | None:
         "data": {"job": to_public(job)},
     }
     attempt_id = webhook_attempts.start(session, webhook_id, now=now)
-    return Delivery(webhook_id, attempt_id, row.url, payload, secret(job.workspace_id), row.at, row.next_at)
+    signing_secret = secret(digest_keys(session), job.workspace_id)
+    return Delivery(webhook_id, attempt_id, row.url, payload, signing_secret, row.at, row.next_at)
 
 
 def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: Moment) -> None:
@@ -169,9 +168,9 @@ def finish(session: Session, delivery: Delivery, result: AttemptResult, *, now: 
     session.flush()
 
 
-def secret(workspace_id: str) -> str:
+def secret(keys: DigestKeys, workspace_id: str) -> str:
     """Return the workspace's secret in the format of Standard Webhooks, derived from SECRET_KEY."""
-    key = hmac.digest(load().secret_key.encode(), f"webhook\0{workspace_id}".encode(), hashlib.sha256)
+    key = keys.digest("webhook", workspace_id)
     return f"whsec_{base64.b64encode(key).decode()}"
 
 

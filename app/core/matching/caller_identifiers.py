@@ -15,10 +15,11 @@ from sqlalchemy import ForeignKey, Index, String, bindparam, delete, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from app.core.accounts.workspaces import foreign_key
-from app.core.contacts.suppressions import Identifier
+from app.core.contacts.suppressions import Identifier, digest
 from app.domain.normal.names import company_key, name_key
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
+from app.infra.digest_keys import digest_keys
 
 WORDS = "words"
 """The kind of a whole subject; the other kinds are its single identifiers and its name at a company."""
@@ -48,10 +49,11 @@ def remember(
     session: Session, workspace_id: str, subject: Subject, contact_id: str, *, now: datetime
 ) -> None:
     """Insert the digests of the whole subject and of each of its identifiers for the contact."""
+    keys = digest_keys(session)
     rows = [
         {
             "workspace_id": workspace_id,
-            "digest": identifier.digest,
+            "digest": digest(keys, identifier),
             "contact_id": contact_id,
             "kind": identifier.kind,
             "created_at": now,
@@ -78,21 +80,26 @@ def find(
 
     Each subject comes with the kinds to search. If none is found, the kind is an empty string.
     """
-    wanted = [[one for one in _identifiers(subject) if one.kind in kinds] for subject, kinds in subjects]
-    digests = list({one.digest for several in wanted for one in several})
+    keys = digest_keys(session)
+    searched = [
+        [(item.kind, digest(keys, item)) for item in _identifiers(subject) if item.kind in kinds]
+        for subject, kinds in subjects
+    ]
+    digests = {key for candidates in searched for _kind, key in candidates}
     ids: dict[bytes, list[str]] = {}
     if digests:
-        for row in session.execute(_FOUND, {"workspace_id": workspace_id, "digests": digests}):
+        for row in session.execute(_FOUND, {"workspace_id": workspace_id, "digests": list(digests)}):
             ids.setdefault(row.digest, []).append(row.contact_id)
     return [
-        next(((one.kind, ids[one.digest]) for one in several if one.digest in ids), ("", []))
-        for several in wanted
+        next(((kind, ids[key]) for kind, key in candidates if key in ids), ("", []))
+        for candidates in searched
     ]
 
 
 def only_named_by(session: Session, identifiers: Collection[Identifier]) -> frozenset[str]:
     """Return the ids of contacts requested by one of these identifiers and by no other of its kind."""
-    digests = {one.digest for one in identifiers}
+    keys = digest_keys(session)
+    digests = {digest(keys, identifier) for identifier in identifiers}
     row = CallerIdentifier
     named = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
     found = {(contact_id, kind) for contact_id, kind in named}
@@ -103,18 +110,19 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
     return frozenset(contact_id for contact_id, _kind in found)
 
 
-def forget(session: Session, identifiers: Collection[Identifier]) -> None:
+def delete_all(session: Session, identifiers: Collection[Identifier]) -> None:
     """Delete all rows of these identifiers."""
-    digests = [one.digest for one in identifiers]
+    keys = digest_keys(session)
+    digests = [digest(keys, identifier) for identifier in identifiers]
     session.execute(delete(CallerIdentifier).where(CallerIdentifier.digest.in_(digests)))
 
 
 def _identifiers(subject: Subject) -> list[Identifier]:
     """Return the identifiers of the subject in the order of KINDS, without a contact id."""
-    said = {name: value for name, value in subject.question().items() if name != "contact_id"}
-    found = [Identifier(WORDS, json.dumps(said, sort_keys=True))]
-    found += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
+    values = {name: value for name, value in subject.question().items() if name != "contact_id"}
+    identifiers = [Identifier(WORDS, json.dumps(values, sort_keys=True))]
+    identifiers += [Identifier(kind, value) for kind in EXACT if (value := getattr(subject, kind))]
     employer = subject.company_domain or (subject.company_name and company_key(subject.company_name))
     if subject.name and employer:
-        found.append(Identifier(_NAME, json.dumps([name_key(subject.name), employer])))
-    return found
+        identifiers.append(Identifier(_NAME, json.dumps([name_key(subject.name), employer])))
+    return identifiers

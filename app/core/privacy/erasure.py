@@ -161,7 +161,7 @@ def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
     session.execute(delete(SavedProfile).where(own))
     for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.mentioning_ids))):
         _clean(profile, trail.named)
-    caller_identifiers.forget(session, trail.to_suppress)
+    caller_identifiers.delete_all(session, trail.to_suppress)
     redaction.delete_lookups(session, trail.lookup_ids)
     jobs = select(Job).where(Job.id.in_(trail.job_ids)).order_by(Job.workspace_id, Job.id)
     for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():

@@ -20,6 +20,7 @@ from app.core.contacts.suppressions import Identifier, Suppression
 from app.domain.ids import new_id
 from app.domain.records.subjects import EXACT, Subject
 from app.infra.db import Base, insert
+from app.infra.digest_keys import digest_keys
 
 REASON = "a provider said that this person opted out"
 UNREVIEWED = "a provider said so, or gave a suppressed value"
@@ -74,7 +75,7 @@ def record(
         "question": question,
         "asked_by": sorted(name for name in subject.as_dict() if name != "contact_id"),
         "kind": identifier and identifier.kind,
-        "digest": identifier and identifier.digest,
+        "digest": identifier and suppressions.digest(digest_keys(session), identifier),
         "state": (OptOutState.LISTED if is_alone else OptOutState.OPEN).value,
         "created_at": now,
     }
@@ -132,8 +133,8 @@ def dismiss(session: Session, opt_out: ProviderOptOut, *, now: datetime) -> bool
     )
     if opt_out.digest is None or session.scalars(others.limit(1)).first() is not None:
         return False
-    gone = delete(Suppression).where(Suppression.digest == opt_out.digest, Suppression.reason == REASON)
-    return session.scalar(gone.returning(Suppression.digest)) is not None
+    deletion = delete(Suppression).where(Suppression.digest == opt_out.digest, Suppression.reason == REASON)
+    return session.scalar(deletion.returning(Suppression.digest)) is not None
 
 
 def unreviewed(session: Session) -> dict[str, int]:

@@ -105,7 +105,7 @@ def state(worker: WorkerRecord, *, now: datetime) -> WorkerState:
     return WorkerState(worker.state) if worker.seen_at > now - HEARTBEAT_TIMEOUT else WorkerState.OFFLINE
 
 
-def forget(session: Session, *, now: Moment) -> None:
+def purge_expired(session: Session, *, now: Moment) -> None:
     """Delete the rows of workers last seen longer ago than RETENTION."""
     session.execute(delete(WorkerRecord).where(WorkerRecord.seen_at < now - RETENTION))
 

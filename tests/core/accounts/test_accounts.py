@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from jobs_support import LIFETIME
 from sqlalchemy.orm import Session
 
 from app.core.accounts import accounts, api_keys, sessions, workspaces
@@ -32,7 +33,7 @@ def account(session: Session) -> Account:
 
 @pytest.fixture
 def signed_in(session: Session, account: Account) -> LoginSession:
-    return sessions.start(session, account.id, network=b"n", now=NOW)[0]
+    return sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[0]
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def test_a_key_ends_when_it_was_told_to(session: Session, account: Account) -> N
 
     key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=end, now=NOW)
 
-    assert key.ends_at == end
+    assert key.expires_at == end
 
 
 def test_the_list_has_the_accounts_own_keys_the_newest_first_without_revoked_ones(

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from jobs_support import LIFETIME
 from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
@@ -33,7 +34,7 @@ def account(database: Database) -> Account:
 @pytest.fixture
 def token(database: Database, account: Account) -> str:
     with database.transaction() as session:
-        return sessions.start(session, account.id, network=b"n", now=NOW)[1]
+        return sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[1]
 
 
 @pytest.fixture
@@ -63,14 +64,14 @@ def work_on(statements: list[str]) -> list[str]:
 
 def _works(database: Database, token: str, now: datetime) -> bool:
     try:
-        authentication.authenticate(database, token, now=now)
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=now)
     except (InvalidToken, TokenExpired):
         return False
     return True
 
 
 def test_a_session_token_tells_who_calls(database: Database, account: Account, token: str) -> None:
-    caller = authentication.authenticate(database, token, now=NOW)
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
     assert (caller.account_id, caller.workspace_id) == (account.id, account.workspace_id)
     assert (caller.kind, caller.scopes) == ("session", tuple(Scope))
@@ -80,7 +81,7 @@ def test_a_session_token_tells_who_calls(database: Database, account: Account, t
 def test_an_api_key_tells_who_calls_and_what_it_may_do(
     database: Database, account: Account, key: str
 ) -> None:
-    caller = authentication.authenticate(database, key, now=NOW)
+    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
     assert (caller.account_id, caller.kind, caller.scopes) == (account.id, "api_key", (Scope.LOOKUP,))
     assert caller.expires_at == NOW + timedelta(days=30)
@@ -89,7 +90,7 @@ def test_an_api_key_tells_who_calls_and_what_it_may_do(
 
 def test_a_text_that_cannot_be_a_token_costs_no_query(database: Database, statements: list[str]) -> None:
     with pytest.raises(InvalidToken):
-        authentication.authenticate(database, "ses_" + "0" * 49, now=NOW)
+        authentication.authenticate(database, "ses_" + "0" * 49, lifetime=LIFETIME, now=NOW)
 
     assert statements == []
 
@@ -97,13 +98,13 @@ def test_a_text_that_cannot_be_a_token_costs_no_query(database: Database, statem
 @pytest.mark.parametrize("kind", list(TokenKind))
 def test_a_token_that_was_never_handed_out_is_invalid(database: Database, kind: TokenKind) -> None:
     with pytest.raises(InvalidToken):
-        authentication.authenticate(database, new_token(kind), now=NOW)
+        authentication.authenticate(database, new_token(kind), lifetime=LIFETIME, now=NOW)
 
 
 def test_a_token_in_use_costs_one_query_and_no_write(
     database: Database, token: str, statements: list[str]
 ) -> None:
-    authentication.authenticate(database, token, now=NOW + timedelta(seconds=59))
+    authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(seconds=59))
 
     assert work_on(statements) == ["SELECT"]
 
@@ -111,14 +112,14 @@ def test_a_token_in_use_costs_one_query_and_no_write(
 def test_use_is_written_down_once_a_minute(database: Database, token: str, statements: list[str]) -> None:
     later = NOW + timedelta(seconds=60)
 
-    authentication.authenticate(database, token, now=later)
-    authentication.authenticate(database, token, now=later)
+    authentication.authenticate(database, token, lifetime=LIFETIME, now=later)
+    authentication.authenticate(database, token, lifetime=LIFETIME, now=later)
 
     assert work_on(statements) == ["SELECT", "UPDATE", "SELECT"]
 
 
 def test_the_first_use_of_a_key_is_written_down(database: Database, key: str) -> None:
-    caller = authentication.authenticate(database, key, now=NOW)
+    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
     with database.reading() as session:
         assert session.get_one(ApiKey, caller.token_id).last_used_at == NOW
@@ -127,15 +128,15 @@ def test_the_first_use_of_a_key_is_written_down(database: Database, key: str) ->
 def test_a_session_slides_with_its_use(database: Database, token: str) -> None:
     used = NOW + timedelta(days=13)
 
-    caller = authentication.authenticate(database, token, now=used)
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=used)
 
     assert caller.expires_at == used + timedelta(days=14)
-    authentication.authenticate(database, token, now=used + timedelta(days=13))
+    authentication.authenticate(database, token, lifetime=LIFETIME, now=used + timedelta(days=13))
 
 
 def test_a_session_ends_when_it_is_idle_too_long(database: Database, token: str) -> None:
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, token, now=NOW + timedelta(days=14))
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=14))
 
 
 def test_a_session_in_daily_use_ends_all_the_same(database: Database, token: str) -> None:
@@ -143,39 +144,39 @@ def test_a_session_in_daily_use_ends_all_the_same(database: Database, token: str
         session.execute(update(LoginSession).values(last_used_at=NOW + timedelta(days=89, hours=23)))
 
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, token, now=NOW + timedelta(days=90))
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=90))
 
 
 def test_an_api_key_ends_when_it_was_told_to(database: Database, key: str) -> None:
     with pytest.raises(TokenExpired):
-        authentication.authenticate(database, key, now=NOW + timedelta(days=30))
+        authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW + timedelta(days=30))
 
 
 def test_a_key_without_an_end_goes_on(database: Database, key: str) -> None:
     with database.transaction() as session:
         session.execute(update(ApiKey).values(expires_at=None))
 
-    caller = authentication.authenticate(database, key, now=NOW + timedelta(days=3650))
+    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW + timedelta(days=3650))
 
     assert caller.expires_at is None
 
 
 def test_an_ended_session_is_refused_at_once(database: Database, account: Account, token: str) -> None:
-    caller = authentication.authenticate(database, token, now=NOW)
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         sessions.end(session, account.id, caller.token_id, now=NOW)
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, token, now=NOW)
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
 
 def test_a_revoked_key_is_refused_at_once(database: Database, account: Account, key: str) -> None:
-    caller = authentication.authenticate(database, key, now=NOW)
+    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         api_keys.revoke(session, account.id, caller.token_id, now=NOW)
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, key, now=NOW)
+        authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
 
 def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
@@ -185,18 +186,18 @@ def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
         session.execute(update(Account).values(disabled_at=NOW))
 
     with pytest.raises(TokenRevoked):
-        authentication.authenticate(database, token, now=NOW)
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
 
 def test_an_account_that_changes_its_workspace_calls_for_the_new_one_at_once(
     database: Database, account: Account, token: str
 ) -> None:
-    before = authentication.authenticate(database, token, now=NOW)
+    before = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         other = workspaces.create(session, name="Babbage", now=NOW)
         session.execute(update(Account).values(workspace_id=other.id))
 
-    after = authentication.authenticate(database, token, now=NOW)
+    after = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
     assert (before.workspace_id, after.workspace_id) == (account.workspace_id, other.id)
 
@@ -205,39 +206,41 @@ def test_an_account_that_changes_its_workspace_calls_for_the_new_one_at_once(
 def test_what_still_works_may_be_answered_after_a_wait(
     database: Database, token: str, key: str, seconds: int
 ) -> None:
-    callers = [authentication.authenticate(database, each, now=NOW) for each in (token, key)]
+    callers = [
+        authentication.authenticate(database, each, lifetime=LIFETIME, now=NOW) for each in (token, key)
+    ]
 
     with database.reading() as session:
         for caller in callers:
-            authentication.recheck(session, caller, now=NOW + timedelta(seconds=seconds))
+            authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW + timedelta(seconds=seconds))
 
 
 def test_what_ended_during_a_wait_is_refused(database: Database, account: Account, token: str) -> None:
-    caller = authentication.authenticate(database, token, now=NOW)
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         accounts.disable(session, account.id, now=NOW)
 
     with database.reading() as session, pytest.raises(TokenRevoked):
-        authentication.recheck(session, caller, now=NOW)
+        authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW)
 
 
 def test_what_expired_during_a_wait_is_refused(database: Database, key: str) -> None:
-    caller = authentication.authenticate(database, key, now=NOW)
+    caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
     with database.reading() as session, pytest.raises(TokenExpired):
-        authentication.recheck(session, caller, now=NOW + timedelta(days=30))
+        authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW + timedelta(days=30))
 
 
 def test_an_account_that_changed_its_workspace_gets_no_answer_of_the_old_one(
     database: Database, token: str
 ) -> None:
-    caller = authentication.authenticate(database, token, now=NOW)
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         other = workspaces.create(session, name="Babbage", now=NOW)
         session.execute(update(Account).values(workspace_id=other.id))
 
     with database.reading() as session, pytest.raises(TokenRevoked):
-        authentication.recheck(session, caller, now=NOW)
+        authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -296,7 +299,7 @@ def test_a_database_that_cannot_write_now_still_tells_who_calls(
 
     monkeypatch.setattr(database, "transaction", refuse)
 
-    caller = authentication.authenticate(database, token, now=NOW + timedelta(hours=1))
+    caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(hours=1))
 
     assert caller.account_id == account.id
 
@@ -305,7 +308,11 @@ def test_many_threads_can_ask_at_the_same_time(database: Database, account: Acco
     found: list[str] = []
 
     def ask() -> None:
-        found.append(authentication.authenticate(database, token, now=NOW + timedelta(hours=1)).account_id)
+        found.append(
+            authentication.authenticate(
+                database, token, lifetime=LIFETIME, now=NOW + timedelta(hours=1)
+            ).account_id
+        )
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from jobs_support import DIGEST_KEYS
 from sqlalchemy.orm import Session
 
 from app.core.accounts import login_throttle
@@ -13,13 +14,13 @@ EMAIL = "ada@acme.example"
 
 def fail(session: Session, times: int, *, now: datetime = NOW) -> None:
     for _ in range(times):
-        login_throttle.failed(session, EMAIL, now=now)
+        login_throttle.record_failure(session, EMAIL, now=now)
 
 
 def test_the_first_ten_failures_cost_no_wait(session: Session) -> None:
     fail(session, 9)
 
-    assert login_throttle.wait(session, EMAIL, now=NOW) == 0
+    assert login_throttle.retry_after(session, EMAIL, now=NOW) == 0
 
 
 @pytest.mark.parametrize(("failures", "wait"), [(10, 1), (11, 2), (12, 4), (15, 32), (16, 60), (60, 60)])
@@ -28,7 +29,10 @@ def test_each_further_failure_doubles_the_wait_up_to_a_minute(
 ) -> None:
     fail(session, failures)
 
-    waits = [login_throttle.wait(session, EMAIL, now=NOW + timedelta(seconds=passed)) for passed in (0, wait)]
+    waits = [
+        login_throttle.retry_after(session, EMAIL, now=NOW + timedelta(seconds=passed))
+        for passed in (0, wait)
+    ]
 
     assert waits == [wait, 0]
 
@@ -36,7 +40,7 @@ def test_each_further_failure_doubles_the_wait_up_to_a_minute(
 def test_another_email_does_not_wait(session: Session) -> None:
     fail(session, 20)
 
-    assert login_throttle.wait(session, "bob@acme.example", now=NOW) == 0
+    assert login_throttle.retry_after(session, "bob@acme.example", now=NOW) == 0
 
 
 def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
@@ -44,19 +48,23 @@ def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
 
     fail(session, 1, now=NOW + timedelta(minutes=16))
 
-    assert login_throttle.wait(session, EMAIL, now=NOW + timedelta(minutes=16)) == 0
+    assert login_throttle.retry_after(session, EMAIL, now=NOW + timedelta(minutes=16)) == 0
 
 
 def test_a_success_ends_the_wait(session: Session) -> None:
     fail(session, 20)
 
-    login_throttle.succeeded(session, EMAIL)
+    login_throttle.reset(session, EMAIL)
 
     session.expunge_all()
-    assert login_throttle.wait(session, EMAIL, now=NOW) == 0
+    assert login_throttle.retry_after(session, EMAIL, now=NOW) == 0
 
 
 def test_digests_differ_by_every_word() -> None:
-    digests = {login_throttle.keyed("a", "b"), login_throttle.keyed("ab"), login_throttle.keyed("b", "a")}
+    digests = {
+        login_throttle.digest(DIGEST_KEYS, "a", "b"),
+        login_throttle.digest(DIGEST_KEYS, "ab"),
+        login_throttle.digest(DIGEST_KEYS, "b", "a"),
+    }
 
     assert len(digests) == 3

@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from jobs_support import LIFETIME
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -29,7 +30,13 @@ def test_a_session_keeps_the_hash_of_its_token_and_never_the_token(
     session: Session, account: Account
 ) -> None:
     started, token = sessions.start(
-        session, account.id, network=b"n", client_name="chrome", client_version="1.0", now=NOW
+        session,
+        account.id,
+        network=b"n",
+        client_name="chrome",
+        client_version="1.0",
+        lifetime=LIFETIME,
+        now=NOW,
     )
 
     assert tokens.kind_of(token) is TokenKind.SESSION
@@ -39,28 +46,28 @@ def test_a_session_keeps_the_hash_of_its_token_and_never_the_token(
 
 
 def test_a_session_may_do_everything(session: Session, account: Account) -> None:
-    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     assert started.granted == tuple(Scope)
 
 
 def test_a_session_ends_when_it_is_idle_for_two_weeks(session: Session, account: Account) -> None:
-    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
-    assert started.ends_at == NOW + timedelta(days=14)
+    assert started.ends_at(LIFETIME) == NOW + timedelta(days=14)
 
 
 def test_a_session_in_daily_use_ends_after_ninety_days(session: Session, account: Account) -> None:
-    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     started.last_used_at = NOW + timedelta(days=89)
 
-    assert started.ends_at == NOW + timedelta(days=90)
+    assert started.ends_at(LIFETIME) == NOW + timedelta(days=90)
 
 
 def test_signing_out_ends_one_session_and_not_the_other(session: Session, account: Account) -> None:
-    first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
-    second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    first, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
+    second, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     sessions.end(session, account.id, first.id, now=NOW)
 
@@ -70,8 +77,8 @@ def test_signing_out_ends_one_session_and_not_the_other(session: Session, accoun
 
 
 def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Session, account: Account) -> None:
-    first, _ = sessions.start(session, account.id, network=b"n", now=NOW)
-    second, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    first, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
+    second, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     sessions.end(session, account.id, first.id, now=NOW)
 
     sessions.end_all(session, account.id, now=NOW + timedelta(hours=1))
@@ -83,7 +90,7 @@ def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Sessi
 def test_ending_a_session_again_leaves_the_time_at_which_it_was_ended(
     session: Session, account: Account
 ) -> None:
-    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     sessions.end(session, account.id, started.id, now=NOW)
 
     sessions.end(session, account.id, started.id, now=NOW + timedelta(hours=1))
@@ -100,7 +107,7 @@ def test_a_session_that_the_account_does_not_have_is_not_found(
 
 
 def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, account: Account) -> None:
-    started, _ = sessions.start(session, account.id, network=b"n", now=NOW)
+    started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     with pytest.raises(NotFound):
         sessions.end(session, "acc_of_somebody_else", started.id, now=NOW)
@@ -111,7 +118,9 @@ def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, accou
 def test_ending_all_but_one_spares_that_one_and_says_how_many_ended(
     session: Session, account: Account
 ) -> None:
-    begun = [sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(3)]
+    begun = [
+        sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[0] for _ in range(3)
+    ]
 
     ended = sessions.end_all(session, account.id, spared=begun[1].id, now=NOW)
 
@@ -124,7 +133,7 @@ def test_only_sessions_that_still_work_are_listed_the_last_used_first(
     session: Session, account: Account
 ) -> None:
     ended, idle, old, first, second = (
-        sessions.start(session, account.id, network=b"n", now=NOW)[0] for _ in range(5)
+        sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[0] for _ in range(5)
     )
     ended.revoked_at = NOW
     idle.last_used_at = NOW - timedelta(days=14)
@@ -132,7 +141,7 @@ def test_only_sessions_that_still_work_are_listed_the_last_used_first(
     first.last_used_at = NOW - timedelta(hours=1)
     session.flush()
 
-    listed = sessions.of_account(session, account.id, now=NOW)
+    listed = sessions.of_account(session, account.id, lifetime=LIFETIME, now=NOW)
 
     assert [each.id for each in listed] == [second.id, first.id]
 
@@ -140,7 +149,7 @@ def test_only_sessions_that_still_work_are_listed_the_last_used_first(
 def test_a_network_is_known_once_the_account_has_signed_in_from_it(
     session: Session, account: Account
 ) -> None:
-    sessions.start(session, account.id, network=b"home", now=NOW)
+    sessions.start(session, account.id, network=b"home", lifetime=LIFETIME, now=NOW)
 
     assert sessions.has_signed_in_from(session, account.id, b"home")
     assert not sessions.has_signed_in_from(session, account.id, b"elsewhere")
@@ -148,10 +157,10 @@ def test_a_network_is_known_once_the_account_has_signed_in_from_it(
 
 
 def test_sessions_are_forgotten_when_their_absolute_end_is_over(session: Session, account: Account) -> None:
-    sessions.start(session, account.id, network=b"n", now=NOW - timedelta(days=90))
-    sessions.start(session, account.id, network=b"n", now=NOW)
+    sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW - timedelta(days=90))
+    sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
-    forgotten = sessions.forget(session, now=NOW)
+    forgotten = sessions.purge_expired(session, now=NOW)
 
     assert forgotten == 1
     assert session.scalar(select(func.count()).select_from(LoginSession)) == 1

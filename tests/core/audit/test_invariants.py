@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from audit_support import Days, an_enrichment, busy_days, faults, plant
-from jobs_support import NOW, figures
+from jobs_support import DIGEST_KEYS, NOW, figures
 from local_servers import POSTGRES
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
@@ -34,8 +34,8 @@ UNIQUE = ("uq_ledger_hold", "uq_ledger_close", "uq_jobs_open_question")
 @pytest.fixture(scope="module")
 def _busy(_template: str) -> Iterator[tuple[Session, Days]]:
     """Yield a session and test data shared by all tests of this module; never committed."""
-    database = Database(_template)
-    with Session(database.engine, expire_on_commit=False) as session:
+    database = Database(_template, keys=DIGEST_KEYS)
+    with Session(database.engine, expire_on_commit=False, info=database.session_info) as session:
         yield session, busy_days(session)
         session.rollback()
     database.engine.dispose()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_question, a_workspace, at_once, submit
+from jobs_support import DIGEST_KEYS, NOW, a_question, a_workspace, at_once, submit
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -14,8 +14,8 @@ from app.core.ledger import credits
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
 from app.infra.db import Database
 
-BODY = idempotency.digest("/api/ext/reveal/email", {"subject": {"email": "ada@acme.com"}})
-OTHER_BODY = idempotency.digest("/api/ext/reveal/email", {"subject": {"email": "bob@acme.com"}})
+BODY = idempotency.digest(DIGEST_KEYS, "/api/ext/reveal/email", {"subject": {"email": "ada@acme.com"}})
+OTHER_BODY = idempotency.digest(DIGEST_KEYS, "/api/ext/reveal/email", {"subject": {"email": "bob@acme.com"}})
 
 
 def ask(database: Database, workspace_id: str) -> tuple[bool, str]:
@@ -30,11 +30,13 @@ def ask(database: Database, workspace_id: str) -> tuple[bool, str]:
 
 
 def test_the_digest_does_not_depend_on_the_order_of_fields() -> None:
-    assert idempotency.digest("/a", {"x": 1, "y": 2}) == idempotency.digest("/a", {"y": 2, "x": 1})
+    assert idempotency.digest(DIGEST_KEYS, "/a", {"x": 1, "y": 2}) == idempotency.digest(
+        DIGEST_KEYS, "/a", {"y": 2, "x": 1}
+    )
 
 
 def test_the_digest_depends_on_the_path_and_on_the_body() -> None:
-    digests = {idempotency.digest(path, {"x": x}) for path in ("/a", "/b") for x in (1, 2)}
+    digests = {idempotency.digest(DIGEST_KEYS, path, {"x": x}) for path in ("/a", "/b") for x in (1, 2)}
 
     assert len(digests) == 4
 

@@ -30,6 +30,7 @@ from hypothesis.stateful import (
 from jobs_support import (
     CRASHED,
     DEADLINE,
+    DIGEST_KEYS,
     EXPIRED,
     FRESH,
     LEASE,
@@ -60,6 +61,7 @@ from app.core.quality.refunds import REFUND_WITHIN, Allowance
 from app.domain.errors import ContactNotFound, IdempotencyKeyReused, InsufficientCredits
 from app.domain.kinds import Kind, Outcome
 from app.infra.db import Database
+from app.infra.digest_keys import INFO
 
 PEOPLE = ("ada", "bob")
 WAYS = ("by id", "by profile")
@@ -169,7 +171,12 @@ class JobsModel(RuleBasedStateMachine):
         """Yield a new session, as every transaction of the product has, that commits to a savepoint."""
         mode = "create_savepoint"
         with (
-            Session(self.connection, expire_on_commit=False, join_transaction_mode=mode) as session,  # type: ignore[arg-type]
+            Session(
+                self.connection,
+                expire_on_commit=False,
+                join_transaction_mode=mode,  # type: ignore[arg-type]
+                info={INFO: DIGEST_KEYS},
+            ) as session,
             session.begin(),
         ):
             yield session

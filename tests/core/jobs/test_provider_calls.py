@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_job, a_workspace, read
+from jobs_support import DIGEST_KEYS, NOW, a_job, a_workspace, read
 from sqlalchemy.orm import Session
 
 from app.core.jobs import provider_calls
@@ -18,7 +18,7 @@ QUESTION = CallKey(
     item=None,
     field="email",
     provider="hunter",
-    subject=subject_digest("email", ("work",), ADA),
+    subject=subject_digest(DIGEST_KEYS, "email", ("work",), ADA),
     country="GB",
 )
 HIT, MISS = TraceOutcome.HIT, TraceOutcome.MISS
@@ -68,7 +68,7 @@ def call(
     ],
 )
 def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> None:
-    assert subject_digest("email", ("work",), other) == QUESTION.subject
+    assert subject_digest(DIGEST_KEYS, "email", ("work",), other) == QUESTION.subject
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> 
     ],
 )
 def test_anything_else_is_another_question(field: str, types: tuple[str, ...], subject: Subject) -> None:
-    assert subject_digest(field, types, subject) != QUESTION.subject
+    assert subject_digest(DIGEST_KEYS, field, types, subject) != QUESTION.subject
 
 
 def test_the_digest_does_not_hold_the_person() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from jobs_support import NOW, a_question, a_workspace, at_once, claim, submit
+from jobs_support import DIGEST_KEYS, NOW, a_question, a_workspace, at_once, claim, submit
 from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session
 from standardwebhooks import Webhook as Reference
@@ -372,5 +372,9 @@ def test_the_latest_are_listed_with_how_far_they_have_come(session: Session) -> 
 
 
 def test_each_workspace_has_a_secret_of_its_own(session: Session) -> None:
-    assert webhooks.secret("wks_1") == webhooks.secret("wks_1") != webhooks.secret("wks_2")
-    assert webhooks.secret("wks_1").startswith("whsec_")
+    assert (
+        webhooks.secret(DIGEST_KEYS, "wks_1")
+        == webhooks.secret(DIGEST_KEYS, "wks_1")
+        != webhooks.secret(DIGEST_KEYS, "wks_2")
+    )
+    assert webhooks.secret(DIGEST_KEYS, "wks_1").startswith("whsec_")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from jobs_support import FRESH, LEASE, MAX_CRASHES, a_question, a_workspace
+from jobs_support import FRESH, LEASE, LIFETIME, MAX_CRASHES, a_question, a_workspace
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email, own
@@ -210,11 +210,11 @@ def test_a_session_ends_when_it_was_idle_for_its_time(
         account = accounts.create(
             session, a_workspace(session), email="ada@acme.example", name="Ada", password_hash="x", now=now()
         )
-        _started, token = sessions.start(session, account.id, network=b"home", now=now())
+        _started, token = sessions.start(session, account.id, network=b"home", lifetime=LIFETIME, now=now())
         age(session, LoginSession, "last_used_at", idle)
 
     try:
-        authentication.authenticate(database, token, now=now())
+        authentication.authenticate(database, token, lifetime=LIFETIME, now=now())
     except TokenExpired:
         assert not works
     else:
@@ -227,18 +227,18 @@ def test_a_session_that_has_just_begun_is_listed_and_not_forgotten(
     account = accounts.create(
         session, workspace_id, email="ada@acme.example", name="Ada", password_hash="x", now=now()
     )
-    sessions.start(session, account.id, network=b"home", now=now())
+    sessions.start(session, account.id, network=b"home", lifetime=LIFETIME, now=now())
 
-    assert sessions.forget(session, now=now()) == 0
-    assert len(sessions.of_account(session, account.id, now=now())) == 1
+    assert sessions.purge_expired(session, now=now()) == 0
+    assert len(sessions.of_account(session, account.id, lifetime=LIFETIME, now=now())) == 1
 
 
 def test_many_failed_sign_ins_make_the_next_wait_a_minute_at_most(session: Session) -> None:
     for _ in range(login_throttle.FREE_FAILURES + 10):
-        login_throttle.failed(session, "ada@acme.example", now=now())
+        login_throttle.record_failure(session, "ada@acme.example", now=now())
 
-    assert 50 <= login_throttle.wait(session, "ada@acme.example", now=now()) <= 60
-    assert login_throttle.wait(session, "ada@acme.example", now=now() + MINUTE) == 0
+    assert 50 <= login_throttle.retry_after(session, "ada@acme.example", now=now()) <= 60
+    assert login_throttle.retry_after(session, "ada@acme.example", now=now() + MINUTE) == 0
 
 
 def test_a_provider_that_asks_for_a_pause_is_left_alone_for_as_long(session: Session) -> None:
@@ -256,7 +256,7 @@ def test_a_worker_that_has_just_said_how_it_stands_lives(session: Session) -> No
     one = Heartbeat(name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=60)
     worker_heartbeats.record_heartbeat(session, one, now=now())
 
-    worker_heartbeats.forget(session, now=now())
+    worker_heartbeats.purge_expired(session, now=now())
 
     [row] = worker_heartbeats.known(session)
     assert worker_heartbeats.state(row, now=database_clock.value(session)) is WorkerState.WORKING

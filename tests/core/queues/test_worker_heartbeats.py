@@ -80,6 +80,6 @@ def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
     session.get_one(worker_heartbeats.WorkerRecord, "old@host:1").seen_at = long_ago
     session.flush()
 
-    worker_heartbeats.forget(session, now=NOW)
+    worker_heartbeats.purge_expired(session, now=NOW)
 
     assert [row.name for row in worker_heartbeats.known(session)] == ["new@host:2"]

@@ -16,7 +16,7 @@ from typing import Any
 import httpcore2
 import pytest
 import redis
-from jobs_support import a_question, a_workspace, claim, submit
+from jobs_support import DIGEST_KEYS, a_question, a_workspace, claim, submit
 from local_servers import free_port
 from pytest_httpserver import HTTPServer
 from sqlalchemy import select
@@ -110,7 +110,7 @@ def test_a_post_is_signed_so_that_the_reference_library_takes_it(
     request, _response = httpserver.log[0]
     with database.reading() as session:
         workspace = str(session.connection().exec_driver_sql("SELECT workspace_id FROM jobs").scalar())
-    payload: dict[str, Any] = Reference(webhooks.secret(workspace)).verify(
+    payload: dict[str, Any] = Reference(webhooks.secret(DIGEST_KEYS, workspace)).verify(
         request.data, dict(request.headers)
     )
     (attempt,) = attempts(database, webhook_id)
