@@ -68,10 +68,10 @@ def _described(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: i
 def _page(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: int) -> str:
     """Format the result of each rule, the violations, the next steps and the number of rows checked."""
     verdicts = [
-        (_verdict(result), result.rule.name, result.rule.says, f"{result.milliseconds} ms")
+        (_verdict(result), result.rule.name, result.rule.description, f"{result.milliseconds} ms")
         for result in checked
     ]
-    parts = [table(("", "rule", "says that", "took"), verdicts)]
+    parts = [table(("", "rule", "description", "took"), verdicts)]
     broken = [result for result in checked if result.faults]
     if broken:
         faults = [[getattr(fault, name) for name in FAULT] for result in broken for fault in result.faults]

@@ -3,7 +3,7 @@
 They are plain SQL on purpose: an implementation independent of the rest of the code, which runs unchanged on
 PostgreSQL and SQLite. Each query returns `id`, `workspace_id`, `expected` and `found`: ids, states and
 numbers, no personal data. Related rows are written in one transaction, so every snapshot of a correct
-database satisfies all rules, even under load.
+database satisfies all rules, even under load. What a constraint of the database enforces has no rule here.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from dataclasses import dataclass
 STUCK_BEFORE = "stuck_before"
 """The only parameter of a query: no open job may have had its deadline before this time."""
 _REPAIR = (
-    "Stop granting to it, keep a backup, find the writer by the ledger's times; mend by a counter-entry."
+    "Back up the database, grant no credits to the workspace, and find the cause by the times in the ledger. "
+    "Then insert a correcting entry."
 )
-_BY_HAND = (
-    "Somebody wrote to the table by hand, or an index is gone: flask database upgrade, then see the job."
-)
-_SEE_JOB = "See what it held and was charged: flask jobs show ID"
-_REFUND = "If the workspace paid for nothing, grant it the credits back: flask credits grant"
+_SEE_JOB = "Compare what the job held with what it was charged: flask jobs show ID"
+_REFUND = "If the workspace received nothing, return its credits: flask credits grant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Rule:
     """An invariant; `next_step` tells the operator what to do about a violation."""
 
     name: str
-    says: str
+    description: str
     next_step: str
     query: str
 
@@ -35,7 +33,7 @@ class Rule:
 RULES = (
     Rule(
         "balance_is_the_sum",
-        "a workspace's figures are the sums of its ledger",
+        "a workspace's available, held and spent credits are the sums of its ledger entries",
         _REPAIR,
         """
         SELECT w.id AS id, w.id AS workspace_id,
@@ -51,8 +49,8 @@ RULES = (
     ),
     Rule(
         "held_by_open_jobs",
-        "what a workspace has held is what its open jobs hold",
-        "See its open jobs: flask jobs list --workspace ID --status queued (and running)",
+        "a workspace's held credits are the sum of what its open jobs hold",
+        "List its open jobs: flask jobs list --workspace ID --status queued (then running)",
         """
         SELECT w.id AS id, w.id AS workspace_id, 'held ' || coalesce(j.held, 0) AS expected,
                'held ' || w.held AS found
@@ -63,20 +61,14 @@ RULES = (
         """,
     ),
     Rule(
-        # An item may be refunded while its enrichment is open; the charge is spent when the job ends.
+        # Constraints forbid negative available and held credits of a workspace. Its spent credits cannot be
+        # negative if the refunds of each job are at most its charge, see refund_is_due.
         "nothing_is_negative",
-        "no figure of credits is below zero",
+        "no amount of credits is negative",
         _REPAIR,
         """
-        SELECT w.id AS id, w.id AS workspace_id, '0 or more' AS expected,
-               'available ' || w.available || ', held ' || w.held || ', spent ' || w.spent AS found
-        FROM workspaces w
-        WHERE w.available < 0 OR w.held < 0
-              OR w.spent < 0 AND w.spent + coalesce((SELECT sum(j.charged) FROM jobs j
-                                                     WHERE j.workspace_id = w.id
-                                                           AND j.status IN ('queued', 'running')), 0) < 0
-        UNION ALL
-        SELECT id, workspace_id, '0 or more', 'held ' || held || ', charged ' || charged
+        SELECT id, workspace_id, '0 or more' AS expected,
+               'held ' || held || ', charged ' || charged AS found
         FROM jobs WHERE held < 0 OR charged < 0
         UNION ALL
         SELECT i.job_id, j.workspace_id, '0 or more', 'item ' || i."index" || ' charged ' || i.charged
@@ -87,7 +79,7 @@ RULES = (
     ),
     Rule(
         "entry_adds_up",
-        "each row of the ledger moves credits from one figure to another, only a grant adds any",
+        "each ledger entry moves credits between available, held and spent; only a grant adds credits",
         _REPAIR,
         """
         SELECT id, workspace_id, 'a sound ' || kind AS expected,
@@ -105,8 +97,8 @@ RULES = (
     ),
     Rule(
         "entry_has_its_job",
-        "each row of the ledger that names a job names one of the same workspace",
-        "Find who deleted or moved the job; a job that cost something must never be deleted.",
+        "the job of a ledger entry exists and has the same workspace",
+        "Find out what deleted or moved the job. A job that cost credits must never be deleted.",
         """
         SELECT l.id AS id, l.workspace_id AS workspace_id, 'a job of the workspace' AS expected,
                l.job_id || coalesce(' of ' || j.workspace_id, ', which is gone') AS found
@@ -115,21 +107,8 @@ RULES = (
         """,
     ),
     Rule(
-        "held_and_closed_once",
-        "a job has at most one hold and at most one close",
-        _BY_HAND,
-        """
-        SELECT job_id AS id, min(workspace_id) AS workspace_id, 'one hold' AS expected,
-               count(*) || ' holds' AS found
-        FROM ledger WHERE kind = 'hold' GROUP BY job_id HAVING count(*) > 1
-        UNION ALL
-        SELECT job_id, min(workspace_id), 'one close', count(*) || ' closes'
-        FROM ledger WHERE kind IN ('settle', 'release') GROUP BY job_id HAVING count(*) > 1
-        """,
-    ),
-    Rule(
         "final_job_is_closed",
-        "a job that is over and held something has a hold and a close",
+        "a finished job that held credits has a hold and a close in the ledger",
         _SEE_JOB,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a hold and a close of ' || j.held AS expected,
@@ -143,7 +122,7 @@ RULES = (
     ),
     Rule(
         "close_is_what_the_job_says",
-        "the hold and the close of a job that is over are what it held and was charged",
+        "the hold and the close of a finished job match what it held and was charged",
         _SEE_JOB,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id,
@@ -157,7 +136,7 @@ RULES = (
     ),
     Rule(
         "open_job_is_not_closed",
-        "a job that is open has no close",
+        "an open job has no close in the ledger",
         _SEE_JOB,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'no close while ' || j.status AS expected,
@@ -168,7 +147,7 @@ RULES = (
     ),
     Rule(
         "only_final_jobs_are_finished",
-        "a job has a time at which it finished when it is over, and not before",
+        "a job has a finish time exactly if it is finished",
         _SEE_JOB,
         """
         SELECT id, workspace_id,
@@ -178,17 +157,8 @@ RULES = (
         """,
     ),
     Rule(
-        "charged_within_held",
-        "no job is charged more than it held",
-        _REFUND,
-        """
-        SELECT id, workspace_id, 'at most ' || held AS expected, 'charged ' || charged AS found
-        FROM jobs WHERE charged > held
-        """,
-    ),
-    Rule(
         "charged_for_an_answer",
-        "only what was found is charged: a reveal that succeeded, an item of an enrichment",
+        "only found values are charged: a successful reveal, or an item of an enrichment",
         _REFUND,
         """
         SELECT id, workspace_id, 'charged 0' AS expected,
@@ -206,7 +176,7 @@ RULES = (
     ),
     Rule(
         "items_add_up",
-        "an enrichment is charged what its items are",
+        "the charge of an enrichment is the sum of its items' charges",
         _SEE_JOB,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'charged ' || coalesce(i.charged, 0) AS expected,
@@ -219,7 +189,7 @@ RULES = (
     Rule(
         # An erased person is no longer a contact, and the reveals of that contact were deleted with it.
         "paid_reveal_is_owned",
-        "a reveal that was charged is owned or was refunded, as long as the person is stored",
+        "a charged reveal is owned or was refunded, unless the person was erased",
         _REFUND,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'a reveal of ' || j.charged AS expected,
@@ -236,7 +206,7 @@ RULES = (
     ),
     Rule(
         "owned_reveal_is_paid",
-        "what reveals say they cost was charged to their job",
+        "the price of each reveal was charged to its job",
         _SEE_JOB,
         """
         SELECT r.job_id AS id, r.workspace_id AS workspace_id,
@@ -249,19 +219,9 @@ RULES = (
         """,
     ),
     Rule(
-        "field_is_owned_once",
-        "a workspace owns, and so pays, a field of a contact once",
-        _BY_HAND,
-        """
-        SELECT contact_id AS id, workspace_id, 'one reveal of ' || field AS expected,
-               count(*) || ' reveals' AS found
-        FROM reveals GROUP BY workspace_id, contact_id, field HAVING count(*) > 1
-        """,
-    ),
-    Rule(
         # Values revealed before revealed_values existed have no job; their reveals are not checked.
         "charged_value_is_new",
-        "a reveal that was charged gave a value that the workspace did not own under any contact",
+        "a charged reveal returned a value that the workspace did not own under any contact",
         _REFUND,
         """
         SELECT r.contact_id AS id, r.workspace_id AS workspace_id, 'a value of its own' AS expected,
@@ -279,7 +239,7 @@ RULES = (
     Rule(
         # A reveal deleted with its contact may have been refunded: up to the rest of the charge is accepted.
         "refund_is_due",
-        "what came back for a job is what its refunded reveals cost",
+        "the refunds of a job are the prices of its refunded reveals",
         _REPAIR,
         """
         SELECT j.id AS id, j.workspace_id AS workspace_id, 'refunded ' || coalesce(r.refunded, 0) AS expected,
@@ -299,7 +259,7 @@ RULES = (
     Rule(
         # Feedback is deleted with its contact; its refund stays in the ledger.
         "feedback_refund_is_entered",
-        "what feedback says it gave back to a workspace is in the ledger",
+        "the refunds recorded with feedback are in the ledger",
         _REPAIR,
         """
         SELECT f.workspace_id AS id, f.workspace_id AS workspace_id,
@@ -312,8 +272,8 @@ RULES = (
     ),
     Rule(
         "bounce_is_decided_once",
-        "a reported bounce is confirmed or refuted, not both, and only a bounce is refunded",
-        "See the verifications of the address; set the time that is wrong to null.",
+        "a reported bounce is not both confirmed and refuted, and only a bounce is refunded",
+        "Check when the address was verified, and set the wrong time to null.",
         """
         SELECT id, workspace_id, 'one decision' AS expected,
                kind || ', refunded ' || refunded
@@ -325,38 +285,22 @@ RULES = (
         """,
     ),
     Rule(
-        "asked_once",
-        "a workspace asks a question in one open job at a time",
-        _BY_HAND,
-        """
-        SELECT j.id AS id, j.workspace_id AS workspace_id, 'one open job' AS expected,
-               o.jobs || ' open jobs' AS found
-        FROM jobs j
-        JOIN (SELECT workspace_id, question, count(*) AS jobs FROM jobs WHERE status IN ('queued', 'running')
-              GROUP BY workspace_id, question HAVING count(*) > 1) o
-             ON o.workspace_id = j.workspace_id AND o.question = j.question
-        WHERE j.status IN ('queued', 'running')
-        """,
-    ),
-    Rule(
+        # A constraint requires the lease token.
         "running_job_has_a_lease",
-        "a running job is some worker's for a time, and no other job is",
-        "Nobody will take it over: put it back by hand, status queued and no lease.",
+        "the lease of a running job has an end, and no other job has a lease",
+        "No worker will claim the job. Reset it in the database: status queued, no lease.",
         """
         SELECT id, workspace_id,
-               CASE WHEN status = 'running' THEN 'a lease' ELSE 'no lease' END
-               || ' while ' || status AS expected,
-               CASE WHEN lease_token IS NULL THEN 'no token' ELSE 'a token' END
-               || CASE WHEN lease_until IS NULL THEN ', no end' ELSE ', an end' END AS found
-        FROM jobs
-        WHERE (status = 'running') <> (lease_token IS NOT NULL)
-              OR (status = 'running') <> (lease_until IS NOT NULL)
+               CASE WHEN status = 'running' THEN 'an end' ELSE 'no end' END
+               || ' of the lease while ' || status AS expected,
+               CASE WHEN lease_until IS NULL THEN 'no end' ELSE 'an end' END AS found
+        FROM jobs WHERE (status = 'running') <> (lease_until IS NOT NULL)
         """,
     ),
     Rule(
         "open_job_is_not_stuck",
-        "a job past its deadline, whose worker is gone, is ended by the next sweep",
-        "No worker sweeps. Are workers running, and do they reach the database? See their logs.",
+        "an overdue job without a live worker is ended by the next sweep",
+        "No worker runs the sweep. Check that workers run and reach the database, and read their logs.",
         """
         SELECT id, workspace_id, 'over' AS expected, status || ' past its deadline' AS found
         FROM jobs
@@ -367,8 +311,8 @@ RULES = (
     Rule(
         # The record that a key refers to may have been erased with a person; a job or an API key never is.
         "key_stands_for_something",
-        "an Idempotency-Key stands for a job or record of its own workspace",
-        "A replay of it would fail or show what is not the caller's: delete the row of idempotency_keys.",
+        "an Idempotency-Key refers to a job or record of its own workspace",
+        "A replay would fail, or return another workspace's data. Delete the row from idempotency_keys.",
         """
         SELECT coalesce(k.reference, k.workspace_id) AS id, k.workspace_id AS workspace_id,
                'something of the workspace' AS expected,
