@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from apiflask import APIFlask
 from click.testing import Result
+from fake_providers import PAID, FakeProvider
 from sqlalchemy import select, update
 from users_support import SignedInUser, create_user
+from worker_harness import worker_services
 
 from app.core.audit import audits
 from app.core.jobs.jobs import Job
@@ -38,8 +40,7 @@ from workers.jobs import reveal
 from workers.jobs.enrichment_request import enrichment_request
 from workers.jobs.leads_by_website_hash import leads_by_website_hash
 from workers.providers import registry
-from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
-from workers.resolve import call_gateway
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 
 NAME = "Zoë Quillfeather"
 URL = "https://www.linkedin.com/in/zo%C3%AB-quillfeather"
@@ -63,31 +64,8 @@ WORK = {
 }
 
 
-class Silent:
-    def notify(self, job_id: str) -> None: ...
-
-
 @dataclass
-class Knowing:
-    """A provider that returns all data of the person, and records its requests."""
-
-    name: str = "one"
-    asked: list[ProviderRequest] = field(default_factory=list)
-    guesses: bool = False
-    terms: Terms = field(default_factory=lambda: Terms(prices=dict.fromkeys(ProviderField, 1.0)))
-    fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
-
-    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
-        return None
-
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        assert seconds > 0
-        self.asked.append(ask)
-        return told(ask)
-
-
-@dataclass
-class Office:
+class ErasureHarness:
     """Two workspaces, a worker, providers that find the person, and the operator's commands."""
 
     app: APIFlask
@@ -95,7 +73,7 @@ class Office:
     other: SignedInUser
     services: WorkerServices
     folder: Path
-    asked: list[ProviderRequest]
+    provider_requests: list[ProviderRequest]
 
     def post(self, path: str, body: dict[str, Any], who: SignedInUser | None = None, key: str = "") -> Any:
         user = who or self.user
@@ -156,10 +134,10 @@ class Office:
             return [fault for one in checked for fault in one.faults]
 
 
-def told(ask: ProviderRequest) -> ProviderResponse:
+def person_or_miss(request: ProviderRequest) -> ProviderResponse:
     """Return all data of the person, or a miss for anyone else."""
-    said = f"{ask.subject.linkedin_url}{ask.subject.email}{ask.subject.name}".casefold()
-    if "quillfeather" not in said:
+    identifiers = f"{request.subject.linkedin_url}{request.subject.email}{request.subject.name}".casefold()
+    if "quillfeather" not in identifiers:
         return ProviderResponse(outcome=TraceOutcome.MISS)
     source = Source("one", SourceKind.PROVIDER, clock.now())
     email = FoundEmail(
@@ -181,11 +159,13 @@ def told(ask: ProviderRequest) -> ProviderResponse:
         ProviderField.PHONE: {"phones": (phone,)},
         ProviderField.PERSON: {"contact": contact},
     }
-    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **known[ask.field])
+    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **known[request.field])
 
 
 @pytest.fixture
-def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Office:
+def harness(
+    app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> ErasureHarness:
     settings = replace(
         app.extensions["services"].settings,
         providers_email=("one",),
@@ -193,12 +173,11 @@ def office(app: APIFlask, database: Database, tmp_path: Path, monkeypatch: pytes
         providers_person=("one",),
         providers_verification=(),
     )
-    one = Knowing()
-    for module in (registry, call_gateway):
-        monkeypatch.setattr(module, "load", lambda _settings: {"one": one})
-    services = WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
+    provider = FakeProvider(person_or_miss, terms=PAID)
+    monkeypatch.setattr(registry, "load", lambda _settings: {"one": provider})
     other = create_user(app, email="eve@other.example")
-    return Office(app, create_user(app), other, services, tmp_path, one.asked)
+    services = worker_services(settings, database)
+    return ErasureHarness(app, create_user(app), other, services, tmp_path, provider.requests)
 
 
 def rows(database: Database) -> str:
@@ -234,53 +213,53 @@ def remains(database: Database) -> list[str]:
     return [trace for trace in TRACES if trace in text]
 
 
-def fill(office: Office) -> dict[str, Any]:
+def fill(harness: ErasureHarness) -> dict[str, Any]:
     """Store the person in every place; return the responses that the tests need."""
     subject = {"linkedin_url": URL}
-    office.import_list()
+    harness.import_list()
     profile = {"linkedin_url": URL, "full_name": NAME, "company": {"name": "Acme"}}
-    office.post("ext/linkedin-save", {"profile": profile, "note": f"Ask {PHONE}"}, key="save")
-    office.post(
-        "ext/linkedin-save", {"profile": {"linkedin_url": BOB_URL}, "note": f"Via {EMAIL}!"}, office.other
+    harness.post("ext/linkedin-save", {"profile": profile, "note": f"Ask {PHONE}"}, key="save")
+    harness.post(
+        "ext/linkedin-save", {"profile": {"linkedin_url": BOB_URL}, "note": f"Via {EMAIL}!"}, harness.other
     )
-    for who in (office.user, office.other):
-        office.post(
+    for who in (harness.user, harness.other):
+        harness.post(
             "ext/reveal/email", {"subject": subject, "client_reference": f"{NAME} <{EMAIL}>"}, who, "one"
         )
-    office.post("ext/reveal/phone", {"subject": {"email": EMAIL}})
-    office.post(
+    harness.post("ext/reveal/phone", {"subject": {"email": EMAIL}})
+    harness.post(
         "ext/reveal/email",
         {"subject": {"full_name": NAME, "company_domain": "acme.example"}, "types": ["personal"]},
     )
     items = [{"subject": subject}, {"subject": {"linkedin_url": BOB_URL}, "client_reference": "bob"}]
     enrichment = {"entity": "person", "items": items, "fields": ["profile", "email"]}
     hook = f"https://93.184.216.34/hook?about={EMAIL}"
-    done = office.post("ext/enrichment-request", enrichment | {"webhook_url": hook})
-    office.post("ext/leads-by-website-hash", {"hash": sha256(b"acme.example").hexdigest()})
-    office.work()
-    contact_id = office.post("ext/lookup", {"subject": subject}).get_json()["contact"]["id"]
+    done = harness.post("ext/enrichment-request", enrichment | {"webhook_url": hook})
+    harness.post("ext/leads-by-website-hash", {"hash": sha256(b"acme.example").hexdigest()})
+    harness.work()
+    contact_id = harness.post("ext/lookup", {"subject": subject}).get_json()["contact"]["id"]
     bounce = {"contact_id": contact_id, "email": NORMAL_EMAIL, "kind": "bounce"}
-    office.post("feedback", bounce, office.other)
-    waiting = office.post("ext/reveal/phone", {"subject": {"phone": PHONE}}, office.other)
-    half = office.post("ext/enrichment-request", enrichment | {"fields": ["email", "phone"]})
+    harness.post("feedback", bounce, harness.other)
+    waiting = harness.post("ext/reveal/phone", {"subject": {"phone": PHONE}}, harness.other)
+    half = harness.post("ext/enrichment-request", enrichment | {"fields": ["email", "phone"]})
     return {"done": done, "waiting": waiting, "half": half, "contact_id": contact_id}
 
 
-def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
-    fill(office)
-    database, asked = office.services.database, len(office.asked)
+def test_erased_people_are_nowhere_and_do_not_come_back(harness: ErasureHarness) -> None:
+    fill(harness)
+    database, asked = harness.services.database, len(harness.provider_requests)
     before = remains(database)
 
-    office.flask("erase", "--email", EMAIL, "--yes")
+    harness.flask("erase", "--email", EMAIL, "--yes")
     after = remains(database)
-    imported, revealed, enriched, saved, looked_up = office.come_in_again()
+    imported, revealed, enriched, saved, looked_up = harness.come_in_again()
 
     erasure.empty_log(database)  # it holds the requests until they have been answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
-    assert len(office.asked) == asked  # no provider is queried about a suppressed person
+    assert len(harness.provider_requests) == asked  # no provider is queried about a suppressed person
     assert (imported["new"], imported["suppressed"]) == (0, 1)
-    assert [office.outcome(answer) for answer in revealed] == ["suppressed"] * 4
-    items = office.job(enriched)["result"]["items"]
+    assert [harness.outcome(answer) for answer in revealed] == ["suppressed"] * 4
+    items = harness.job(enriched)["result"]["items"]
     assert [(item["outcome"], item["client_reference"]) for item in items] == [
         ("suppressed", None),
         ("found", "bob"),
@@ -289,32 +268,32 @@ def test_erased_people_are_nowhere_and_do_not_come_back(office: Office) -> None:
     assert (looked_up["outcome"], looked_up["suppressed"], looked_up["saved"]) == ("none", True, None)
 
 
-def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(office: Office) -> None:
-    answers = fill(office)
+def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(harness: ErasureHarness) -> None:
+    answers = fill(harness)
     held = [answers[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
 
-    office.flask("erase", "--email", EMAIL, "--yes")
-    ended = office.job(answers["waiting"], office.other)
-    office.work()
+    harness.flask("erase", "--email", EMAIL, "--yes")
+    ended = harness.job(answers["waiting"], harness.other)
+    harness.work()
 
-    half = office.job(answers["half"])
+    half = harness.job(answers["half"])
     assert held == [1, 0]  # the colleague has only the switchboard number, which is owned already
     assert (ended["job"]["status"], ended["job"]["outcome"]) == ("succeeded", "suppressed")
     assert (ended["credits"]["charged"], ended["credits"]["reserved"]) == (0, 0)
     items = half["result"]["items"]
     assert [(one["outcome"], one["credits_charged"]) for one in items] == [("suppressed", 0), ("found", 0)]
-    assert office.faults() == []
+    assert harness.faults() == []
 
 
 def test_the_receipt_tells_what_went_and_who_is_to_be_told_and_a_colleague_keeps_the_switchboard(
-    office: Office,
+    harness: ErasureHarness,
 ) -> None:
-    fill(office)
+    fill(harness)
 
-    receipt = json.loads(office.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
+    receipt = json.loads(harness.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
 
     given = [(one["workspace_id"], one["field"]) for one in receipt["recipients"]]
-    mine, other = office.user.workspace_id, office.other.workspace_id
+    mine, other = harness.user.workspace_id, harness.other.workspace_id
     assert sorted(given) == sorted([(mine, "email"), (mine, "phone"), (other, "email")])
     assert receipt["counts"] == {
         "contacts": 1,
@@ -330,5 +309,5 @@ def test_the_receipt_tells_what_went_and_who_is_to_be_told_and_a_colleague_keeps
     }
     assert (receipt["suppressed_values"], receipt["shared_values"]) == (3, 1)
     assert receipt["providers"] == ["one"]
-    bob = office.post("ext/lookup", {"subject": {"linkedin_url": BOB_URL}}).get_json()
+    bob = harness.post("ext/lookup", {"subject": {"linkedin_url": BOB_URL}}).get_json()
     assert [one["masked"][-2:] for one in bob["available"] if one["field"] == "phone"] == ["00"]

@@ -143,7 +143,7 @@ def test_the_provider_in_contributing_asks_its_vendor(
     request = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
     httpserver.expect_request("/find", method="POST", headers={"X-Key": "k"}).respond_with_response(reply)
 
-    response = example.ask(request, seconds=5)
+    response = example.call(request, seconds=5)
 
     assert isinstance(response, ProviderResponse)
     assert (response.outcome, [found.email for found in response.emails]) == (outcome, addresses)

@@ -39,7 +39,7 @@ def _ask(_provider: Sandbox, ask: ProviderRequest, *, seconds: float) -> Provide
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(email,), cost=1)
 
 
-Sandbox.unavailability = lambda _provider, _ask: None  # type: ignore[method-assign]
+Sandbox.unavailability = lambda _provider, _request: None  # type: ignore[method-assign]
 Sandbox.ask = _ask  # type: ignore[method-assign]
 
 

@@ -17,7 +17,7 @@ from app.infra.rate_limiter import Limiter
 
 
 @dataclass
-class Nearby:
+class RedisServer:
     port: int
     start: Callable[[], None]
 
@@ -32,7 +32,7 @@ def key() -> str:
 
 
 @pytest.fixture
-def nearby(tmp_path: Path) -> Iterator[Nearby]:
+def server(tmp_path: Path) -> Iterator[RedisServer]:
     """A port, and a server on it that the test can start, stop and restart."""
     servers: list[subprocess.Popen[bytes]] = []
     port = free_port()
@@ -40,7 +40,7 @@ def nearby(tmp_path: Path) -> Iterator[Nearby]:
     def start() -> None:
         servers.append(start_redis(port, tmp_path))
 
-    yield Nearby(port, start)
+    yield RedisServer(port, start)
     for server in servers:
         server.kill()
         server.wait()
@@ -131,13 +131,13 @@ def test_without_redis_the_strictest_limit_still_lets_one_pass(key: str) -> None
 
 
 def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
-    nearby: Nearby, key: str, sent: list[str]
+    server: RedisServer, key: str, sent: list[str]
 ) -> None:
-    nearby.start()
-    limiter = Limiter(nearby.url)
+    server.start()
+    limiter = Limiter(server.url)
     limiter.hit("8/hour", key)
-    with redis.Redis.from_url(nearby.url) as nemesis:
-        nemesis.execute_command("CLIENT", "PAUSE", "60000", "ALL")
+    with redis.Redis.from_url(server.url) as client:
+        client.execute_command("CLIENT", "PAUSE", "60000", "ALL")
     sent.clear()
 
     standings = [limiter.hit("8/hour", key) for _ in range(5)]
@@ -147,12 +147,12 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
 
 
 def test_a_redis_that_comes_back_counts_again(
-    nearby: Nearby, key: str, monkeypatch: pytest.MonkeyPatch
+    server: RedisServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.infra.redis_client.CircuitBreaker", partial(CircuitBreaker, seconds=0))
-    limiter = Limiter(nearby.url)
+    limiter = Limiter(server.url)
     alone = limiter.hit("8/hour", key)
-    nearby.start()
+    server.start()
 
     together = limiter.hit("8/hour", key)
 

@@ -1,14 +1,14 @@
-"""The `mallory` fixture: a workspace with scripted providers, on a database shared with others."""
+"""The `harness` fixture: a workspace and a worker with fake providers."""
 
 from __future__ import annotations
 
 import pytest
-from finding_support import Desk, a_desk
+from worker_harness import WorkerHarness, worker_harness
 
 from app.infra.db import Database
 from app.settings import Settings
 
 
 @pytest.fixture
-def mallory(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return a_desk(settings, database, monkeypatch)
+def harness(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerHarness:
+    return worker_harness(settings, database, monkeypatch)

@@ -7,12 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from enriching_support import ADA, firm, person, said_by, tells
-from finding_support import Desk, email
+from fake_providers import email, hit, person
 from jobs_support import FRESH, NOW, a_question
 from sqlalchemy import select
+from worker_harness import ADA, WorkerHarness
 
-from app.core.contacts import contacts
 from app.core.contacts.contacts import Contact
 from app.core.jobs import submission
 from app.core.lookups import company_hashes, leads, profile_snapshots
@@ -25,44 +24,38 @@ LISTED = {"hashes": [website_hash("acme.com").hex()], "limit": 10}
 PRICES = {"reveal.email": 1, "reveal.phone": 1}
 
 
-def keep_ada(desk: Desk) -> None:
-    with desk.bench.services.database.transaction() as session:
-        source = said_by("one", NOW)
-        contacts.upsert(session, person(source, linkedin_url=ADA, company=firm(source)), now=NOW)
-
-
-def test_a_saved_profile_is_seen_by_its_workspace_only(mallory: Desk) -> None:
-    keep_ada(mallory)
-    other = mallory.of_another_workspace()
+def test_a_saved_profile_is_seen_by_its_workspace_only(harness: WorkerHarness) -> None:
+    harness.store_contact(person(linkedin_url=ADA))
+    other = harness.other_workspace()
     read = {
         "full_name": "Mallory Evil",
         "title": "Fraud",
         "company_name": "Evil",
         "company_domain": "evil.com",
     }
-    with mallory.bench.services.database.transaction() as session:
+    with harness.database.transaction() as session:
         profile_snapshots.save(
             session,
-            workspace_id=mallory.bench.workspace_id,
+            workspace_id=harness.workspace_id,
             account_id="acc_1",
             snapshot=ProfileSnapshot(linkedin_url=ADA, captured_at=NOW, fields=read),
             now=NOW,
         )
 
-    mine, theirs = mallory.look_up(linkedin_url=ADA), other.look_up(linkedin_url=ADA)
+    mine, theirs = harness.look_up(linkedin_url=ADA), other.look_up(linkedin_url=ADA)
 
     assert (mine["saved"] is not None, theirs["saved"]) == (True, None)
     assert theirs["contact"]["full_name"] == mine["contact"]["full_name"] == "Ada Lovelace"
     assert theirs["company"]["name"] == "Acme"
 
 
-def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(mallory: Desk) -> None:
-    keep_ada(mallory)
-    mallory.with_providers("one", one=tells(email("mallory.evil@acme.com")))
-    mallory.reveal({"full_name": "Mallory Evil", "company_domain": "acme.com"})
+def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(harness: WorkerHarness) -> None:
+    harness.store_contact(person(linkedin_url=ADA))
+    harness.set_providers(one=hit(email("mallory.evil@acme.com")))
+    harness.reveal({"full_name": "Mallory Evil", "company_domain": "acme.com"})
 
-    with mallory.bench.services.database.reading() as session:
-        workspace_id = mallory.of_another_workspace().bench.workspace_id
+    with harness.database.reading() as session:
+        workspace_id = harness.other_workspace().workspace_id
         listed = leads.by_website_hash(session, workspace_id, LISTED, prices=PRICES)
         company = company_hashes.find(session, workspace_id, {"kind": "website", "hashes": LISTED["hashes"]})
 
@@ -73,28 +66,28 @@ def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(mallor
     assert company["company"]["contacts_count"] == 1
 
 
-def test_an_equal_question_of_another_workspace_is_another_job(mallory: Desk) -> None:
-    other = mallory.of_another_workspace()
-    with mallory.bench.services.database.transaction() as session:
+def test_an_equal_question_of_another_workspace_is_another_job(harness: WorkerHarness) -> None:
+    other = harness.other_workspace()
+    with harness.database.transaction() as session:
         jobs = [
             submission.submit(
                 session,
-                a_question(desk.bench.workspace_id),
+                a_question(workspace.workspace_id),
                 freshness=FRESH,
                 deadline=timedelta(hours=1),
                 now=NOW,
             )
-            for desk in (mallory, other)
+            for workspace in (harness, other)
         ]
 
     assert [job.is_new for job in jobs] == [True, True]
 
 
-def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(mallory: Desk) -> None:
-    mallory.with_providers("one", one=tells(email()))
-    mallory.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
+def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(harness: WorkerHarness) -> None:
+    harness.set_providers(one=hit(email()))
+    harness.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
 
-    with mallory.bench.services.database.transaction() as session:
+    with harness.database.transaction() as session:
         kept = session.execute(select(CallerIdentifier.__table__)).all()
         session.delete(session.scalars(select(Contact)).one())
         session.flush()

@@ -141,7 +141,7 @@ def _throttled_call(
 
 def _call(verifier: Provider, request: ProviderRequest) -> ProviderResponse | Pending:
     try:
-        return verifier.ask(request, seconds=SECONDS_PER_ADDRESS)
+        return verifier.call(request, seconds=SECONDS_PER_ADDRESS)
     except ProviderTimeout:
         return ProviderResponse(outcome=TraceOutcome.TIMEOUT)
     except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the run

@@ -100,24 +100,24 @@ class Apollo(Vendor):
         """Return the header that carries the key."""
         return {"x-api-key": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request identifies a person or company."""
-        subject = ask.subject
+        subject = request.subject
         company = subject.company_domain or subject.company_name
-        if ask.field is ProviderField.COMPANY:
+        if request.field is ProviderField.COMPANY:
             return bool(company)
         return bool(subject.linkedin_url or subject.email or (subject.name and company))
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Enrich the person or the company, or poll for the phones."""
-        if ask.field is ProviderField.COMPANY:
-            params = _named_company(ask)
+        if request.field is ProviderField.COMPANY:
+            params = _named_company(request)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
-        if ask.poll_token is not None:
-            path = f"/webhook_result/{quote(ask.poll_token, safe='')}"
-            return self._result(ask.poll_token, self.send("GET", path, seconds=seconds))
-        params = {**_named_person(ask), **_revealed(ask, self._webhook_url)}
-        return self._match(ask, self.send("POST", "/people/match", seconds=seconds, params=params))
+        if request.poll_token is not None:
+            path = f"/webhook_result/{quote(request.poll_token, safe='')}"
+            return self._result(request.poll_token, self.send("GET", path, seconds=seconds))
+        params = {**_named_person(request), **_revealed(request, self._webhook_url)}
+        return self._match(request, self.send("POST", "/people/match", seconds=seconds, params=params))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Check the key, then request the balance, which needs a key with permission for that."""
@@ -139,7 +139,7 @@ class Apollo(Vendor):
         }
         return {pool: count for pool, count in left.items() if count is not None}
 
-    def _match(self, ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse | Pending:
+    def _match(self, request: ProviderRequest, answer: VendorResponse) -> ProviderResponse | Pending:
         if not answer.is_ok:
             return self._refused(answer)
         body = answer.object
@@ -148,12 +148,12 @@ class Apollo(Vendor):
         person = parsing.object_at(body, "person")
         if not person or parsing.text(body, "match_confidence") == "none":
             return ProviderResponse(outcome=TraceOutcome.MISS)
-        if ask.field is ProviderField.PHONE:
+        if request.field is ProviderField.PHONE:
             return Pending(_ticket(body), POLL_SECONDS)
         source = parsing.source_of(self.name)
         contact = _contact(person, source)
-        if ask.field is ProviderField.EMAIL:
-            emails = parsing.unique_emails(_emails(person, source), ask.types)
+        if request.field is ProviderField.EMAIL:
+            emails = parsing.unique_emails(_emails(person, source), request.types)
             if emails:
                 return ProviderResponse(
                     outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=CREDITS_FOR_PERSON
@@ -236,8 +236,8 @@ def _ticket(body: Mapping[str, Any]) -> str:
     return str(found).strip()
 
 
-def _named_person(ask: ProviderRequest) -> dict[str, str | None]:
-    subject = ask.subject
+def _named_person(request: ProviderRequest) -> dict[str, str | None]:
+    subject = request.subject
     is_split = bool(subject.first_name and subject.last_name)
     return {
         "linkedin_url": subject.linkedin_url,
@@ -250,18 +250,18 @@ def _named_person(ask: ProviderRequest) -> dict[str, str | None]:
     }
 
 
-def _revealed(ask: ProviderRequest, webhook_url: str) -> dict[str, str]:
+def _revealed(request: ProviderRequest, webhook_url: str) -> dict[str, str]:
     """Return the parameters for values at extra cost, only for the requested field and types."""
-    if ask.field is ProviderField.PHONE:
+    if request.field is ProviderField.PHONE:
         return {"reveal_phone_number": "true", "webhook_url": webhook_url}
-    if ask.field is ProviderField.EMAIL and "personal" in ask.types:
+    if request.field is ProviderField.EMAIL and "personal" in request.types:
         return {"reveal_personal_emails": "true"}
     return {}
 
 
-def _named_company(ask: ProviderRequest) -> dict[str, str | None]:
-    domain = ask.subject.company_domain
-    return {"domain": domain, "name": None if domain else ask.subject.company_name}
+def _named_company(request: ProviderRequest) -> dict[str, str | None]:
+    domain = request.subject.company_domain
+    return {"domain": domain, "name": None if domain else request.subject.company_name}
 
 
 def _emails(person: Mapping[str, Any], source: Source) -> list[FoundEmail | None]:

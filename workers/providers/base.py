@@ -124,10 +124,10 @@ class Provider(Protocol):
     def __init__(self, access: ProviderSettings, /) -> None:
         """Create the provider from its settings."""
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return why the request is not possible (ineligible, unconfigured), None if it is; send nothing."""
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Call the provider, or poll for a pending result, within this many seconds.
 
         Raises:

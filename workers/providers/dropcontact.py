@@ -73,22 +73,22 @@ class Dropcontact(Vendor):
         """Return the header that carries the access token."""
         return {"X-Access-Token": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether there is a profile, a name and company or, except for e-mails, an address.
 
         Of e-mails it finds only work addresses.
         """
-        if ask.field is ProviderField.EMAIL and ask.types and "work" not in ask.types:
+        if request.field is ProviderField.EMAIL and request.types and "work" not in request.types:
             return False
-        return _is_named(ask) or _is_sent_an_address(ask)
+        return _is_named(request) or _is_sent_an_address(request)
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Submit the record, or poll for its result."""
-        if ask.poll_token is None:
-            body = {"data": [_record(ask)], "language": "en"}
+        if request.poll_token is None:
+            body = {"data": [_record(request)], "language": "en"}
             return self._handed_in(self.send("POST", "/enrich/all", seconds=seconds, body=body))
-        path = f"/enrich/all/{quote(ask.poll_token, safe='')}"
-        return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
+        path = f"/enrich/all/{quote(request.poll_token, safe='')}"
+        return self._fetched(request, request.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
@@ -109,7 +109,7 @@ class Dropcontact(Vendor):
         return Pending(ticket, FIRST_POLL_SECONDS)
 
     def _fetched(
-        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # these do not abandon a pending request
             return self.retry_poll(ticket, answer, POLL_SECONDS)
@@ -123,7 +123,7 @@ class Dropcontact(Vendor):
         found = parsing.records(body, "data")
         if not found:
             raise UnexpectedAnswer("data")
-        return _reply(ask, found[0])
+        return _reply(request, found[0])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: 403 is no credits unless it mentions the key; 404 is never a miss."""
@@ -137,24 +137,28 @@ class Dropcontact(Vendor):
         return ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
 
 
-def _is_named(ask: ProviderRequest) -> bool:
-    subject = ask.subject
+def _is_named(request: ProviderRequest) -> bool:
+    subject = request.subject
     return bool(subject.linkedin_url or (subject.name and (subject.company_name or subject.company_domain)))
 
 
-def _is_sent_an_address(ask: ProviderRequest) -> bool:
+def _is_sent_an_address(request: ProviderRequest) -> bool:
     """Return whether the address is sent: it always costs a credit, so only without other identifiers."""
-    return ask.field is not ProviderField.EMAIL and ask.subject.email is not None and not _is_named(ask)
+    return (
+        request.field is not ProviderField.EMAIL
+        and request.subject.email is not None
+        and not _is_named(request)
+    )
 
 
-def _record(ask: ProviderRequest) -> dict[str, str]:
-    subject = ask.subject
+def _record(request: ProviderRequest) -> dict[str, str]:
+    subject = request.subject
     names = {"first_name": subject.first_name, "last_name": subject.last_name}
     if not (subject.first_name and subject.last_name):
         names = {"full_name": subject.name}
     sent = {
         **names,
-        "email": subject.email if _is_sent_an_address(ask) else None,
+        "email": subject.email if _is_sent_an_address(request) else None,
         "linkedin": subject.linkedin_url,
         "company": subject.company_name,
         "website": subject.company_domain,
@@ -162,28 +166,28 @@ def _record(ask: ProviderRequest) -> dict[str, str]:
     return {name: value for name, value in sent.items() if value}
 
 
-def _reply(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _reply(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     source = parsing.source_of(Dropcontact.name)
     said = parsing.records(body, "email")
     if any(_parts(one)[0] == SUPPRESSED for one in said):
-        return ProviderResponse(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(ask)))
-    cost = 1.0 if said or _is_sent_an_address(ask) else 0.0
-    contact = parsing.without_echo(_contact(body, source), ask)
-    emails = parsing.unique_emails((_email(one, source) for one in said), ask.types)
+        return ProviderResponse(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(request)))
+    cost = 1.0 if said or _is_sent_an_address(request) else 0.0
+    contact = parsing.without_echo(_contact(body, source), request)
+    emails = parsing.unique_emails((_email(one, source) for one in said), request.types)
     phones = parsing.unique_phones(_phone(body, name, source) for name in ("mobile_phone", "phone"))
-    if ask.field is ProviderField.EMAIL and emails:
+    if request.field is ProviderField.EMAIL and emails:
         return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
-    if ask.field is ProviderField.PHONE and phones:
+    if request.field is ProviderField.PHONE and phones:
         return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=cost)
-    if ask.field is ProviderField.PERSON and contact is not None and _has_news(ask, body):
+    if request.field is ProviderField.PERSON and contact is not None and _has_news(request, body):
         return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=cost)
     return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
 
 
-def _has_news(ask: ProviderRequest, body: Mapping[str, Any]) -> bool:
+def _has_news(request: ProviderRequest, body: Mapping[str, Any]) -> bool:
     """Return whether the record adds to the request: values unknown to the vendor are echoed."""
-    told = ["job", *([] if ask.subject.linkedin_url else ["linkedin"])]
-    told += [] if ask.subject.name else ["full_name", "last_name"]
+    told = ["job", *([] if request.subject.linkedin_url else ["linkedin"])]
+    told += [] if request.subject.name else ["full_name", "last_name"]
     return any(parsing.text(body, name) for name in told)
 
 

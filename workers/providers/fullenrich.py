@@ -85,18 +85,18 @@ class FullEnrich(Vendor):
         """Return the header that carries the bearer token."""
         return {"Authorization": f"Bearer {key}"}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether it sells the types (of phones, mobiles) and has a profile or names and company."""
-        return bool(_wanted(ask)) and _contact_of(ask) is not None
+        return bool(_wanted(request)) and _contact_of(request) is not None
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Submit the enrichment, or poll for its result."""
-        if ask.poll_token is None:
-            contact = {**(_contact_of(ask) or {}), "enrich_fields": list(_wanted(ask))}
+        if request.poll_token is None:
+            contact = {**(_contact_of(request) or {}), "enrich_fields": list(_wanted(request))}
             body = {"name": LABEL, "data": [contact]}
             return self._ordered(self.send("POST", "/contact/enrich/bulk", seconds=seconds, body=body))
-        path = f"/contact/enrich/bulk/{quote(ask.poll_token, safe='')}"
-        return self._fetched(ask, ask.poll_token, self.send("GET", path, seconds=seconds))
+        path = f"/contact/enrich/bulk/{quote(request.poll_token, safe='')}"
+        return self._fetched(request, request.poll_token, self.send("GET", path, seconds=seconds))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
@@ -113,7 +113,7 @@ class FullEnrich(Vendor):
         return Pending(ticket, POLL_SECONDS)
 
     def _fetched(
-        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         body = answer.body or {}
         if answer.status in _PASSING:  # these do not abandon a pending request
@@ -128,7 +128,7 @@ class FullEnrich(Vendor):
             return Pending(ticket, POLL_SECONDS)
         if status not in _WITHOUT_VALUES:
             raise UnexpectedAnswer("status")
-        return _reply(ask, body, _WITHOUT_VALUES[status])
+        return _reply(request, body, _WITHOUT_VALUES[status])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome, by its code first; 404 is never a miss."""
@@ -140,18 +140,18 @@ class FullEnrich(Vendor):
         return ProviderResponse(outcome=outcome, retry_after=standard.retry_after or calm)
 
 
-def _wanted(ask: ProviderRequest) -> tuple[str, ...]:
+def _wanted(request: ProviderRequest) -> tuple[str, ...]:
     """Return the vendor's fields to request; each is paid for."""
-    if ask.field is ProviderField.PHONE:
-        return (PHONES,) if not ask.types or "mobile" in ask.types else ()
-    types = ask.types or ("work",)
+    if request.field is ProviderField.PHONE:
+        return (PHONES,) if not request.types or "mobile" in request.types else ()
+    types = request.types or ("work",)
     sold = (("work", WORK), ("personal", PERSONAL))
     return tuple(field for kind, field in sold if kind in types)
 
 
-def _contact_of(ask: ProviderRequest) -> dict[str, str] | None:
+def _contact_of(request: ProviderRequest) -> dict[str, str] | None:
     """Return the person's values sent to the vendor; None if they are too few to identify the person."""
-    subject = ask.subject
+    subject = request.subject
     name = parsing.normal(parse_name, subject.name)
     told = {
         "first_name": subject.first_name or (name.first if name else None),
@@ -165,12 +165,14 @@ def _contact_of(ask: ProviderRequest) -> dict[str, str] | None:
     return {field: value for field, value in told.items() if value} if enough else None
 
 
-def _reply(ask: ProviderRequest, body: Mapping[str, Any], without_values: TraceOutcome) -> ProviderResponse:
+def _reply(
+    request: ProviderRequest, body: Mapping[str, Any], without_values: TraceOutcome
+) -> ProviderResponse:
     source = parsing.source_of(FullEnrich.name)
     rows = parsing.records(body, "data")
     found = parsing.object_at(rows[0], "contact_info") if rows else {}
-    emails = _emails(ask, found, source) if ask.field is ProviderField.EMAIL else ()
-    phones = _phones(found, source) if ask.field is ProviderField.PHONE else ()
+    emails = _emails(request, found, source) if request.field is ProviderField.EMAIL else ()
+    phones = _phones(found, source) if request.field is ProviderField.PHONE else ()
     told = parsing.figure(parsing.object_at(body, "cost"), "credits")
     cost = _documented(emails, phones) if told is None else told
     if emails or phones:
@@ -190,7 +192,7 @@ def _documented(emails: tuple[FoundEmail, ...], phones: tuple[FoundPhone, ...]) 
     )
 
 
-def _emails(ask: ProviderRequest, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
+def _emails(request: ProviderRequest, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
     """Parse the addresses, the most probable first."""
     return parsing.unique_emails(
         (
@@ -201,7 +203,7 @@ def _emails(ask: ProviderRequest, found: Mapping[str, Any], source: Source) -> t
                 *parsing.records(found, f"{kind}_emails"),
             )
         ),
-        ask.types,
+        request.types,
     )
 
 

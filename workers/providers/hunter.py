@@ -95,13 +95,13 @@ class Hunter(Vendor):
         """Return the header that carries the key; the API would also accept it as a query parameter."""
         return {"X-API-KEY": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether there is a name and company, a profile, an address or a domain, by field."""
-        subject = ask.subject
-        match ask.field:
+        subject = request.subject
+        match request.field:
             case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
-                wants_work = not ask.types or "work" in ask.types
+                wants_work = not request.types or "work" in request.types
                 return wants_work and bool(subject.linkedin_url or (subject.name and company))
             case ProviderField.PERSON:
                 return bool(subject.linkedin_url or subject.email)
@@ -112,14 +112,16 @@ class Hunter(Vendor):
             case _:
                 return False
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Request one field; an unfinished verification is polled with the same request."""
-        answer = self.send("GET", _PATHS[ask.field], params=_parameters(ask, seconds), seconds=seconds)
+        answer = self.send(
+            "GET", _PATHS[request.field], params=_parameters(request, seconds), seconds=seconds
+        )
         if answer.status == _IN_PROGRESS:
-            return _pending(ask.poll_token)
+            return _pending(request.poll_token)
         if not answer.is_ok or answer.status == _RETRY_LATER:
             return self._refused(answer)
-        return _READERS[ask.field](ask, _data(answer))
+        return _READERS[request.field](request, _data(answer))
 
     def domain_search(self, domain: str, *, seconds: float, limit: int = 10) -> DomainSearch:
         """Find people at a domain; every ten addresses cost one credit, and `limit` is at most 100.
@@ -182,10 +184,10 @@ class Hunter(Vendor):
         return ProviderResponse(outcome=outcome, retry_after=reply.retry_after)
 
 
-def _parameters(ask: ProviderRequest, seconds: float) -> dict[str, Any]:
-    subject = ask.subject
+def _parameters(request: ProviderRequest, seconds: float) -> dict[str, Any]:
+    subject = request.subject
     handle = subject.linkedin_url.removeprefix(PROFILES) if subject.linkedin_url else None
-    match ask.field:
+    match request.field:
         case ProviderField.COMPANY:
             return {"domain": subject.company_domain}
         case ProviderField.PERSON:
@@ -241,7 +243,7 @@ def _error(answer: VendorResponse) -> tuple[str, str]:
     return (parsing.text(first, "id") or "").lower(), (parsing.text(first, "details") or "").lower()
 
 
-def _email(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+def _email(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     found = _address(parsing.text(data, "email"), data, parsing.figure(data, "score"))
     emails = parsing.unique_emails([found], ("work",))
     cost = 1 if found else 0
@@ -259,7 +261,7 @@ def _email(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
         ),
     )
     if not parsing.records(data, "sources"):  # without a source they echo the request
-        contact = parsing.without_echo(contact, ask)
+        contact = parsing.without_echo(contact, request)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
 
 
@@ -279,7 +281,7 @@ def _address(said: str | None, line: Mapping[str, Any], score: float | None) -> 
     )
 
 
-def _verification(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+def _verification(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = (parsing.text(data, "status") or "").lower()
     if not word:
@@ -290,7 +292,7 @@ def _verification(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResp
     if data.get("mx_records") is False:
         reasons.append("no_mx")
     verdict = parsing.found_email(
-        ask.subject.email,
+        request.subject.email,
         _STATUSES.get(word, EmailStatus.UNKNOWN),
         source,
         reasons=reasons,
@@ -302,7 +304,7 @@ def _verification(ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResp
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=1 if word in _VERIFIED else 0)
 
 
-def _person(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+def _person(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     source = parsing.source_of(Hunter.name)
     name, job = parsing.object_at(data, "name"), parsing.object_at(data, "employment")
     handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
@@ -327,7 +329,7 @@ def _person(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=1)
 
 
-def _company(_ask: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
+def _company(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     metrics = parsing.object_at(data, "metrics")
     handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
     city, country = _place(data)

@@ -72,28 +72,28 @@ class LeadMagic(Vendor):
         """Return the header that carries the key."""
         return {"X-API-Key": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether there is a name and company (e-mail), or a profile or address (mobile)."""
-        subject = ask.subject
-        match ask.field:
+        subject = request.subject
+        match request.field:
             case ProviderField.EMAIL:
                 company = subject.company_domain or subject.company_name
-                return (not ask.types or "work" in ask.types) and bool(subject.name and company)
+                return (not request.types or "work" in request.types) and bool(subject.name and company)
             case ProviderField.PHONE:
-                wants_mobile = not ask.types or "mobile" in ask.types
+                wants_mobile = not request.types or "mobile" in request.types
                 return wants_mobile and bool(subject.linkedin_url or subject.email)
             case ProviderField.VERIFICATION:
                 return bool(subject.email)
             case _:
                 return False
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Call the endpoint of the requested field."""
-        path, sought = _ENDPOINTS[ask.field]
-        answer = self.send("POST", path, body=sought(ask.subject), seconds=seconds)
+        path, sought = _ENDPOINTS[request.field]
+        answer = self.send("POST", path, body=sought(request.subject), seconds=seconds)
         if not answer.is_ok:
             return self._refused(answer)
-        return _READERS[ask.field](ask, answer.object)
+        return _READERS[request.field](request, answer.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the balance, which is free; frozen credits are excluded, because they cannot be spent."""
@@ -150,7 +150,7 @@ def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
     return first if isinstance(first, dict) else {}
 
 
-def _email(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"email", "status"} & body.keys():
         raise UnexpectedAnswer("email")
     found = _found(parsing.text(body, "email"), parsing.text(body, "status"))
@@ -160,24 +160,24 @@ def _email(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, cost=_cost(body, EMAIL_PRICE))
 
 
-def _phone(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _phone(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"mobile_number", "credits_consumed", "message"} & body.keys():
         raise UnexpectedAnswer("mobile_number")
     said = parsing.text(body, "mobile_number")
     phone = parsing.found_phone(
-        _with_plus(said), parsing.source_of(LeadMagic.name), kind="mobile", country=ask.country
+        _with_plus(said), parsing.source_of(LeadMagic.name), kind="mobile", country=request.country
     )
     if phone is None:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
     return ProviderResponse(outcome=TraceOutcome.HIT, phones=(phone,), cost=_cost(body, MOBILE_PRICE))
 
 
-def _verification(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _verification(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "email_status")
     if word is None:
         raise UnexpectedAnswer("email_status")
-    verdict = _found(ask.subject.email, word)
+    verdict = _found(request.subject.email, word)
     cost = _cost(body, 0.0 if word.lower() in _UNPAID else VERIFICATION_PRICE)
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)

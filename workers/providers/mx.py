@@ -49,18 +49,18 @@ class Mx:
         self._resolver = MailResolver(self._mail)
         self._prober = MailboxProber(self._mail, self._resolver, allowed=allowed)
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return ineligible unless the request has an address to verify."""
-        is_verification = ask.field is ProviderField.VERIFICATION and ask.subject.email
+        is_verification = request.field is ProviderField.VERIFICATION and request.subject.email
         return None if is_verification else TraceOutcome.INELIGIBLE
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Verify the address; return a miss if there is no verdict.
 
         Return `Pending` after greylisting (RFC 6647) and other transient refusals, a few times.
         """
         deadline = time.monotonic() + seconds
-        email = str(ask.subject.email)
+        email = str(request.subject.email)
         try:
             hosts = self._resolver.mail_hosts(email_domain(email), seconds=seconds)
         except ResolutionFailed:
@@ -69,7 +69,7 @@ class Mx:
             return _hit(email, EmailStatus.INVALID, ("no_mx", *email_reasons(email)))
         if not self._mail.smtp:
             return _response(email, ProbeResult(SmtpReply.UNCLEAR))
-        return self._probe(hosts, email, ask.poll_token, deadline)
+        return self._probe(hosts, email, request.poll_token, deadline)
 
     def _probe(
         self, hosts: tuple[str, ...], email: str, poll_token: str | None, deadline: float

@@ -258,25 +258,25 @@ def found_contact(  # noqa: PLR0913 -- the columns of a row
     return found if found.full_name or found.linkedin_url else None
 
 
-def without_echo(contact: FoundContact | None, ask: ProviderRequest) -> FoundContact | None:
+def without_echo(contact: FoundContact | None, request: ProviderRequest) -> FoundContact | None:
     """Return the contact without the values of the request, for a vendor that echoes them.
 
     An echoed value confirms nothing: stored, it would be the caller's data under the vendor's name. A request
     by contact id was made from stored values, which may be echoed.
     """
-    asked = ask.subject
+    asked = request.subject
     if contact is None or asked.contact_id is not None:
         return contact
     if asked.name and contact.full_name and name_key(asked.name) == name_key(contact.full_name):
         contact = replace(contact, full_name=None, first_name=None, last_name=None)
     if contact.linkedin_url == asked.linkedin_url:
         contact = replace(contact, linkedin_url=None)
-    contact = replace(contact, company=contact.company and _company_without_echo(contact.company, ask))
+    contact = replace(contact, company=contact.company and _company_without_echo(contact.company, request))
     return contact if contact.full_name or contact.linkedin_url else None
 
 
-def _company_without_echo(company: FoundCompany, ask: ProviderRequest) -> FoundCompany | None:
-    asked = ask.subject
+def _company_without_echo(company: FoundCompany, request: ProviderRequest) -> FoundCompany | None:
+    asked = request.subject
     if company.domain == asked.company_domain:
         company = replace(company, domain=None)
     if company.name and asked.company_name and company_key(company.name) == company_key(asked.company_name):

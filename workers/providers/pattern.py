@@ -30,17 +30,17 @@ class Pattern:
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return ineligible unless the request has a name and a domain with a known pattern."""
-        subject = ask.subject
-        enough = "work" in ask.types and subject.name and subject.company_domain
-        return None if enough and patterns.learn(ask.patterns) else TraceOutcome.INELIGIBLE
+        subject = request.subject
+        enough = "work" in request.types and subject.name and subject.company_domain
+        return None if enough and patterns.learn(request.patterns) else TraceOutcome.INELIGIBLE
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- makes no call
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- makes no call
         """Return the likeliest addresses, best first, unverified."""
-        name, domain = str(ask.subject.name), str(ask.subject.company_domain)
+        name, domain = str(request.subject.name), str(request.subject.company_domain)
         try:
-            guesses = patterns.candidates(names.parse_name(name), domain, ask.patterns)[:MAX_GUESSES]
+            guesses = patterns.candidates(names.parse_name(name), domain, request.patterns)[:MAX_GUESSES]
         except InvalidValue:  # a stored name without a letter
             return ProviderResponse(outcome=TraceOutcome.INELIGIBLE)
         if not guesses or guesses[0].confidence < MIN_CONFIDENCE:

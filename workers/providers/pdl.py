@@ -62,34 +62,36 @@ class PeopleDataLabs(Vendor):
         """Return the header that carries the key; the API would also accept it as a query parameter."""
         return {"X-Api-Key": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether there is a profile, an address, a number, or a name and a company."""
-        subject = ask.subject
+        subject = request.subject
         company = subject.company_domain or subject.company_name
-        match ask.field:
+        match request.field:
             case ProviderField.COMPANY:
                 return bool(company)
             case ProviderField.EMAIL | ProviderField.PERSON:
                 return _is_named(subject)
             case ProviderField.PHONE:  # it reports no type for other numbers
-                return (not ask.types or "mobile" in ask.types) and _is_named(subject)
+                return (not request.types or "mobile" in request.types) and _is_named(subject)
             case _:
                 return False
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one match that has the field."""
-        if ask.field is ProviderField.COMPANY:
-            answer = self.send("GET", "/company/enrich", params=_company_query(ask.subject), seconds=seconds)
+        if request.field is ProviderField.COMPANY:
+            answer = self.send(
+                "GET", "/company/enrich", params=_company_query(request.subject), seconds=seconds
+            )
         else:
-            params = _query(ask.subject) | {
-                "required": _required(ask),
+            params = _query(request.subject) | {
+                "required": _required(request),
                 "min_likelihood": MIN_LIKELIHOOD,
                 "titlecase": "true",
             }
             answer = self.send("GET", "/person/enrich", params=params, seconds=seconds)
         if not answer.is_ok:
             return self._refused(answer)
-        return _READERS[ask.field](ask, answer)
+        return _READERS[request.field](request, answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Send a request without a person, which is free: a parameter error means the key is valid.
@@ -139,11 +141,13 @@ def _company_query(subject: Subject) -> dict[str, Any]:
     return {"website": subject.company_domain, "name": subject.company_name, "min_likelihood": least}
 
 
-def _required(ask: ProviderRequest) -> str | None:
+def _required(request: ProviderRequest) -> str | None:
     """Return what a record must have to be a match, in the vendor's syntax of AND and OR."""
-    match ask.field:
+    match request.field:
         case ProviderField.EMAIL:
-            return " OR ".join(_REQUIRED[kind] for kind in _REQUIRED if not ask.types or kind in ask.types)
+            return " OR ".join(
+                _REQUIRED[kind] for kind in _REQUIRED if not request.types or kind in request.types
+            )
         case ProviderField.PHONE:
             return "mobile_phone"
         case _:
@@ -160,7 +164,7 @@ def _cost(answer: VendorResponse, price: float) -> float:
     return price if spent is None or spent < 0 else spent
 
 
-def _emails(ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _emails(request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
     """Parse the addresses; `emails[]` is ignored, because it has those of all former jobs.
 
     With a plan without contact data, `true` stands in place of an address.
@@ -175,14 +179,14 @@ def _emails(ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
         parsing.found_email(said, EmailStatus.UNKNOWN, source, kind="personal", confidence=confidence)
         for said in parsing.texts(person, "personal_emails")
     ]
-    emails = parsing.unique_emails([work, *own], ask.types)
+    emails = parsing.unique_emails([work, *own], request.types)
     cost = _cost(answer, PRICE)
     if not emails:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=_contact(person), cost=cost)
 
 
-def _phones(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _phones(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
     body, person = answer.object, parsing.required(answer.object, "data")
     source = parsing.source_of(PeopleDataLabs.name)
     confidence = _confidence(body)
@@ -200,13 +204,13 @@ def _phones(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=_contact(person), cost=cost)
 
 
-def _person(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _person(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
     contact = _contact(parsing.required(answer.object, "data"))
     outcome = TraceOutcome.HIT if contact else TraceOutcome.MISS
     return ProviderResponse(outcome=outcome, contact=contact, cost=_cost(answer, PRICE))
 
 
-def _company(_ask: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _company(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
     """Parse the company, which is the whole response, not a part of it."""
     body = answer.object
     if not {"id", "name", "website"} & body.keys():

@@ -63,30 +63,30 @@ class Prospeo(Vendor):
         """Return the header that carries the key."""
         return {"X-KEY": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether it sells the type and there is a profile, a work e-mail, or a name and a company."""
-        subject = ask.subject
+        subject = request.subject
         company = subject.company_domain or subject.company_name
-        match ask.field:
+        match request.field:
             case ProviderField.COMPANY:
                 return bool(company)
             case ProviderField.EMAIL | ProviderField.PHONE | ProviderField.PERSON:
                 named = subject.linkedin_url or _work_email(subject) or (subject.name and company)
-                return _sells(ask) and bool(named)
+                return _sells(request) and bool(named)
             case _:
                 return False
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one field; a mobile, at ten times the price, only for a phone request."""
-        if ask.field is ProviderField.COMPANY:
+        if request.field is ProviderField.COMPANY:
             answer = self.send(
-                "POST", "/enrich-company", body={"data": _employer(ask.subject)}, seconds=seconds
+                "POST", "/enrich-company", body={"data": _employer(request.subject)}, seconds=seconds
             )
         else:
-            answer = self.send("POST", "/enrich-person", body=_body(ask), seconds=seconds)
+            answer = self.send("POST", "/enrich-person", body=_body(request), seconds=seconds)
         if _is_refusal(answer):
             return self._refused(answer)
-        return _READERS[ask.field](ask, answer.object)
+        return _READERS[request.field](request, answer.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the account, which is free."""
@@ -109,19 +109,19 @@ class Prospeo(Vendor):
         )
 
 
-def _sells(ask: ProviderRequest) -> bool:
+def _sells(request: ProviderRequest) -> bool:
     """Return whether it has a requested type: work addresses and mobiles."""
     types = {ProviderField.EMAIL: "work", ProviderField.PHONE: "mobile"}
-    return not ask.types or ask.field not in types or types[ask.field] in ask.types
+    return not request.types or request.field not in types or types[request.field] in request.types
 
 
-def _body(ask: ProviderRequest) -> dict[str, Any]:
+def _body(request: ProviderRequest) -> dict[str, Any]:
     """Return a request that matches, and charges for, only a record with the field."""
     return {
-        "only_verified_email": ask.field is ProviderField.EMAIL,
-        "enrich_mobile": ask.field is ProviderField.PHONE,
-        "only_verified_mobile": ask.field is ProviderField.PHONE,
-        "data": _datapoints(ask.subject),
+        "only_verified_email": request.field is ProviderField.EMAIL,
+        "enrich_mobile": request.field is ProviderField.PHONE,
+        "only_verified_mobile": request.field is ProviderField.PHONE,
+        "data": _datapoints(request.subject),
     }
 
 
@@ -156,7 +156,7 @@ def _until_reset(answer: VendorResponse) -> float | None:
     return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def _email(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     person = parsing.required(body, "person")
     emails = parsing.unique_emails([_address(parsing.object_at(person, "email"))], ("work",))
     cost = _cost(body, PRICE)
@@ -165,7 +165,7 @@ def _email(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=_contact(body), cost=cost)
 
 
-def _phone(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _phone(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     mobile = parsing.object_at(parsing.required(body, "person"), "mobile")
     phones = parsing.unique_phones([_mobile(mobile)])
     cost = _cost(body, PRICE_WITH_MOBILE if mobile.get("revealed") is True or phones else PRICE)
@@ -174,14 +174,14 @@ def _phone(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=_contact(body), cost=cost)
 
 
-def _person(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _person(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     parsing.required(body, "person")
     contact = _contact(body)
     outcome = TraceOutcome.HIT if contact else TraceOutcome.MISS
     return ProviderResponse(outcome=outcome, contact=contact, cost=_cost(body, PRICE))
 
 
-def _company(_ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _company(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     company = _firm(parsing.required(body, "company"), parsing.source_of(Prospeo.name))
     outcome = TraceOutcome.HIT if company else TraceOutcome.MISS
     return ProviderResponse(outcome=outcome, company=company, cost=_cost(body, PRICE))

@@ -50,18 +50,18 @@ class Reacher(Vendor):
         """Return the header that carries the secret; empty for an instance without one."""
         return {"x-reacher-secret": key} if key else {}
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return why the request is not possible: no base URL is configured, or there is no address."""
-        return super().unavailability(ask) if self._is_there else TraceOutcome.UNCONFIGURED
+        return super().unavailability(request) if self._is_there else TraceOutcome.UNCONFIGURED
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether there is an address."""
-        return ask.field is ProviderField.VERIFICATION and bool(ask.subject.email)
+        return request.field is ProviderField.VERIFICATION and bool(request.subject.email)
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Verify the address."""
-        answer = self.send("POST", PATH, body={"to_email": ask.subject.email}, seconds=seconds)
-        return _verdict(ask, answer.object) if answer.is_ok else self._refused(answer)
+        answer = self.send("POST", PATH, body={"to_email": request.subject.email}, seconds=seconds)
+        return _verdict(request, answer.object) if answer.is_ok else self._refused(answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Send a request without an address: a JSON error means that Reacher runs and accepts the secret."""
@@ -78,7 +78,7 @@ class Reacher(Vendor):
         return self.default_response(answer)
 
 
-def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
+def _verdict(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "is_reachable")
     if word is None:
@@ -89,7 +89,7 @@ def _verdict(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     takes_all = parsing.object_at(body, "smtp").get("is_catch_all") is True
     if status is EmailStatus.RISKY and takes_all and "full_inbox" not in reasons:
         status = EmailStatus.ACCEPT_ALL
-    found = parsing.found_email(ask.subject.email, status, source, reasons=reasons, verified_at=source.at)
+    found = parsing.found_email(request.subject.email, status, source, reasons=reasons, verified_at=source.at)
     if found is None or status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,))

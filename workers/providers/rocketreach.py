@@ -77,25 +77,27 @@ class RocketReach(Vendor):
         """Return the header that carries the key."""
         return {"Api-Key": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request identifies a person or company."""
-        return bool(_named_company(ask) if ask.field is ProviderField.COMPANY else _named_person(ask))
+        return bool(
+            _named_company(request) if request.field is ProviderField.COMPANY else _named_person(request)
+        )
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Start the lookup, or poll for its status."""
-        if ask.field is ProviderField.COMPANY:
-            params = _named_company(ask)
+        if request.field is ProviderField.COMPANY:
+            params = _named_company(request)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
-        if ask.poll_token is None:
+        if request.poll_token is None:
             params = {
-                **_named_person(ask),
-                "lookup_type": LOOKUP_TYPES[ask.field],
+                **_named_person(request),
+                "lookup_type": LOOKUP_TYPES[request.field],
                 "return_cached_emails": "false",
             }
             answer = self.send("GET", "/person/lookup", seconds=seconds, params=params)
-            return _read(ask, answer.object) if answer.is_ok else self._refused(answer)
-        answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": ask.poll_token})
-        return self._status(ask, ask.poll_token, answer)
+            return _read(request, answer.object) if answer.is_ok else self._refused(answer)
+        answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": request.poll_token})
+        return self._status(request, request.poll_token, answer)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the balance of each credit pool; the text `inf` means unlimited."""
@@ -107,7 +109,7 @@ class RocketReach(Vendor):
         return self.checked(answer, {name: left for name, left in said.items() if name and left is not None})
 
     def _status(
-        self, ask: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, ticket: str, answer: VendorResponse
     ) -> ProviderResponse | Pending:
         if answer.status in _PASSING:  # these do not abandon a paid lookup
             return self.retry_poll(ticket, answer, POLL_SECONDS)
@@ -120,7 +122,7 @@ class RocketReach(Vendor):
         profile = next((one for one in found if _id(one) == ticket), None)
         if profile is None:
             raise UnexpectedAnswer("ids")
-        return _read(ask, profile)
+        return _read(request, profile)
 
     def _company(self, answer: VendorResponse) -> ProviderResponse:
         if not answer.is_ok:
@@ -142,9 +144,9 @@ class RocketReach(Vendor):
         return self.default_response(answer)
 
 
-def _named_person(ask: ProviderRequest) -> dict[str, str]:
+def _named_person(request: ProviderRequest) -> dict[str, str]:
     """Return the strongest single way to identify the person; empty if there is none."""
-    subject = ask.subject
+    subject = request.subject
     employer = subject.company_name or subject.company_domain
     if subject.linkedin_url:
         return {"linkedin_url": subject.linkedin_url}
@@ -155,10 +157,10 @@ def _named_person(ask: ProviderRequest) -> dict[str, str]:
     return {"phone": subject.phone} if subject.phone else {}
 
 
-def _named_company(ask: ProviderRequest) -> dict[str, str]:
-    if ask.subject.company_domain:
-        return {"domain": ask.subject.company_domain}
-    return {"name": ask.subject.company_name} if ask.subject.company_name else {}
+def _named_company(request: ProviderRequest) -> dict[str, str]:
+    if request.subject.company_domain:
+        return {"domain": request.subject.company_domain}
+    return {"name": request.subject.company_name} if request.subject.company_name else {}
 
 
 def _id(body: Mapping[str, Any]) -> str | None:
@@ -166,27 +168,27 @@ def _id(body: Mapping[str, Any]) -> str | None:
     return str(found) if isinstance(found, int | str) and not isinstance(found, bool) else None
 
 
-def _read(ask: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse | Pending:
+def _read(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse | Pending:
     """Parse a profile; the person is complete at once, addresses and numbers arrive later."""
     status, ticket = parsing.text(body, "status"), _id(body)
     source = parsing.source_of(RocketReach.name)
     contact = _contact(body, source)
-    if ask.field is ProviderField.PERSON and contact is not None:
+    if request.field is ProviderField.PERSON and contact is not None:
         return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=1.0)
     if status in _OPEN and ticket is not None:
         return Pending(ticket, POLL_SECONDS)
     if status != "complete":
         raise UnexpectedAnswer("status")
     said_emails, said_phones = parsing.records(body, "emails"), parsing.records(body, "phones")
-    if ask.field is ProviderField.EMAIL:
+    if request.field is ProviderField.EMAIL:
         cost = float(any(parsing.text(one, "grade") in _PAID_GRADES for one in said_emails))
         emails = parsing.unique_emails(
-            (_email(one, source) for one in _best_first(body, said_emails)), ask.types
+            (_email(one, source) for one in _best_first(body, said_emails)), request.types
         )
         if emails:
             return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
-    if ask.field is ProviderField.PHONE:
+    if request.field is ProviderField.PHONE:
         by_worth = sorted(said_phones, key=lambda one: one.get("recommended") is not True)
         phones = parsing.unique_phones(_phone(one, source) for one in by_worth)
         if phones:

@@ -45,14 +45,14 @@ class Sandbox:
     def __init__(self, _access: ProviderSettings) -> None:
         self.terms = FREE
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return ineligible unless the subject is in the sandbox; its `unconfigured` scenario has no key."""
-        scenario = scenario_of(ask.subject)
+        scenario = scenario_of(request.subject)
         if scenario not in SCENARIOS:
             return TraceOutcome.INELIGIBLE
         return TraceOutcome.UNCONFIGURED if scenario == "unconfigured" else None
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Return the response of the scenario.
 
         Raises:
@@ -60,7 +60,7 @@ class Sandbox:
             RuntimeError: the scenario is `failing`, as a broken adapter would.
 
         """
-        return SCENARIOS[str(scenario_of(ask.subject))](ask, seconds)
+        return SCENARIOS[str(scenario_of(request.subject))](request, seconds)
 
 
 def scenario_of(subject: Subject) -> str | None:
@@ -103,14 +103,14 @@ def _company(source: Source) -> FoundCompany:
 
 
 def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResponse]:
-    def respond(ask: ProviderRequest, _seconds: float) -> ProviderResponse:
-        scenario = str(scenario_of(ask.subject))
+    def respond(request: ProviderRequest, _seconds: float) -> ProviderResponse:
+        scenario = str(scenario_of(request.subject))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
         found = ProviderResponse(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
-        match ask.field:
+        match request.field:
             case ProviderField.EMAIL:
-                personal = "work" not in ask.types
+                personal = "work" not in request.types
                 email = FoundEmail(
                     email=f"{scenario}@{'mail.example' if personal else DOMAIN}",
                     type="personal" if personal else "work",
@@ -120,7 +120,7 @@ def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResp
                 )
                 return replace(found, emails=(email,))
             case ProviderField.PHONE:
-                kind = "mobile" if "mobile" in ask.types else ask.types[0]
+                kind = "mobile" if "mobile" in request.types else request.types[0]
                 phone = FoundPhone(e164=PHONE, type=kind, status="valid", source=source, verified_at=now)
                 return replace(found, phones=(phone,))
             case ProviderField.COMPANY:
@@ -133,24 +133,24 @@ def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResp
 def _respond_with(
     outcome: TraceOutcome, retry_after: float | None = None
 ) -> Callable[[ProviderRequest, float], ProviderResponse]:
-    return lambda _ask, _seconds: ProviderResponse(outcome=outcome, retry_after=retry_after)
+    return lambda _request, _seconds: ProviderResponse(outcome=outcome, retry_after=retry_after)
 
 
-def _slow(ask: ProviderRequest, seconds: float) -> ProviderResponse:
+def _slow(request: ProviderRequest, seconds: float) -> ProviderResponse:
     time.sleep(min(SLOW_SECONDS, seconds))
-    return _respond_found(ask, seconds)
+    return _respond_found(request, seconds)
 
 
-def _failing(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
+def _failing(_request: ProviderRequest, _seconds: float) -> ProviderResponse:
     raise RuntimeError("the sandbox was asked to fail")
 
 
-def _timeout(_ask: ProviderRequest, _seconds: float) -> ProviderResponse:
+def _timeout(_request: ProviderRequest, _seconds: float) -> ProviderResponse:
     raise ProviderTimeout
 
 
-def _flaky(ask: ProviderRequest, seconds: float) -> ProviderResponse:
-    return _failing(ask, seconds) if ask.attempt == 1 else _respond_found(ask, seconds)
+def _flaky(request: ProviderRequest, seconds: float) -> ProviderResponse:
+    return _failing(request, seconds) if request.attempt == 1 else _respond_found(request, seconds)
 
 
 _respond_found = _hit(EmailStatus.VALID)

@@ -83,7 +83,7 @@ class Vendor:
     """A provider behind a web API with a key: `<NAME>_API_KEY` and `<NAME>_BASE_URL`.
 
     A subclass defines its name, base URL, fields and default terms, how the key is sent (`credentials`),
-    which requests have enough identifiers (`supports`), and how they are sent (`ask`).
+    which requests have enough identifiers (`supports`), and how they are sent (`call`).
     """
 
     name: ClassVar[str]
@@ -100,17 +100,17 @@ class Vendor:
         self._client = httpx2.Client(follow_redirects=False, verify=ssl_context(), mounts=_NO_PROXY)
         weakref.finalize(self, self._client.close)
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return why the request is not possible: no key, or too few identifiers."""
         if self.needs_key and not self._key:
             return TraceOutcome.UNCONFIGURED
-        return None if self.supports(ask) else TraceOutcome.INELIGIBLE
+        return None if self.supports(request) else TraceOutcome.INELIGIBLE
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request has enough identifiers for this vendor."""
         raise NotImplementedError
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Call the vendor and parse its response."""
         raise NotImplementedError
 

@@ -25,8 +25,8 @@ from app.infra import clock, database_clock
 from app.infra.digest_keys import digest_keys
 from workers.execution.database_times import in_database_time
 from workers.execution.job_runner import DATABASE_RETRY_DELAYS, WorkerServices, persist
+from workers.providers import registry
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
-from workers.providers.registry import load
 from workers.resolve.waterfall import POLL_SECONDS, CallRefused, CallResult, StartedCall
 
 _json = make_converter()
@@ -210,7 +210,7 @@ class DatabaseCallGateway:
 
     def _in_currency(self, spent: Mapping[str, float]) -> float:
         """Convert amounts of vendor credits to the operator's currency."""
-        known = load(self.services.settings)
+        known = registry.load(self.services.settings)
         return sum(
             amount * (known[name].terms.credit_price if name in known else 1.0)
             for name, amount in spent.items()

@@ -255,7 +255,7 @@ def _call(provider: Provider, request: ProviderRequest, gateway: CallGateway) ->
 
 def _invoke(provider: Provider, request: ProviderRequest) -> ProviderResponse | Pending:
     try:
-        reply = provider.ask(request, seconds=SECONDS_PER_PROVIDER)
+        reply = provider.call(request, seconds=SECONDS_PER_PROVIDER)
         if isinstance(reply, Pending):
             return reply
         emails = tuple(with_address_reasons(found) for found in reply.emails)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
+from fake_providers import FakeProvider
 from jobs_support import a_workspace, set_clock
 from sqlalchemy import select
 from stored_support import NOW, a_contact, an_email, own
@@ -35,7 +35,6 @@ from workers.execution.job_runner import WorkerServices
 from workers.jobs import reverification
 from workers.jobs.reverification import decide_bounces, free, verify_due
 from workers.providers.base import (
-    FREE,
     Pending,
     Provider,
     ProviderField,
@@ -46,28 +45,6 @@ from workers.providers.base import (
 )
 
 LATER = NOW + timedelta(days=400)
-
-
-@dataclass
-class Scripted:
-    """A verifier with a scripted response."""
-
-    says: ProviderResponse | Pending | Exception
-    name: str = "one"
-    refuses: TraceOutcome | None = None
-    terms: Terms = FREE
-    asked: list[ProviderRequest] = field(default_factory=list)
-    guesses: ClassVar[bool] = False
-    fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
-
-    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
-        return self.refuses
-
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it needs no timeout
-        self.asked.append(ask)
-        if isinstance(self.says, Exception):
-            raise self.says
-        return self.says
 
 
 @pytest.fixture
@@ -106,11 +83,11 @@ def plan(database: Database) -> Verification | None:
 
 
 def test_a_verdict_that_expired_is_renewed(services: WorkerServices) -> None:
-    one = Scripted(hit())
+    one = FakeProvider(hit())
 
     verify_due(services, [one])
 
-    assert [(ask.field, ask.subject.email) for ask in one.asked] == [
+    assert [(request.field, request.subject.email) for request in one.requests] == [
         (ProviderField.VERIFICATION, "ada@acme.com")
     ]
     assert stored(services.database) == ("invalid", LATER)
@@ -120,15 +97,15 @@ def test_a_verdict_that_expired_is_renewed(services: WorkerServices) -> None:
 @pytest.mark.parametrize(
     "first",
     [
-        Scripted(MISS),
-        Scripted(hit(EmailStatus.UNKNOWN)),
-        Scripted(ProviderTimeout()),
-        Scripted(LookupError()),
-        Scripted(hit(), refuses=TraceOutcome.UNCONFIGURED),
+        FakeProvider(MISS),
+        FakeProvider(hit(EmailStatus.UNKNOWN)),
+        FakeProvider(ProviderTimeout()),
+        FakeProvider(LookupError()),
+        FakeProvider(hit(), unavailable=TraceOutcome.UNCONFIGURED),
     ],
 )
-def test_if_one_cannot_tell_the_next_is_asked(services: WorkerServices, first: Scripted) -> None:
-    verify_due(services, [first, Scripted(hit(EmailStatus.RISKY))])
+def test_if_one_cannot_tell_the_next_is_asked(services: WorkerServices, first: FakeProvider) -> None:
+    verify_due(services, [first, FakeProvider(hit(EmailStatus.RISKY))])
 
     assert stored(services.database) == ("risky", LATER)
 
@@ -137,7 +114,7 @@ def test_if_one_cannot_tell_the_next_is_asked(services: WorkerServices, first: S
 def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
     services: WorkerServices, says: ProviderResponse
 ) -> None:
-    verify_due(services, [Scripted(says)])
+    verify_due(services, [FakeProvider(says)])
 
     rests = plan(services.database)
     assert stored(services.database) == ("valid", NOW)
@@ -151,7 +128,7 @@ def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
 def test_if_nobody_could_be_asked_it_is_tried_again_soon(
     services: WorkerServices, says: ProviderResponse | Exception
 ) -> None:
-    verify_due(services, [Scripted(says)])
+    verify_due(services, [FakeProvider(says)])
 
     rests = plan(services.database)
     assert rests is not None
@@ -161,30 +138,30 @@ def test_if_nobody_could_be_asked_it_is_tried_again_soon(
 def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    verify_due(services, [Scripted(Pending("1.abc", after=300))])
+    verify_due(services, [FakeProvider(Pending("1.abc", after=300))])
     set_clock(monkeypatch, lambda: LATER + timedelta(seconds=300))
-    other, one = Scripted(MISS, name="other"), Scripted(hit())
+    other, one = FakeProvider(MISS, name="other"), FakeProvider(hit())
 
     verify_due(services, [other, one])
 
-    assert [ask.poll_token for ask in (*other.asked, *one.asked)] == [None, "1.abc"]
+    assert [request.poll_token for request in (*other.requests, *one.requests)] == [None, "1.abc"]
     assert stored(services.database) == ("invalid", LATER)
 
 
 def test_before_its_time_nobody_is_asked_again(services: WorkerServices) -> None:
-    one = Scripted(Pending("1.abc", after=300))
+    one = FakeProvider(Pending("1.abc", after=300))
 
     verify_due(services, [one])
     verify_due(services, [one])
 
-    assert len(one.asked) == 1
+    assert len(one.requests) == 1
 
 
 def test_the_database_is_not_held_open_while_somebody_is_asked(services: WorkerServices) -> None:
-    class Writing(Scripted):
-        def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    class Writing(FakeProvider):
+        def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
             store(services.database, "meanwhile@acme.com")
-            return super().ask(ask, seconds=seconds)
+            return super().call(request, seconds=seconds)
 
     verify_due(services, [Writing(hit())])
 
@@ -195,11 +172,11 @@ def test_a_round_ends_when_its_time_is_over(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reverification, "TOTAL_SECONDS", -1.0)
-    one = Scripted(hit())
+    one = FakeProvider(hit())
 
     verify_due(services, [one])
 
-    assert one.asked == []
+    assert one.requests == []
 
 
 def test_a_round_takes_no_more_than_so_many(
@@ -207,11 +184,11 @@ def test_a_round_takes_no_more_than_so_many(
 ) -> None:
     monkeypatch.setattr(reverification, "MAX_ADDRESSES", 1)
     store(services.database, "bob@acme.com")
-    one = Scripted(hit())
+    one = FakeProvider(hit())
 
     verify_due(services, [one])
 
-    assert len(one.asked) == 1
+    assert len(one.requests) == 1
 
 
 def test_without_verifiers_nothing_is_taken(services: WorkerServices) -> None:
@@ -222,22 +199,22 @@ def test_without_verifiers_nothing_is_taken(services: WorkerServices) -> None:
 
 def test_an_address_is_never_logged(services: WorkerServices) -> None:
     with capture_logs() as events:
-        verify_due(services, [Scripted(LookupError("ada@acme.com"))])
+        verify_due(services, [FakeProvider(LookupError("ada@acme.com"))])
 
     assert {event["event"] for event in events} == {"provider failed", "addresses reverified"}
     assert not re.search(r"\bada\b", str(events))
 
 
 def test_only_those_who_ask_no_price_are_asked() -> None:
-    paid = Scripted(MISS, terms=Terms(prices=MappingProxyType({ProviderField.VERIFICATION: 0.5})))
-    unpriced = Scripted(MISS, terms=Terms(prices=MappingProxyType({ProviderField.EMAIL: 1.0})))
+    paid = FakeProvider(MISS, terms=Terms(prices=MappingProxyType({ProviderField.VERIFICATION: 0.5})))
+    unpriced = FakeProvider(MISS, terms=Terms(prices=MappingProxyType({ProviderField.EMAIL: 1.0})))
     verifiers: list[Provider] = [paid, unpriced]
 
     assert free(verifiers) == [unpriced]
 
 
 def test_beat_has_a_worker_verify_again(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Scripted(hit())
+    one = FakeProvider(hit())
     monkeypatch.setattr(job_runner, "_current", [services])
     monkeypatch.setattr(reverification, "in_order", lambda _settings, _field: (one,))
 
@@ -273,7 +250,7 @@ def test_the_verification_after_a_bounce_decides_it(
 ) -> None:
     workspace_id, contact = report_a_bounce(services.database, at=LATER - timedelta(minutes=1))
 
-    verify_due(services, [Scripted(hit(status))])
+    verify_due(services, [FakeProvider(hit(status))])
     decide_bounces(services)
     decide_bounces(services)
 

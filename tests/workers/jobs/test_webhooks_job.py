@@ -23,6 +23,7 @@ from sqlalchemy import select
 from standardwebhooks import Webhook as Reference
 from structlog.testing import capture_logs
 from werkzeug import Response
+from worker_harness import worker_services
 
 from app.core.jobs import leases, webhook_attempts, webhooks
 from app.core.jobs.leases import JobResult
@@ -42,13 +43,9 @@ from workers.webhook_client import DeliveryError, WebhookClient
 LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
 
 
-class Silent:
-    def notify(self, job_id: str) -> None: ...
-
-
 @pytest.fixture
 def services(settings: Settings, database: Database, redis_url: str) -> Iterator[WorkerServices]:
-    yield WorkerServices(settings, database, JobPublisher(redis_url), Silent())  # type: ignore[arg-type]
+    yield worker_services(dataclasses.replace(settings, redis_url=redis_url), database)
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
 

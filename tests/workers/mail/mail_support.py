@@ -271,13 +271,13 @@ def mx(mail: MailSettings) -> Mx:
     return Mx(ProviderSettings(), mail, allowed=lambda address: address == HERE)
 
 
-def ask(
+def verify(
     provider: Mx, email: str = "ada@acme.com", ticket: str | None = None, seconds: float = 8
 ) -> ProviderResponse | Pending:
     question = ProviderRequest(
         field=ProviderField.VERIFICATION, subject=Subject(email=email), poll_token=ticket
     )
-    return provider.ask(question, seconds=seconds)
+    return provider.call(question, seconds=seconds)
 
 
 def told(reply: ProviderResponse | Pending) -> str:

@@ -10,8 +10,7 @@ from dnslib import AAAA, MX, A
 from hostile_support import PRIVATE, watching
 from local_servers import free_port
 from mail_support import Names as NameServer
-from mail_support import ask as verify
-from mail_support import name_server, settings, told
+from mail_support import name_server, settings, told, verify
 
 from app.settings import ProviderSettings
 from workers.providers.base import Pending

@@ -18,7 +18,6 @@ from mail_support import (
     ZONE,
     Mailboxes,
     Names,
-    ask,
     dripping,
     flooding,
     mail_server,
@@ -34,6 +33,7 @@ from mail_support import (
     silent_in_tls,
     silent_name_server,
     told,
+    verify,
 )
 
 from app.domain.kinds import TraceOutcome
@@ -109,7 +109,7 @@ def test_what_a_mail_server_does_makes_the_verdict(  # noqa: PLR0917 -- three of
     provider = mx(settings(stack.enter_context(server), names_port))
     started = time.monotonic()
 
-    reply = ask(provider, seconds=1)
+    reply = verify(provider, seconds=1)
 
     record_property("verification", (case, told(reply)))
     assert told(reply) == verdict
@@ -141,7 +141,7 @@ def test_what_a_name_server_says_makes_the_verdict(
     port = stack.enter_context(says("250 OK"))
     names_port = stack.enter_context(name_server(names) if names else silent_name_server())
 
-    reply = ask(mx(settings(port, names_port)))
+    reply = verify(mx(settings(port, names_port)))
 
     record_property("verification", (case, told(reply)))
     assert told(reply) == verdict
@@ -151,7 +151,7 @@ def test_a_name_server_that_never_answers_makes_no_verdict(stack: ExitStack) -> 
     provider = mx(settings(free_port(), stack.enter_context(silent_name_server())))
     started = time.monotonic()
 
-    reply = ask(provider)
+    reply = verify(provider)
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
     assert time.monotonic() - started < 4
@@ -162,7 +162,7 @@ def test_no_server_is_asked_about_special_use_domains(stack: ExitStack, domain: 
     names = Names({})
     provider = mx(settings(free_port(), stack.enter_context(name_server(names))))
 
-    reply = ask(provider, f"ada@{domain}")
+    reply = verify(provider, f"ada@{domain}")
 
     assert told(reply) == "unknown"
     assert names.asked == []
@@ -173,7 +173,7 @@ def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, names_port: in
     port = stack.enter_context(mail_server(mailboxes))
     provider = mx(settings(port, names_port, smtp=False))
 
-    reply = ask(provider)
+    reply = verify(provider)
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
     assert provider.terms is FREE
@@ -183,7 +183,7 @@ def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, names_port: in
 def test_with_smtp_off_a_domain_without_mail_is_still_found_out(stack: ExitStack) -> None:
     names_port = stack.enter_context(name_server(Names({})))
 
-    reply = ask(mx(settings(free_port(), names_port, smtp=False)), "info@acme.com")
+    reply = verify(mx(settings(free_port(), names_port, smtp=False)), "info@acme.com")
 
     assert told(reply) == "invalid no_mx role"
 
@@ -201,14 +201,14 @@ def test_a_disposable_address_is_at_best_risky(stack: ExitStack, mailboxes: Mail
     zone = ZONE | {("mailinator.com", "MX"): MAIL}
     names_port = stack.enter_context(name_server(Names(zone)))
 
-    assert told(ask(mx(settings(port, names_port)), "ada@mailinator.com")) == verdict
+    assert told(verify(mx(settings(port, names_port)), "ada@mailinator.com")) == verdict
 
 
 def test_that_an_address_is_disposable_is_known_without_any_server(stack: ExitStack) -> None:
     zone = {("mailinator.com", "MX"): MAIL}
     names_port = stack.enter_context(name_server(Names(zone)))
 
-    reply = ask(mx(settings(free_port(), names_port, smtp=False)), "ada@mailinator.com")
+    reply = verify(mx(settings(free_port(), names_port, smtp=False)), "ada@mailinator.com")
 
     assert told(reply) == "risky disposable"
 
@@ -216,7 +216,7 @@ def test_that_an_address_is_disposable_is_known_without_any_server(stack: ExitSt
 def test_a_verdict_says_when_and_by_whom_and_costs_nothing(stack: ExitStack, names_port: int) -> None:
     port = stack.enter_context(says("250 OK"))
 
-    reply = ask(mx(settings(port, names_port)))
+    reply = verify(mx(settings(port, names_port)))
 
     assert isinstance(reply, ProviderResponse)
     [found] = reply.emails
@@ -229,9 +229,9 @@ def test_greylisting_is_waited_out(stack: ExitStack, names_port: int) -> None:
     mailboxes = Mailboxes({"ada": ["451 4.7.1 Greylisted", "250 OK"]})
     provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
 
-    first = ask(provider)
+    first = verify(provider)
     assert isinstance(first, Pending)
-    second = ask(provider, ticket=first.poll_token)
+    second = verify(provider, ticket=first.poll_token)
 
     assert first.after == RETRY_SECONDS
     assert told(second) == "valid"
@@ -244,9 +244,9 @@ def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobod
     mailboxes = ada("451 Greylisted", otherwise="451 Greylisted")
     mail = settings(stack.enter_context(mail_server(mailboxes)), names_port)
 
-    first = ask(mx(mail))
+    first = verify(mx(mail))
     assert isinstance(first, Pending)
-    ask(mx(mail), ticket=first.poll_token)
+    verify(mx(mail), ticket=first.poll_token)
 
     assert mailboxes.asked[:2] == mailboxes.asked[2:]
 
@@ -256,16 +256,16 @@ def test_a_mailbox_taken_where_nobody_else_is_told_of_is_asked_again(
 ) -> None:
     port = stack.enter_context(mail_server(ada("250 OK", otherwise="451 Greylisted")))
 
-    assert told(ask(mx(settings(port, names_port)))) == "later"
+    assert told(verify(mx(settings(port, names_port)))) == "later"
 
 
 def test_after_three_tries_nobody_knows(stack: ExitStack, names_port: int) -> None:
     port = stack.enter_context(says("451 4.3.2 Later"))
     provider = mx(settings(port, names_port))
-    replies = [ask(provider)]
+    replies = [verify(provider)]
 
     for _ in range(MAX_ATTEMPTS - 1):
-        replies.append(ask(provider, ticket=getattr(replies[-1], "poll_token", None)))
+        replies.append(verify(provider, ticket=getattr(replies[-1], "poll_token", None)))
 
     assert [told(reply) for reply in replies] == ["later", "later", "unknown"]
 
@@ -280,7 +280,7 @@ def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, 
     heard: list[bytes] = []
     provider = mx(settings(stack.enter_context(raw_server(recording(heard))), names_port))
 
-    ask(provider)
+    verify(provider)
 
     verbs = [line.split(b":")[0].split()[0].upper() for line in heard]
     assert verbs == [b"EHLO", b"MAIL", b"RCPT", b"RCPT", b"RSET", b"QUIT"]
@@ -295,7 +295,7 @@ def test_nothing_is_handed_to_the_server_as_data(stack: ExitStack, names_port: i
     mailboxes = ada("250 OK")
     provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
 
-    ask(provider)
+    verify(provider)
 
     assert (mailboxes.hellos, mailboxes.senders) == (["verifier.com"], ["probe@verifier.com"])
     assert mailboxes.data == []
@@ -305,7 +305,7 @@ def test_a_domain_is_asked_once_whether_it_takes_everything(stack: ExitStack, na
     mailboxes = Mailboxes(otherwise=EVERYTHING)
     provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
 
-    verdicts = [told(ask(provider, email)) for email in ("ada@acme.com", "bob@acme.com", "cy@acme.com")]
+    verdicts = [told(verify(provider, email)) for email in ("ada@acme.com", "bob@acme.com", "cy@acme.com")]
 
     local_parts = [address.partition("@")[0] for address in mailboxes.asked]
     assert verdicts == ["accept_all"] * 3
@@ -317,7 +317,7 @@ def test_a_mailbox_that_is_not_there_asks_nothing_more(stack: ExitStack, names_p
     mailboxes = ada("550 5.1.1 No")
     provider = mx(settings(stack.enter_context(mail_server(mailboxes)), names_port))
 
-    ask(provider)
+    verify(provider)
 
     assert mailboxes.asked == ["ada@acme.com"]
 
@@ -326,7 +326,7 @@ def test_starttls_is_used_whoever_signed_the_certificate(stack: ExitStack, names
     mailboxes = ada("250 OK")
     port = stack.enter_context(mail_server(mailboxes, tls_context=server_tls()))
 
-    reply = ask(mx(settings(port, names_port)))
+    reply = verify(mx(settings(port, names_port)))
 
     assert (told(reply), mailboxes.encrypted) == ("valid", [True])
 
@@ -335,7 +335,7 @@ def test_starttls_can_be_switched_off(stack: ExitStack, names_port: int) -> None
     mailboxes = ada("250 OK")
     port = stack.enter_context(mail_server(mailboxes, tls_context=server_tls()))
 
-    reply = ask(mx(settings(port, names_port, starttls=False)))
+    reply = verify(mx(settings(port, names_port, starttls=False)))
 
     assert (told(reply), mailboxes.encrypted) == ("valid", [False])
 
@@ -354,7 +354,7 @@ def test_where_starttls_is_broken_it_is_done_without(
 ) -> None:
     port = stack.enter_context(raw_server(offering_starttls(answer, hang_up=hang_up)))
 
-    assert told(ask(mx(settings(port, names_port)))) == "valid"
+    assert told(verify(mx(settings(port, names_port)))) == "valid"
 
 
 def test_starttls_that_never_begins_costs_no_more_than_the_time_there_is(
@@ -363,7 +363,7 @@ def test_starttls_that_never_begins_costs_no_more_than_the_time_there_is(
     port = stack.enter_context(raw_server(silent_in_tls))
     started = time.monotonic()
 
-    reply = ask(mx(settings(port, names_port)), seconds=0.5)
+    reply = verify(mx(settings(port, names_port)), seconds=0.5)
 
     assert told(reply) == "unknown"
     assert time.monotonic() - started < 4
@@ -373,7 +373,7 @@ def test_a_server_that_never_comes_to_an_end_is_not_heard_out(stack: ExitStack, 
     provider = mx(settings(stack.enter_context(raw_server(flooding)), names_port))
     started = time.monotonic()
 
-    reply = ask(provider, seconds=8)
+    reply = verify(provider, seconds=8)
 
     assert told(reply) == "unknown"
     assert time.monotonic() - started < 7
@@ -388,7 +388,7 @@ def test_the_next_host_is_asked_if_the_first_cannot_be_reached(stack: ExitStack)
     port = stack.enter_context(says("250 OK"))
     provider = Mx(ProviderSettings(), settings(port, names_port), allowed={HERE, "::1"}.__contains__)
 
-    assert told(ask(provider)) == "valid"
+    assert told(verify(provider)) == "valid"
 
 
 def test_a_host_at_a_private_address_is_not_called(stack: ExitStack, names_port: int) -> None:
@@ -396,7 +396,7 @@ def test_a_host_at_a_private_address_is_not_called(stack: ExitStack, names_port:
     port = stack.enter_context(mail_server(mailboxes))
     provider = Mx(ProviderSettings(), settings(port, names_port))
 
-    reply = ask(provider)
+    reply = verify(provider)
 
     assert told(reply) == "unknown"
     assert mailboxes.hellos == []
@@ -406,7 +406,7 @@ def test_the_source_address_of_the_settings_is_used(stack: ExitStack, names_port
     mailboxes = ada("250 OK")
     port = stack.enter_context(mail_server(mailboxes))
 
-    ask(mx(settings(port, names_port, source="127.0.0.7")))
+    verify(mx(settings(port, names_port, source="127.0.0.7")))
 
     assert mailboxes.peers == ["127.0.0.7"]
 
@@ -414,10 +414,10 @@ def test_the_source_address_of_the_settings_is_used(stack: ExitStack, names_port
 def test_two_conversations_with_one_host_lie_apart(stack: ExitStack, names_port: int) -> None:
     port = stack.enter_context(says("250 OK"))
     provider = mx(settings(port, names_port, pause_seconds=0.3))
-    ask(provider)
+    verify(provider)
     started = time.monotonic()
 
-    reply = ask(provider)
+    reply = verify(provider)
 
     assert told(reply) == "valid"
     assert 0.2 < time.monotonic() - started < 10
@@ -427,10 +427,10 @@ def test_whoever_would_wait_too_long_for_a_host_comes_later(stack: ExitStack, na
     mailboxes = ada("250 OK")
     port = stack.enter_context(mail_server(mailboxes))
     provider = mx(settings(port, names_port, pause_seconds=60.0))
-    ask(provider)
+    verify(provider)
     started = time.monotonic()
 
-    reply = ask(provider, ticket="1.nobody", seconds=3)
+    reply = verify(provider, ticket="1.nobody", seconds=3)
 
     assert isinstance(reply, Pending)
     assert reply.poll_token == "1.nobody"
@@ -446,7 +446,7 @@ def test_many_at_once_talk_to_one_host_one_after_the_other(stack: ExitStack, nam
     started = time.monotonic()
 
     with ThreadPoolExecutor(6) as threads:
-        replies = list(threads.map(lambda _number: ask(provider), range(6)))
+        replies = list(threads.map(lambda _number: verify(provider), range(6)))
 
     assert {told(reply) for reply in replies} == {"valid"}
     assert time.monotonic() - started > 0.25
@@ -457,7 +457,7 @@ def test_while_somebody_talks_to_a_host_for_long_others_come_later(stack: ExitSt
     provider = mx(settings(port, names_port, pause_seconds=0.1))
 
     with ThreadPoolExecutor(2) as threads:
-        replies = list(threads.map(lambda _number: ask(provider, seconds=1), range(2)))
+        replies = list(threads.map(lambda _number: verify(provider, seconds=1), range(2)))
 
     assert sorted(told(reply) for reply in replies) == ["later", "unknown"]
 
@@ -467,7 +467,7 @@ def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack
     able = stack.enter_context(mail_server(mailboxes, enable_SMTPUTF8=True))
     unable = stack.enter_context(mail_server(Mailboxes({"adá": ["250 OK"]}), enable_SMTPUTF8=False))
 
-    verdicts = [told(ask(mx(settings(port, names_port)), "adá@acme.com")) for port in (able, unable)]
+    verdicts = [told(verify(mx(settings(port, names_port)), "adá@acme.com")) for port in (able, unable)]
 
     assert verdicts == ["valid", "unknown"]
 
@@ -492,7 +492,7 @@ def test_with_an_address_it_is_eligible() -> None:
 def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, names_port: int) -> None:
     port = stack.enter_context(says("451 Later"))
 
-    reply = ask(mx(settings(port, names_port)), ticket="req_123")
+    reply = verify(mx(settings(port, names_port)), ticket="req_123")
 
     assert isinstance(reply, Pending)
     assert reply.poll_token.startswith("1.")

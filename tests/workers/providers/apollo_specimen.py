@@ -124,7 +124,7 @@ def result(*numbers: dict[str, Any], credits_consumed: int | None) -> Said:
 
 _EMAIL = Specimen(
     vendor=Apollo,
-    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+    request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/people/match",
@@ -148,7 +148,7 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
+    request=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     sent={"reveal_phone_number": "true", "webhook_url": "https://apollo.invalid/"},
     hit=(matched(), PENDING, result(NUMBER, credits_consumed=9)),
@@ -162,7 +162,7 @@ _PHONE = replace(
 )
 _PERSON = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
+    request=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
     value="Ada Lovelace",
     status=None,
     ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(company_domain="acme.com")),
@@ -170,7 +170,7 @@ _PERSON = replace(
 )
 _COMPANY = replace(
     _PERSON,
-    ask=ProviderRequest(
+    request=ProviderRequest(
         field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
     ),
     value="acme.com",

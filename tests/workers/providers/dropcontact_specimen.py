@@ -68,7 +68,7 @@ def marked(qualification: str, email: str = "ada.lovelace@acme.com") -> dict[str
 
 _EMAIL = Specimen(
     vendor=Dropcontact,
-    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+    request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/enrich/all",
@@ -95,14 +95,14 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
+    request=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     status=EmailStatus.UNKNOWN,
     ineligible=ProviderRequest(field=ProviderField.PHONE, subject=Subject(full_name="Ada Lovelace")),
 )
 _PERSON = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PERSON, subject=replace(ADA, contact_id="con_1")),
+    request=ProviderRequest(field=ProviderField.PERSON, subject=replace(ADA, contact_id="con_1")),
     value="Ada Lovelace",
     status=None,
     ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(phone="+33639980001")),

@@ -81,7 +81,7 @@ OUT_OF_CREDITS = result({}, credits_spent=0, state="CREDITS_INSUFFICIENT", statu
 
 _EMAIL = Specimen(
     vendor=FullEnrich,
-    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+    request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/contact/enrich/bulk",
@@ -119,7 +119,7 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
+    request=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     status=EmailStatus.UNKNOWN,
     sent={"data": [{"enrich_fields": ["contact.phones"]}]},

@@ -41,7 +41,7 @@ def _refusals() -> dict[str, Any]:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=CRM,
-        ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+        request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/contacts",
@@ -58,7 +58,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=CRM,
-        ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
+        request=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
         value="+12025550123",
         status="unknown",  # type: ignore[arg-type] -- a phone's
         path="/contacts/by-email/ada@acme.com",
@@ -73,7 +73,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=WAREHOUSE,
-        ask=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
+        request=ProviderRequest(field=ProviderField.PERSON, subject=ADA),
         value="Ada Lovelace",
         path=STATEMENTS,
         sent={"parameters": {"email": "ada@acme.com", "profile": ADA.linkedin_url}},
@@ -89,7 +89,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=WAREHOUSE,
-        ask=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
+        request=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
         value="acme.com",
         path=STATEMENTS,
         sent={"parameters": {"domain": "acme.com"}},

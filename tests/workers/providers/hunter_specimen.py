@@ -149,7 +149,7 @@ IN_PROGRESS = Said(status=202, body={"data": {"email": "ada@acme.com"}, "meta": 
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Hunter,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.EMAIL,
             subject=Subject(full_name="Ada Lovelace", company_domain="acme.com"),
             types=("work",),
@@ -173,7 +173,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Hunter,
-        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/email-verifier",
@@ -193,7 +193,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Hunter,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.PERSON,
             subject=Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace"),
         ),
@@ -213,7 +213,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Hunter,
-        ask=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
+        request=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/companies/find",
         sent={"domain": "acme.com"},

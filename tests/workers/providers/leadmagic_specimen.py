@@ -90,7 +90,7 @@ NAMED = Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=LeadMagic,
-        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
+        request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-finder",
@@ -107,7 +107,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=LeadMagic,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
         ),
         value="+12025550143",
@@ -126,7 +126,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=LeadMagic,
-        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-validation",

@@ -101,7 +101,7 @@ def record(**parts: Any) -> Said:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=PeopleDataLabs,
-        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
+        request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.UNKNOWN,
         path="/person/enrich",
@@ -123,7 +123,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
         ),
         value="+12025550143",
@@ -146,7 +146,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
+        request=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
         path="/person/enrich",
         sent={"profile": "https://www.linkedin.com/in/ada-lovelace", "min_likelihood": "6"},
@@ -161,7 +161,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=PeopleDataLabs,
-        ask=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
+        request=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/company/enrich",
         sent={"website": "acme.com"},

@@ -137,7 +137,7 @@ def record(**parts: Any) -> Said:
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Prospeo,
-        ask=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
+        request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.VALID,
         path="/enrich-person",
@@ -159,7 +159,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Prospeo,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
         ),
         value="+12025550143",
@@ -183,7 +183,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Prospeo,
-        ask=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
+        request=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
         path="/enrich-person",
         sent={
@@ -204,7 +204,7 @@ SPECIMENS: tuple[Specimen, ...] = (
     ),
     Specimen(
         vendor=Prospeo,
-        ask=ProviderRequest(
+        request=ProviderRequest(
             field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
         ),
         value="acme.com",

@@ -37,7 +37,7 @@ WRONG_SECRET = Said(
 SPECIMENS: tuple[Specimen, ...] = (
     Specimen(
         vendor=Reacher,
-        ask=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
+        request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v0/check_email",

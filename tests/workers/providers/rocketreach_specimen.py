@@ -111,7 +111,7 @@ def statuses(**changes: Any) -> Said:
 
 _EMAIL = Specimen(
     vendor=RocketReach,
-    ask=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
+    request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
     status=EmailStatus.VALID,
     path="/person/lookup",
@@ -135,7 +135,7 @@ _EMAIL = Specimen(
 )
 _PHONE = replace(
     _EMAIL,
-    ask=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
+    request=ProviderRequest(field=ProviderField.PHONE, subject=ADA),
     value="+33639980001",
     sent={"lookup_type": "phone"},
     hit=(looked_up(),),
@@ -145,7 +145,7 @@ _PHONE = replace(
 )
 _PERSON = replace(
     _EMAIL,
-    ask=ProviderRequest(
+    request=ProviderRequest(
         field=ProviderField.PERSON,
         subject=Subject(full_name="Ada Lovelace", company_name="Acme", company_domain="acme.com"),
     ),
@@ -160,7 +160,7 @@ _PERSON = replace(
 )
 _COMPANY = replace(
     _PERSON,
-    ask=ProviderRequest(
+    request=ProviderRequest(
         field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
     ),
     value="acme.com",

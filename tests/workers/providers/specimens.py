@@ -32,7 +32,7 @@ class Specimen:
     """
 
     vendor: type[Vendor]
-    ask: ProviderRequest
+    request: ProviderRequest
     value: str
     path: str
     sent: Mapping[str, Any]

@@ -56,8 +56,8 @@ def comes(server: HTTPServer, said: Said, path: str = MATCH) -> None:
     server.expect_request(path).respond_with_json(said.body, said.status, said.headers)
 
 
-def asked(apollo: Apollo, ask: ProviderRequest = EMAIL) -> ProviderResponse:
-    reply = apollo.ask(ask, seconds=3)
+def asked(apollo: Apollo, request: ProviderRequest = EMAIL) -> ProviderResponse:
+    reply = apollo.call(request, seconds=3)
     assert isinstance(reply, ProviderResponse)
     return reply
 
@@ -69,7 +69,7 @@ def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
 
 
 @pytest.mark.parametrize(
-    ("ask", "switches"),
+    ("provider_request", "switches"),
     [
         (EMAIL, {}),
         (replace(EMAIL, types=("personal",)), {"reveal_personal_emails": "true"}),
@@ -79,11 +79,11 @@ def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
     ],
 )
 def test_the_question_travels_in_the_query_with_only_the_switch_that_is_wanted(
-    httpserver: HTTPServer, apollo: Apollo, ask: ProviderRequest, switches: dict[str, str]
+    httpserver: HTTPServer, apollo: Apollo, provider_request: ProviderRequest, switches: dict[str, str]
 ) -> None:
     httpserver.expect_request(MATCH, "POST").respond_with_json(matched().body)
 
-    apollo.ask(ask, seconds=3)
+    apollo.call(provider_request, seconds=3)
 
     request, _response = httpserver.log[0]
     assert request.headers["x-api-key"] == "the-key"
@@ -102,7 +102,7 @@ def test_a_whole_name_an_address_and_a_company_name_are_sent_as_they_are(
     comes(httpserver, matched())
     subject = Subject(full_name="Ada Lovelace", email="ada@acme.com", company_name="Acme")
 
-    apollo.ask(replace(EMAIL, subject=subject), seconds=3)
+    apollo.call(replace(EMAIL, subject=subject), seconds=3)
 
     assert httpserver.log[0][0].args.to_dict() == {
         "name": "Ada Lovelace",
@@ -181,13 +181,13 @@ def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
 @pytest.mark.parametrize(
     "body", [{"person": None}, {"person": PERSON, "match_confidence": "none"}, {"match_confidence": "none"}]
 )
-@pytest.mark.parametrize("ask", [EMAIL, PHONE, replace(PHONE, field=ProviderField.PERSON)])
+@pytest.mark.parametrize("provider_request", [EMAIL, PHONE, replace(PHONE, field=ProviderField.PERSON)])
 def test_nobody_matched_is_a_miss_at_once_for_nothing(
-    httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], ask: ProviderRequest
+    httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], provider_request: ProviderRequest
 ) -> None:
     comes(httpserver, Said(body=body | {"request_id": REQUEST_ID}))
 
-    assert apollo.ask(ask, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
+    assert apollo.call(provider_request, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_a_person_comes_with_their_company_and_without_addresses(
@@ -216,7 +216,7 @@ def test_the_id_of_a_request_is_kept_to_the_last_digit(
 ) -> None:
     comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
 
-    assert apollo.ask(PHONE, seconds=3) == Pending(str(request_id), 10)
+    assert apollo.call(PHONE, seconds=3) == Pending(str(request_id), 10)
 
 
 @pytest.mark.parametrize("request_id", [None, "", True, 1.5])
@@ -226,7 +226,7 @@ def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
     comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
 
     with pytest.raises(UnexpectedAnswer):
-        apollo.ask(PHONE, seconds=3)
+        apollo.call(PHONE, seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_result_that_is_pending_is_asked_for_again_when_told(
 ) -> None:
     comes(httpserver, said, RESULT)
 
-    assert apollo.ask(replace(PHONE, poll_token=TICKET), seconds=3) == Pending(
+    assert apollo.call(replace(PHONE, poll_token=TICKET), seconds=3) == Pending(
         TICKET, after, WENT[said.status]
     )
 

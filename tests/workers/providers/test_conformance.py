@@ -67,7 +67,7 @@ class Case:
 
     @property
     def line(self) -> str:
-        return f"{self.specimen.vendor.name}/{self.specimen.ask.field}"
+        return f"{self.specimen.vendor.name}/{self.specimen.request.field}"
 
 
 def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
@@ -107,7 +107,7 @@ class World:
     def reply(self, specimen: Specimen, answers: Sequence[Said]) -> ProviderResponse:
         """Call the adapter until it is no longer pending; return its response."""
         self.says(answers)
-        return _over(self.adapter(specimen), specimen.ask)
+        return _over(self.adapter(specimen), specimen.request)
 
     @property
     def requests(self) -> list[Request]:
@@ -128,7 +128,7 @@ def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, world: World) 
         _expected(case.specimen),
         case.specimen.cost,
     )
-    assert reply.cost <= case.specimen.vendor.usual_terms.prices[case.specimen.ask.field]
+    assert reply.cost <= case.specimen.vendor.usual_terms.prices[case.specimen.request.field]
 
 
 @each("sent")
@@ -155,14 +155,14 @@ def test_a_question_with_too_little_to_go_by_is_refused(case: Case, world: World
     adapter = world.adapter(case.specimen)
 
     assert adapter.unavailability(case.specimen.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
-    assert adapter.unavailability(case.specimen.ask) is None
+    assert adapter.unavailability(case.specimen.request) is None
 
 
 @each("unconfigured")
 def test_without_its_setting_nobody_is_asked(case: Case) -> None:
     adapter = case.specimen.vendor(ProviderSettings())
 
-    assert adapter.unavailability(case.specimen.ask) is TraceOutcome.UNCONFIGURED
+    assert adapter.unavailability(case.specimen.request) is TraceOutcome.UNCONFIGURED
 
 
 @each("bad_key")
@@ -208,7 +208,7 @@ def test_somebody_who_has_opted_out_is_suppressed(case: Case, world: World) -> N
 def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, world: World) -> None:
     world.says(case.specimen.hit, slowly=0.2)
 
-    reply = _over(world.adapter(case.specimen), case.specimen.ask)
+    reply = _over(world.adapter(case.specimen), case.specimen.request)
 
     assert reply.outcome is TraceOutcome.HIT
 
@@ -221,7 +221,7 @@ def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) ->
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
-            adapter.ask(case.specimen.ask, seconds=0.2)
+            adapter.call(case.specimen.request, seconds=0.2)
 
     assert time.monotonic() - started < 10
 
@@ -259,12 +259,12 @@ def test_a_masked_value_is_never_kept(case: Case, world: World) -> None:
 def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(case: Case, world: World) -> None:
     world.says(case.specimen.never_ready or ())
 
-    waits = list(_waits(world.adapter(case.specimen), case.specimen.ask))
+    waits = list(_waits(world.adapter(case.specimen), case.specimen.request))
 
     assert len(waits) == MOST_TURNS
     assert all(0 < pending.after <= case.specimen.vendor.usual_terms.poll_timeout for pending in waits)
     assert all(
-        str(told) not in pending.poll_token for pending in waits for told in _personal(case.specimen.ask)
+        str(told) not in pending.poll_token for pending in waits for told in _personal(case.specimen.request)
     )
 
 
@@ -274,7 +274,7 @@ def test_every_field_of_every_vendor_is_in_the_suite() -> None:
 
     wanted = {(vendor.name, field) for vendor in vendors for field in vendor.fields}
 
-    assert {(specimen.vendor.name, specimen.ask.field) for specimen in SPECIMENS} == wanted
+    assert {(specimen.vendor.name, specimen.request.field) for specimen in SPECIMENS} == wanted
 
 
 def _response(said: Said) -> Response:
@@ -288,25 +288,25 @@ def _json(body: Any) -> bytes:
     return json.dumps(body).encode()
 
 
-def _over(adapter: Vendor, ask: ProviderRequest) -> ProviderResponse:
+def _over(adapter: Vendor, request: ProviderRequest) -> ProviderResponse:
     """Call the adapter until it is no longer pending; map exceptions to outcomes as the waterfall does."""
     for _turn in range(MOST_TURNS):
         try:
-            reply = adapter.ask(ask, seconds=SECONDS)
+            reply = adapter.call(request, seconds=SECONDS)
         except UnexpectedAnswer:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         if isinstance(reply, ProviderResponse):
             return reply
-        ask = replace(ask, poll_token=reply.poll_token)
+        request = replace(request, poll_token=reply.poll_token)
     raise AssertionError("It is still pending.")
 
 
-def _waits(adapter: Vendor, ask: ProviderRequest) -> Iterator[Pending]:
+def _waits(adapter: Vendor, request: ProviderRequest) -> Iterator[Pending]:
     for _turn in range(MOST_TURNS):
-        reply = adapter.ask(ask, seconds=SECONDS)
+        reply = adapter.call(request, seconds=SECONDS)
         assert isinstance(reply, Pending)
         yield reply
-        ask = replace(ask, poll_token=reply.poll_token)
+        request = replace(request, poll_token=reply.poll_token)
 
 
 def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:
@@ -342,5 +342,5 @@ def _holds(sent: Any, wanted: Any) -> bool:
     return bool(sent == wanted)
 
 
-def _personal(ask: ProviderRequest) -> list[str]:
-    return list(ask.subject.as_dict().values())
+def _personal(request: ProviderRequest) -> list[str]:
+    return list(request.subject.as_dict().values())

@@ -45,7 +45,7 @@ def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
 ) -> None:
     httpserver.expect_request("/enrich/all", "POST").respond_with_json(SUBMITTED.body)
 
-    pending = dropcontact.ask(EMAIL, seconds=3)
+    pending = dropcontact.call(EMAIL, seconds=3)
 
     request, _response = httpserver.log[0]
     assert pending == Pending(TICKET, 5)
@@ -59,7 +59,7 @@ def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
 def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}", "GET").respond_with_json(fetched(RECORD).body)
 
-    reply = dropcontact.ask(READY, seconds=3)
+    reply = dropcontact.call(READY, seconds=3)
 
     assert isinstance(reply, ProviderResponse)
     assert reply.outcome is TraceOutcome.HIT
@@ -68,7 +68,7 @@ def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact
 def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request("/enrich/all/../../account/credits").respond_with_json(NOT_READY.body)
 
-    pending = dropcontact.ask(replace(EMAIL, poll_token="../../account/credits"), seconds=3)
+    pending = dropcontact.call(replace(EMAIL, poll_token="../../account/credits"), seconds=3)
 
     assert pending == Pending("../../account/credits", 10)
     assert "%2F" in httpserver.log[0][0].environ["RAW_URI"]
@@ -77,7 +77,7 @@ def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontac
 def test_not_ready_comes_with_200_and_means_later(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(NOT_READY.body)
 
-    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, 10)
+    assert dropcontact.call(READY, seconds=3) == Pending(TICKET, 10)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_what_is_handed_in_is_not_given_up_for_a_passing_fault(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_data("Bad gateway", status, headers)
 
-    assert dropcontact.ask(READY, seconds=3) == Pending(TICKET, after, WENT[status])
+    assert dropcontact.call(READY, seconds=3) == Pending(TICKET, after, WENT[status])
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_every_qualification_has_its_status(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(marked(qualification)).body)
 
-    reply = dropcontact.ask(replace(READY, types=()), seconds=3)
+    reply = dropcontact.call(replace(READY, types=()), seconds=3)
 
     assert isinstance(reply, ProviderResponse)
     (email,) = reply.emails
@@ -141,7 +141,7 @@ def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
     record = RECORD | {"email": [*RECORD["email"], {"email": "a@acme.com", "qualification": qualification}]}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(
+    reply = dropcontact.call(
         ProviderRequest(field=ProviderField.PHONE, subject=ADA, poll_token=TICKET), seconds=3
     )
 
@@ -155,7 +155,7 @@ def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_pai
         fetched(marked("nominative@perso")).body
     )
 
-    assert dropcontact.ask(READY, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
+    assert dropcontact.call(READY, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
 def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
@@ -163,7 +163,7 @@ def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(ECHO).body)
 
-    reply = dropcontact.ask(
+    reply = dropcontact.call(
         ProviderRequest(field=ProviderField.PERSON, subject=ADA, poll_token=TICKET), seconds=3
     )
 
@@ -176,7 +176,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
     stored = replace(ADA, contact_id="con_1")
-    reply = dropcontact.ask(
+    reply = dropcontact.call(
         ProviderRequest(field=ProviderField.PERSON, subject=stored, poll_token=TICKET), seconds=3
     )
 
@@ -200,7 +200,7 @@ def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
     record = RECORD | {"phone": "04 72 00 01 02"}
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(record).body)
 
-    reply = dropcontact.ask(
+    reply = dropcontact.call(
         ProviderRequest(field=ProviderField.PHONE, subject=ADA, poll_token=TICKET), seconds=3
     )
 
@@ -218,9 +218,9 @@ def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whate
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched({}).body)
     known = replace(ADA, email="ada@acme.com")
 
-    dropcontact.ask(BY_ADDRESS, seconds=3)
-    dropcontact.ask(replace(BY_ADDRESS, subject=known), seconds=3)
-    reply = dropcontact.ask(replace(BY_ADDRESS, poll_token=TICKET), seconds=3)
+    dropcontact.call(BY_ADDRESS, seconds=3)
+    dropcontact.call(replace(BY_ADDRESS, subject=known), seconds=3)
+    reply = dropcontact.call(replace(BY_ADDRESS, poll_token=TICKET), seconds=3)
 
     sent = [json.loads(request.get_data())["data"][0] for request, _response in httpserver.log[:2]]
     assert sent[0] == {"email": "ada@acme.com"}
@@ -252,7 +252,7 @@ def test_every_refusal_has_its_outcome(
 ) -> None:
     httpserver.expect_request("/enrich/all").respond_with_json(body, status)
 
-    assert dropcontact.ask(EMAIL, seconds=3) == ProviderResponse(outcome=outcome)
+    assert dropcontact.call(EMAIL, seconds=3) == ProviderResponse(outcome=outcome)
 
 
 @pytest.mark.parametrize("body", [{"success": True, "error": False}, {"success": True, "data": []}])
@@ -263,9 +263,9 @@ def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(body)
 
     with pytest.raises(UnexpectedAnswer):
-        dropcontact.ask(EMAIL, seconds=3)
+        dropcontact.call(EMAIL, seconds=3)
     with pytest.raises(UnexpectedAnswer):
-        dropcontact.ask(READY, seconds=3)
+        dropcontact.call(READY, seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcon
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
     before = datetime.now(UTC)
 
-    reply = dropcontact.ask(READY, seconds=3)
+    reply = dropcontact.call(READY, seconds=3)
 
     assert isinstance(reply, ProviderResponse)
     verified_at = reply.emails[0].verified_at
@@ -307,7 +307,7 @@ def test_the_words_of_a_caller_that_come_back_are_left_out(
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
-    reply = dropcontact.ask(
+    reply = dropcontact.call(
         ProviderRequest(field=ProviderField.PERSON, subject=ADA, poll_token=TICKET), seconds=3
     )
 

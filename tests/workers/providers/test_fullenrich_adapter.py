@@ -47,12 +47,12 @@ def comes(server: HTTPServer, said: Said) -> None:
     server.expect_request(RESULT, "GET").respond_with_json(said.body, said.status, said.headers)
 
 
-def fetch(fullenrich: FullEnrich, ask: ProviderRequest = EMAIL) -> ProviderResponse | Pending:
-    return fullenrich.ask(replace(ask, poll_token=TICKET), seconds=3)
+def fetch(fullenrich: FullEnrich, request: ProviderRequest = EMAIL) -> ProviderResponse | Pending:
+    return fullenrich.call(replace(request, poll_token=TICKET), seconds=3)
 
 
 @pytest.mark.parametrize(
-    ("ask", "fields"),
+    ("provider_request", "fields"),
     [
         (EMAIL, ["contact.work_emails"]),
         (replace(EMAIL, types=()), ["contact.work_emails"]),
@@ -63,11 +63,11 @@ def fetch(fullenrich: FullEnrich, ask: ProviderRequest = EMAIL) -> ProviderRespo
     ],
 )
 def test_only_what_is_wanted_is_ordered(
-    httpserver: HTTPServer, fullenrich: FullEnrich, ask: ProviderRequest, fields: list[str]
+    httpserver: HTTPServer, fullenrich: FullEnrich, provider_request: ProviderRequest, fields: list[str]
 ) -> None:
     httpserver.expect_request(ORDER, "POST").respond_with_json(ORDERED.body)
 
-    pending = fullenrich.ask(ask, seconds=3)
+    pending = fullenrich.call(provider_request, seconds=3)
 
     request, _response = httpserver.log[0]
     assert pending == Pending(TICKET, 30)
@@ -87,7 +87,7 @@ def test_only_what_is_wanted_is_ordered(
 
 
 @pytest.mark.parametrize(
-    ("ask", "refusal"),
+    ("provider_request", "refusal"),
     [
         (EMAIL, None),
         (replace(PHONE, types=("direct", "hq")), TraceOutcome.INELIGIBLE),
@@ -99,9 +99,9 @@ def test_only_what_is_wanted_is_ordered(
     ],
 )
 def test_it_takes_a_profile_or_both_names_and_a_company_and_sells_no_landlines(
-    ask: ProviderRequest, refusal: TraceOutcome | None
+    provider_request: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
-    assert FullEnrich(ProviderSettings(api_key="k")).unavailability(ask) is refusal
+    assert FullEnrich(ProviderSettings(api_key="k")).unavailability(provider_request) is refusal
 
 
 def test_in_progress_comes_with_400_and_means_later(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
@@ -231,7 +231,7 @@ def test_a_known_number_of_employees_is_taken_before_the_range(
 
 
 @pytest.mark.parametrize(
-    ("ask", "found", "cost"),
+    ("provider_request", "found", "cost"),
     [
         (EMAIL, {"work_emails": [WORK]}, 1),
         (replace(EMAIL, types=("personal", "work")), {"work_emails": [WORK], "personal_emails": [OWN]}, 4),
@@ -240,11 +240,15 @@ def test_a_known_number_of_employees_is_taken_before_the_range(
     ],
 )
 def test_without_a_word_on_the_cost_it_is_the_documented_one(
-    httpserver: HTTPServer, fullenrich: FullEnrich, ask: ProviderRequest, found: dict[str, Any], cost: float
+    httpserver: HTTPServer,
+    fullenrich: FullEnrich,
+    provider_request: ProviderRequest,
+    found: dict[str, Any],
+    cost: float,
 ) -> None:
     comes(httpserver, result(found, credits_spent=None))
 
-    reply = fetch(fullenrich, ask)
+    reply = fetch(fullenrich, provider_request)
 
     assert isinstance(reply, ProviderResponse)
     assert reply.cost == cost
@@ -314,7 +318,7 @@ def test_every_error_code_has_its_outcome(
 ) -> None:
     httpserver.expect_request(ORDER).respond_with_json({"code": code, "message": "…"}, status)
 
-    assert fullenrich.ask(EMAIL, seconds=3) == reply
+    assert fullenrich.call(EMAIL, seconds=3) == reply
 
 
 def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(

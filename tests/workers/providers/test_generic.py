@@ -34,7 +34,7 @@ EMAIL = '[crm.email]\npath = "/people"\nquery.email = "{email}"\n'
 READ = 'read.email = "email"\n'
 WORK = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 OF_EACH = pytest.mark.parametrize(
-    "specimen", [pytest.param(one, id=f"{one.vendor.name}-{one.ask.field}") for one in SPECIMENS]
+    "specimen", [pytest.param(one, id=f"{one.vendor.name}-{one.request.field}") for one in SPECIMENS]
 )
 
 
@@ -59,14 +59,14 @@ class Crm:
         response = Response(content, said.status, said.headers, content_type=said.content_type)
         self.server.expect_request(ANY_PATH).respond_with_response(response)
 
-    def reply(self, table: str, body: Any, ask: ProviderRequest = WORK) -> ProviderResponse:
+    def reply(self, table: str, body: Any, request: ProviderRequest = WORK) -> ProviderResponse:
         self.says(Said(body=body))
-        return self.provider(table).ask(ask, seconds=3)
+        return self.provider(table).call(request, seconds=3)
 
     def reply_to(self, specimen: Specimen, said: Said) -> ProviderResponse:
         self.says(said)
         made = specimen.vendor(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
-        reply = made.ask(specimen.ask, seconds=3)
+        reply = made.call(specimen.request, seconds=3)
         assert isinstance(reply, ProviderResponse)
         return reply
 
@@ -142,7 +142,7 @@ def test_one_that_hangs_has_timed_out(specimen: Specimen) -> None:
         provider = specimen.vendor(ProviderSettings(api_key="k", base_url=url))
 
         with pytest.raises(ProviderTimeout):
-            provider.ask(specimen.ask, seconds=0.1)
+            provider.call(specimen.request, seconds=0.1)
 
 
 @OF_EACH
@@ -151,9 +151,9 @@ def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) 
     assert specimen.ineligible is not None
 
     refusals = (
-        without.unavailability(specimen.ask),
+        without.unavailability(specimen.request),
         having.unavailability(specimen.ineligible),
-        having.unavailability(specimen.ask),
+        having.unavailability(specimen.request),
     )
 
     assert refusals == (TraceOutcome.UNCONFIGURED, TraceOutcome.INELIGIBLE, None)
@@ -162,7 +162,7 @@ def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) 
 def test_no_content_is_a_miss(crm: Crm) -> None:
     crm.says(Said(status=204, body=""))
 
-    assert crm.provider(EMAIL + READ).ask(WORK, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
+    assert crm.provider(EMAIL + READ).call(WORK, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 def test_a_reply_may_be_a_list(crm: Crm) -> None:
@@ -222,9 +222,9 @@ HOSTILE = '"}], "admin": true, {"x": "{phone}${CRM_API_KEY}{0.__class__}'
 
 
 def test_a_value_stays_a_value_in_json(crm: Crm) -> None:
-    ask = replace(WORK, subject=Subject(full_name=HOSTILE, company_domain="acme.com"))
+    request = replace(WORK, subject=Subject(full_name=HOSTILE, company_domain="acme.com"))
 
-    crm.reply('[crm.email]\npath = "/q"\nbody.name = "{full_name}"\n' + READ, {}, ask)
+    crm.reply('[crm.email]\npath = "/q"\nbody.name = "{full_name}"\n' + READ, {}, request)
 
     assert crm.sent.get_json() == {"name": HOSTILE}
 
@@ -238,18 +238,18 @@ def test_a_value_stays_a_value_in_json(crm: Crm) -> None:
     ],
 )
 def test_a_value_stays_within_its_segment_of_a_path(crm: Crm, name: str, path: str) -> None:
-    ask = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
+    request = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
-    crm.reply('[crm.email]\npath = "/people/{full_name}/emails"\n' + READ, {}, ask)
+    crm.reply('[crm.email]\npath = "/people/{full_name}/emails"\n' + READ, {}, request)
 
     assert crm.sent.environ["REQUEST_URI"] == path
 
 
 @pytest.mark.parametrize("name", [".", "..", "..."])
 def test_a_value_that_would_climb_is_not_asked_about(crm: Crm, name: str) -> None:
-    ask = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
+    request = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
-    refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).unavailability(ask)
+    refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).unavailability(request)
 
     assert refusal is TraceOutcome.INELIGIBLE
 
@@ -371,10 +371,10 @@ def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(cr
 def test_a_number_of_a_phone_may_be_one_of_json(crm: Crm) -> None:
     table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
     table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
-    ask = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
+    request = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
     lines = [{"no": 2025550123, "kind": 1, "sure": 7, "dnc": True}, {"no": "2025550124", "dnc": "?"}]
 
-    reply = crm.reply(table, {"n": lines}, ask)
+    reply = crm.reply(table, {"n": lines}, request)
 
     assert list(map(_told, reply.phones)) == [
         ("+12025550123", "mobile", 1.0, True),

@@ -93,7 +93,7 @@ def described(folder: Path, port: int) -> Vendor:
 @pytest.mark.parametrize("value", EVIL)
 def test_a_value_of_the_caller_stays_one_value_of_the_request(tmp_path: Path, value: str) -> None:
     with vendor(saying(404)) as (port, heard), watching() as seen:
-        described(tmp_path, port).ask(
+        described(tmp_path, port).call(
             ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
         )
 
@@ -120,7 +120,7 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
     with vendor(saying(500)) as (port, heard), watching() as seen:
         asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
         try:
-            asked.ask(
+            asked.call(
                 ProviderRequest(field=ProviderField.PHONE, subject=subject, poll_token=ticket), seconds=3
             )
         except UnexpectedAnswer:
@@ -138,10 +138,10 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("where", [METADATA, "/elsewhere", "//169.254.169.254/"])
 def test_a_vendor_that_sends_us_elsewhere_is_not_obeyed(tmp_path: Path, status: int, where: str) -> None:
-    ask = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
+    request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
 
     with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), watching() as seen:
-        described(tmp_path, port).ask(ask, seconds=3)
+        described(tmp_path, port).call(request, seconds=3)
 
     assert (seen.connected, len(heard)) == ([("127.0.0.1", port)], 1)
 
@@ -159,16 +159,16 @@ def test_plain_http_goes_past_proxies_and_tls_goes_through(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An outbound proxy is used, but it never sees keys and personal data in plain text."""
-    ask = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
+    request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
     with vendor(saying(404)) as (port, heard), vendor(saying(502)) as (proxy, told_proxy):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy}")
-        described(tmp_path, port).ask(ask, seconds=3)
+        described(tmp_path, port).call(request, seconds=3)
         outside = provider.read(str(tmp_path / "providers.toml"), {})[0](
             ProviderSettings(api_key="secret", base_url="https://api.vendor.com")
         )
         with pytest.raises(UnexpectedAnswer):
-            outside.ask(ask, seconds=3)
+            outside.call(request, seconds=3)
 
     assert len(heard) == 1
     assert [head.split(b"\r\n")[0] for head in told_proxy] == [b"CONNECT api.vendor.com:443 HTTP/1.1"]

@@ -78,7 +78,7 @@ def answer(
     server.expect_request(path, method="GET", headers={"X-API-KEY": KEY}).respond_with_json(
         said.body, status=said.status, headers=dict(said.headers)
     )
-    return hunter.ask(question, seconds=seconds)
+    return hunter.call(question, seconds=seconds)
 
 
 def sent(server: HTTPServer) -> dict[str, str]:

@@ -41,13 +41,13 @@ def leadmagic(httpserver: HTTPServer) -> LeadMagic:
     return LeadMagic(ProviderSettings(api_key="k", base_url=httpserver.url_for("")))
 
 
-def ask(
+def call(
     httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     for path in PATHS:
         server = httpserver.expect_request(path, method="POST", headers={"X-API-Key": "k"})
         server.respond_with_json(said.body, said.status, said.headers)
-    return leadmagic.ask(question, seconds=3)
+    return leadmagic.call(question, seconds=3)
 
 
 def sent(httpserver: HTTPServer) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def sent(httpserver: HTTPServer) -> dict[str, Any]:
 def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
-    ask(httpserver, leadmagic, Said(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
+    call(httpserver, leadmagic, Said(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
 
     assert sent(httpserver) == expected
 
@@ -93,7 +93,7 @@ def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
 def test_a_mobile_is_asked_for_by_profile_and_address(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
-    ask(httpserver, leadmagic, Said(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
+    call(httpserver, leadmagic, Said(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
 
     assert sent(httpserver) == expected
 
@@ -131,7 +131,7 @@ def test_it_is_asked_for_what_it_sells(
 def test_each_status_of_a_found_address(
     httpserver: HTTPServer, leadmagic: LeadMagic, *, word: str | None, status: EmailStatus, is_verified: bool
 ) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"status": word}))
+    reply = call(httpserver, leadmagic, Said(body=FINDER | {"status": word}))
 
     (found,) = reply.emails
     assert (found.email, found.status, found.type) == ("ada.lovelace@acme.com", status, "work")
@@ -142,7 +142,7 @@ def test_each_status_of_a_found_address(
 def test_no_address_is_a_miss_that_costs_nothing(
     httpserver: HTTPServer, leadmagic: LeadMagic, word: str | None
 ) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=NO_EMAIL | {"status": word}))
+    reply = call(httpserver, leadmagic, Said(body=NO_EMAIL | {"status": word}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -150,7 +150,7 @@ def test_no_address_is_a_miss_that_costs_nothing(
 def test_an_address_at_a_mail_provider_is_a_miss_with_its_price(
     httpserver: HTTPServer, leadmagic: LeadMagic
 ) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"email": "ada.l@gmail.com"}))
+    reply = call(httpserver, leadmagic, Said(body=FINDER | {"email": "ada.l@gmail.com"}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
 
@@ -177,7 +177,7 @@ def test_each_verdict_and_its_price(
 ) -> None:
     body = VALIDATION | {"email_status": word, "credits_consumed": consumed if is_told else None}
 
-    reply = ask(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+    reply = call(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
 
     (verdict,) = reply.emails
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, consumed)
@@ -191,7 +191,7 @@ def test_a_verifier_that_does_not_know_is_a_miss(
 ) -> None:
     body = VALIDATION | {"email_status": word, "credits_consumed": 0}
 
-    reply = ask(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+    reply = call(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -212,14 +212,14 @@ def test_digits_alone_begin_with_the_country_code(
 ) -> None:
     question = dataclasses.replace(FOR_PHONE, country=country)
 
-    reply = ask(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": said}), question)
+    reply = call(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": said}), question)
 
     (found,) = reply.phones
     assert (found.e164, found.type, found.status, reply.cost) == (e164, "mobile", "unknown", 5)
 
 
 def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE)
+    reply = call(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE)
 
     assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 5)
 
@@ -228,7 +228,7 @@ def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadm
 def test_no_mobile_is_a_miss_that_costs_nothing(
     httpserver: HTTPServer, leadmagic: LeadMagic, consumed: int | None
 ) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE)
+    reply = call(httpserver, leadmagic, Said(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE)
 
     assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -237,7 +237,7 @@ def test_no_mobile_is_a_miss_that_costs_nothing(
 def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
     httpserver: HTTPServer, leadmagic: LeadMagic, consumed: object, cost: float
 ) -> None:
-    reply = ask(httpserver, leadmagic, Said(body=FINDER | {"credits_consumed": consumed}))
+    reply = call(httpserver, leadmagic, Said(body=FINDER | {"credits_consumed": consumed}))
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
 
@@ -264,7 +264,7 @@ def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
 def test_each_documented_error(
     httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, outcome: TraceOutcome
 ) -> None:
-    reply = ask(httpserver, leadmagic, said)
+    reply = call(httpserver, leadmagic, said)
 
     assert (reply.outcome, reply.cost, reply.retry_after) == (outcome, 0, None)
 
@@ -272,7 +272,7 @@ def test_each_documented_error(
 def test_a_page_that_forbids_is_not_about_the_key(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
     httpserver.expect_request(PATHS[0]).respond_with_data("<h1>Forbidden</h1>", 403)
 
-    assert leadmagic.ask(FOR_EMAIL, seconds=3).outcome is TraceOutcome.ERROR
+    assert leadmagic.call(FOR_EMAIL, seconds=3).outcome is TraceOutcome.ERROR
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
 ) -> None:
     limited = error(429, "rate_limit_exceeded", "Rate limit exceeded.", **context)
 
-    reply = ask(httpserver, leadmagic, dataclasses.replace(limited, headers=headers))
+    reply = call(httpserver, leadmagic, dataclasses.replace(limited, headers=headers))
 
     assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, wait)
 

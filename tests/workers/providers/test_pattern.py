@@ -30,7 +30,7 @@ def pattern() -> Pattern:
 
 
 def test_it_offers_the_likeliest_address_and_says_that_it_is_a_guess(pattern: Pattern) -> None:
-    reply = pattern.ask(ASK, seconds=1.0)
+    reply = pattern.call(ASK, seconds=1.0)
 
     found = reply.emails[0]
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
@@ -42,7 +42,7 @@ def test_it_offers_the_likeliest_address_and_says_that_it_is_a_guess(pattern: Pa
 
 
 def test_it_offers_up_to_three_addresses_the_likeliest_first(pattern: Pattern) -> None:
-    reply = pattern.ask(dataclasses.replace(ASK, patterns=DOUBTFUL), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, patterns=DOUBTFUL), seconds=1.0)
 
     assert [found.email for found in reply.emails] == [
         "ada.lovelace@acme.com",
@@ -57,7 +57,7 @@ def test_it_offers_up_to_three_addresses_the_likeliest_first(pattern: Pattern) -
 def test_a_further_address_that_is_hardly_likely_is_not_offered(pattern: Pattern) -> None:
     sure = (PatternStat("{first}.{last}", 20),)
 
-    reply = pattern.ask(dataclasses.replace(ASK, patterns=sure), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, patterns=sure), seconds=1.0)
 
     assert [found.email for found in reply.emails] == ["ada.lovelace@acme.com"]
 
@@ -67,7 +67,7 @@ def test_nothing_is_offered_where_even_the_best_is_a_shot_in_the_dark(pattern: P
         PatternStat(form, 1) for form in ("{first}.{last}", "{last}", "{f}{l}", "{m}", "{m}{last}")
     )
 
-    reply = pattern.ask(dataclasses.replace(ASK, patterns=scattered), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, patterns=scattered), seconds=1.0)
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
@@ -76,7 +76,7 @@ def test_it_spells_as_the_known_addresses_of_the_domain_do(pattern: Pattern) -> 
     subject = Subject(full_name="Jürgen Müller", company_domain="acme.de")
     plain = (PatternStat("{first}.{last} umlauts:plain", 3),)
 
-    reply = pattern.ask(dataclasses.replace(ASK, subject=subject, patterns=plain), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, subject=subject, patterns=plain), seconds=1.0)
 
     assert reply.emails[0].email == "jurgen.muller@acme.de"
 
@@ -106,7 +106,7 @@ def test_with_all_three_it_is_asked(pattern: Pattern) -> None:
 def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:
     subject = dataclasses.replace(ADA, full_name="…")
 
-    reply = pattern.ask(dataclasses.replace(ASK, subject=subject), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, subject=subject), seconds=1.0)
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.INELIGIBLE, ())
 
@@ -114,7 +114,7 @@ def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:
 def test_a_name_that_makes_no_address_is_a_miss(pattern: Pattern) -> None:
     subject = dataclasses.replace(ADA, full_name="李明")
 
-    reply = pattern.ask(dataclasses.replace(ASK, subject=subject), seconds=1.0)
+    reply = pattern.call(dataclasses.replace(ASK, subject=subject), seconds=1.0)
 
     assert reply.outcome is TraceOutcome.MISS
 

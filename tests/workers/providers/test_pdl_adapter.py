@@ -31,12 +31,12 @@ def pdl(httpserver: HTTPServer) -> PeopleDataLabs:
     return PeopleDataLabs(ProviderSettings(api_key="k", base_url=httpserver.url_for("/v5")))
 
 
-def ask(
+def call(
     httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     for path in ("/v5/person/enrich", "/v5/company/enrich"):
         httpserver.expect_request(path).respond_with_json(said.body, said.status, said.headers)
-    return pdl.ask(question, seconds=3)
+    return pdl.call(question, seconds=3)
 
 
 def sent(httpserver: HTTPServer) -> dict[str, str]:
@@ -45,7 +45,7 @@ def sent(httpserver: HTTPServer) -> dict[str, str]:
 
 
 def test_the_request_is_a_get_with_the_key_in_its_header(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    ask(httpserver, pdl, record())
+    call(httpserver, pdl, record())
 
     request, _response = httpserver.log[0]
     assert (request.method, request.path, request.get_data()) == ("GET", "/v5/person/enrich", b"")
@@ -64,7 +64,7 @@ def test_the_request_is_a_get_with_the_key_in_its_header(httpserver: HTTPServer,
 def test_a_record_without_an_address_of_the_type_is_not_paid_for(
     httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], required: str
 ) -> None:
-    ask(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
+    call(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
 
     assert sent(httpserver) == {
         "profile": "https://www.linkedin.com/in/ada-lovelace",
@@ -75,7 +75,7 @@ def test_a_record_without_an_address_of_the_type_is_not_paid_for(
 
 
 def test_a_record_without_a_mobile_is_not_paid_for(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    ask(httpserver, pdl, record(), FOR_PHONE)
+    call(httpserver, pdl, record(), FOR_PHONE)
 
     assert sent(httpserver)["required"] == "mobile_phone"
 
@@ -83,7 +83,7 @@ def test_a_record_without_a_mobile_is_not_paid_for(httpserver: HTTPServer, pdl: 
 def test_a_person_is_asked_for_without_any_field_required(
     httpserver: HTTPServer, pdl: PeopleDataLabs
 ) -> None:
-    ask(httpserver, pdl, record(), FOR_PERSON)
+    call(httpserver, pdl, record(), FOR_PERSON)
 
     assert "required" not in sent(httpserver)
 
@@ -98,7 +98,7 @@ def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -
         contact_id="c1",
     )
 
-    ask(httpserver, pdl, record(), dataclasses.replace(FOR_PERSON, subject=known))
+    call(httpserver, pdl, record(), dataclasses.replace(FOR_PERSON, subject=known))
 
     assert sent(httpserver) == {
         "email": "ada@acme.com",
@@ -146,7 +146,7 @@ def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleData
 def test_addresses_are_of_the_type_asked_for_and_never_verified(
     httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], expected: list[tuple[str, str]]
 ) -> None:
-    reply = ask(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
+    reply = call(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
 
     assert [(found.email, found.type) for found in reply.emails] == expected
     assert {(found.status, found.verified_at) for found in reply.emails} == {(EmailStatus.UNKNOWN, None)}
@@ -154,7 +154,7 @@ def test_addresses_are_of_the_type_asked_for_and_never_verified(
 
 
 def test_addresses_of_former_jobs_are_left_alone(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    reply = ask(httpserver, pdl, record(work_email=None))
+    reply = call(httpserver, pdl, record(work_email=None))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
@@ -162,13 +162,13 @@ def test_addresses_of_former_jobs_are_left_alone(httpserver: HTTPServer, pdl: Pe
 def test_a_work_address_at_a_mail_provider_is_a_personal_one(
     httpserver: HTTPServer, pdl: PeopleDataLabs
 ) -> None:
-    reply = ask(httpserver, pdl, record(work_email="ada.l@gmail.com"))
+    reply = call(httpserver, pdl, record(work_email="ada.l@gmail.com"))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
 
 def test_the_mobile_comes_first_and_every_number_once(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    reply = ask(httpserver, pdl, record(), FOR_PHONE)
+    reply = call(httpserver, pdl, record(), FOR_PHONE)
 
     assert [(found.e164, found.type) for found in reply.phones] == [
         ("+12025550143", "mobile"),
@@ -184,7 +184,7 @@ def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
 ) -> None:
     free = record(work_email=said, personal_emails=said, mobile_phone=said, phone_numbers=said)
 
-    reply = ask(httpserver, pdl, free, question)
+    reply = call(httpserver, pdl, free, question)
 
     assert (reply.outcome, reply.emails, reply.phones, reply.cost) == (TraceOutcome.MISS, (), (), 1)
 
@@ -196,7 +196,7 @@ def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
 def test_the_cost_is_what_the_header_says(
     httpserver: HTTPServer, pdl: PeopleDataLabs, headers: dict[str, str], cost: float
 ) -> None:
-    reply = ask(httpserver, pdl, dataclasses.replace(record(), headers=headers))
+    reply = call(httpserver, pdl, dataclasses.replace(record(), headers=headers))
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
 
@@ -204,7 +204,7 @@ def test_the_cost_is_what_the_header_says(
 def test_a_miss_that_is_charged_all_the_same_says_so(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     charged = dataclasses.replace(NO_ONE, headers={"x-call-credits-spent": "1"})
 
-    reply = ask(httpserver, pdl, charged)
+    reply = call(httpserver, pdl, charged)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, 1)
 
@@ -224,7 +224,7 @@ def test_a_miss_that_is_charged_all_the_same_says_so(httpserver: HTTPServer, pdl
 def test_each_documented_error(
     httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, outcome: TraceOutcome
 ) -> None:
-    reply = ask(httpserver, pdl, said)
+    reply = call(httpserver, pdl, said)
 
     assert (reply.outcome, reply.cost) == (outcome, 0)
 
@@ -234,7 +234,7 @@ def test_a_rate_limit_lasts_until_the_reset_that_a_header_tells(
 ) -> None:
     reset = (clock.now() + timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
-    reply = ask(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
+    reply = call(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
 
     assert reply.retry_after == pytest.approx(40, abs=5)
 
@@ -243,7 +243,7 @@ def test_a_rate_limit_lasts_until_the_reset_that_a_header_tells(
 def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
     httpserver: HTTPServer, pdl: PeopleDataLabs, reset: str
 ) -> None:
-    reply = ask(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
+    reply = call(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
 
     assert not reply.retry_after
 
@@ -252,7 +252,7 @@ def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
 def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
     httpserver: HTTPServer, pdl: PeopleDataLabs, question: ProviderRequest
 ) -> None:
-    contact = ask(httpserver, pdl, record(), question).contact
+    contact = call(httpserver, pdl, record(), question).contact
 
     assert contact is not None
     assert contact.company is not None
@@ -262,14 +262,14 @@ def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
 def test_a_person_without_such_a_date_is_known_as_of_now(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     before = clock.now()
 
-    contact = ask(httpserver, pdl, record(job_last_updated=None), FOR_PERSON).contact
+    contact = call(httpserver, pdl, record(job_last_updated=None), FOR_PERSON).contact
 
     assert contact is not None
     assert contact.source.at >= before
 
 
 def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    contact = ask(httpserver, pdl, record(), FOR_PERSON).contact
+    contact = call(httpserver, pdl, record(), FOR_PERSON).contact
 
     assert contact is not None
     assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
@@ -285,13 +285,13 @@ def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> 
 def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     nobody = Said(body={"status": 200, "likelihood": None, "data": dict.fromkeys(PERSON)}, headers=HEADERS)
 
-    reply = ask(httpserver, pdl, nobody, FOR_PERSON)
+    reply = call(httpserver, pdl, nobody, FOR_PERSON)
 
     assert (reply.outcome, reply.contact, reply.cost) == (TraceOutcome.MISS, None, 1)
 
 
 def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    company = ask(httpserver, pdl, Said(body=COMPANY), FOR_COMPANY).company
+    company = call(httpserver, pdl, Said(body=COMPANY), FOR_COMPANY).company
 
     assert company is not None
     assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "machinery")
@@ -313,7 +313,7 @@ def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataL
 def test_a_company_known_by_its_name_alone_must_be_likely(
     httpserver: HTTPServer, pdl: PeopleDataLabs, subject: Subject, expected: dict[str, str]
 ) -> None:
-    ask(httpserver, pdl, Said(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
+    call(httpserver, pdl, Said(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
 
     assert sent(httpserver) == expected
 

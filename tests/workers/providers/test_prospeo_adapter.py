@@ -54,11 +54,11 @@ def say(httpserver: HTTPServer, said: Said) -> None:
     server.respond_with_json(said.body, said.status, said.headers)
 
 
-def ask(
+def call(
     httpserver: HTTPServer, prospeo: Prospeo, said: Said, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     say(httpserver, said)
-    return prospeo.ask(question, seconds=3)
+    return prospeo.call(question, seconds=3)
 
 
 def sent(httpserver: HTTPServer) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def sent(httpserver: HTTPServer) -> dict[str, Any]:
 def test_the_request_is_a_post_of_json_with_the_key_in_its_header(
     httpserver: HTTPServer, prospeo: Prospeo
 ) -> None:
-    ask(httpserver, prospeo, record())
+    call(httpserver, prospeo, record())
 
     request, _response = httpserver.log[0]
     assert (request.method, request.path, request.query_string) == ("POST", "/enrich-person", b"")
@@ -84,7 +84,7 @@ def test_the_request_is_a_post_of_json_with_the_key_in_its_header(
 def test_only_the_value_in_question_is_asked_and_paid_for(
     httpserver: HTTPServer, prospeo: Prospeo, *, question: ProviderRequest, verified_email: bool, mobile: bool
 ) -> None:
-    ask(httpserver, prospeo, record(), question)
+    call(httpserver, prospeo, record(), question)
 
     assert sent(httpserver) == {
         "only_verified_email": verified_email,
@@ -105,7 +105,7 @@ def test_everything_known_is_sent_and_nothing_else(httpserver: HTTPServer, prosp
         phone="+12025550143",
     )
 
-    ask(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=known))
+    call(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=known))
 
     assert sent(httpserver)["data"] == {
         "linkedin_url": "https://www.linkedin.com/in/ada-lovelace",
@@ -120,7 +120,7 @@ def test_everything_known_is_sent_and_nothing_else(httpserver: HTTPServer, prosp
 def test_a_name_in_one_part_is_sent_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     named = Subject(full_name="Ada Lovelace", company_name="Acme")
 
-    ask(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=named))
+    call(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=named))
 
     assert sent(httpserver)["data"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
 
@@ -162,7 +162,7 @@ def test_it_is_asked_only_for_the_types_it_sells(
 def test_each_status_of_an_address(
     httpserver: HTTPServer, prospeo: Prospeo, *, word: str | None, status: EmailStatus, is_verified: bool
 ) -> None:
-    reply = ask(httpserver, prospeo, record(email=EMAIL | {"status": word}))
+    reply = call(httpserver, prospeo, record(email=EMAIL | {"status": word}))
 
     (found,) = reply.emails
     assert (found.status, found.verified_at is not None, found.type) == (status, is_verified, "work")
@@ -172,7 +172,7 @@ def test_each_status_of_an_address(
 def test_each_status_of_a_mobile(
     httpserver: HTTPServer, prospeo: Prospeo, word: str | None, status: str
 ) -> None:
-    reply = ask(httpserver, prospeo, record(mobile=MOBILE | {"status": word}), FOR_PHONE)
+    reply = call(httpserver, prospeo, record(mobile=MOBILE | {"status": word}), FOR_PHONE)
 
     (found,) = reply.phones
     assert (found.e164, found.type, found.status) == ("+12025550143", "mobile", status)
@@ -184,13 +184,13 @@ def test_a_number_without_its_country_code_is_read_in_its_country(
 ) -> None:
     national = MOBILE | {"mobile": "(202) 555-0143"}
 
-    reply = ask(httpserver, prospeo, record(mobile=national), FOR_PHONE)
+    reply = call(httpserver, prospeo, record(mobile=national), FOR_PHONE)
 
     assert [found.e164 for found in reply.phones] == ["+12025550143"]
 
 
 def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    reply = ask(httpserver, prospeo, record(mobile=MOBILE), FOR_PHONE)
+    reply = call(httpserver, prospeo, record(mobile=MOBILE), FOR_PHONE)
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.HIT, (), 10)
 
@@ -207,7 +207,7 @@ def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo:
 def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest, parts: dict[str, Any]
 ) -> None:
-    reply = ask(httpserver, prospeo, record(**parts), question)
+    reply = call(httpserver, prospeo, record(**parts), question)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, 1)
     assert (reply.emails, reply.phones) == ((), ())
@@ -219,13 +219,13 @@ def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
 def test_a_record_without_the_value_is_a_miss(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest, missing: dict[str, None]
 ) -> None:
-    reply = ask(httpserver, prospeo, record(**missing), question)
+    reply = call(httpserver, prospeo, record(**missing), question)
 
     assert reply.outcome is TraceOutcome.MISS
 
 
 def test_an_address_at_a_mail_provider_is_not_one_at_work(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    reply = ask(httpserver, prospeo, record(email=EMAIL | {"email": "ada.l@gmail.com"}))
+    reply = call(httpserver, prospeo, record(email=EMAIL | {"email": "ada.l@gmail.com"}))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
@@ -241,7 +241,7 @@ def test_what_was_bought_before_is_free(
         "company": COMPANY,
     }
 
-    reply = ask(httpserver, prospeo, Said(body=bought), question)
+    reply = call(httpserver, prospeo, Said(body=bought), question)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
 
@@ -265,7 +265,7 @@ def test_what_was_bought_before_is_free(
 def test_each_error_is_told_by_its_code(
     httpserver: HTTPServer, prospeo: Prospeo, code: str, outcome: TraceOutcome, status: int
 ) -> None:
-    reply = ask(httpserver, prospeo, error(status, code))
+    reply = call(httpserver, prospeo, error(status, code))
 
     assert (reply.outcome, reply.cost) == (outcome, 0)
 
@@ -277,7 +277,7 @@ def test_each_error_is_told_by_its_code(
 def test_an_error_without_a_code_is_told_by_its_status(
     httpserver: HTTPServer, prospeo: Prospeo, status: int, outcome: TraceOutcome
 ) -> None:
-    reply = ask(httpserver, prospeo, Said(status=status, body={"error": True}))
+    reply = call(httpserver, prospeo, Said(status=status, body={"error": True}))
 
     assert reply.outcome is outcome
 
@@ -301,13 +301,13 @@ def test_a_rate_limit_lasts_as_long_as_the_window_that_is_used_up(
     }
     limited = dataclasses.replace(error(429, "RATE_LIMITED"), headers=resets | left)
 
-    reply = ask(httpserver, prospeo, limited)
+    reply = call(httpserver, prospeo, limited)
 
     assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, wait)
 
 
 def test_a_person_comes_with_the_job_they_have_now(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    contact = ask(httpserver, prospeo, record(), FOR_PERSON).contact
+    contact = call(httpserver, prospeo, record(), FOR_PERSON).contact
 
     assert contact is not None
     assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
@@ -319,14 +319,14 @@ def test_a_person_comes_with_the_job_they_have_now(httpserver: HTTPServer, prosp
 
 
 def test_an_address_comes_with_the_person_it_belongs_to(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    contact = ask(httpserver, prospeo, record()).contact
+    contact = call(httpserver, prospeo, record()).contact
 
     assert contact is not None
     assert (contact.full_name, contact.emails) == ("Ada Lovelace", ())
 
 
 def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    company = ask(httpserver, prospeo, Said(body={"error": False, "company": COMPANY}), FOR_COMPANY).company
+    company = call(httpserver, prospeo, Said(body={"error": False, "company": COMPANY}), FOR_COMPANY).company
 
     assert company is not None
     assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "Machinery")
@@ -340,7 +340,7 @@ def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
 ) -> None:
     said = Said(body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None})
 
-    reply = ask(httpserver, prospeo, said, question)
+    reply = call(httpserver, prospeo, said, question)
 
     assert reply.outcome is TraceOutcome.MISS
 
@@ -350,7 +350,7 @@ def test_success_without_what_was_asked_for_makes_no_sense(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     with pytest.raises(UnexpectedAnswer):
-        ask(httpserver, prospeo, Said(body={"error": False}), question)
+        call(httpserver, prospeo, Said(body={"error": False}), question)
 
 
 def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Prospeo) -> None:

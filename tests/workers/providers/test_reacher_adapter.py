@@ -25,7 +25,7 @@ def at(server: HTTPServer, secret: str = "") -> Reacher:
 
 def reply_to(server: HTTPServer, verdict: dict[str, Any]) -> ProviderResponse:
     server.expect_request("/v0/check_email", method="POST").respond_with_json(verdict)
-    return at(server).ask(ASK, seconds=3)
+    return at(server).call(ASK, seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_only_the_address_is_sent_and_the_secret_if_there_is_one(
 ) -> None:
     httpserver.expect_request("/v0/check_email", method="POST").respond_with_json(VERDICT)
 
-    at(httpserver, secret).ask(ASK, seconds=3)
+    at(httpserver, secret).call(ASK, seconds=3)
 
     ((request, _response),) = httpserver.log
     assert (request.get_json(), request.headers.get("x-reacher-secret")) == (

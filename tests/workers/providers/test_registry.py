@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 from jobs_support import a_question, a_workspace, figures, read, submit
+from worker_harness import worker_services
 
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import provider_throttles
@@ -31,10 +32,10 @@ REQUEST = {
 }
 
 
-class Newcomer:
+class NewProvider:
     """A provider added as documented: this class, and its line in the registry."""
 
-    name: ClassVar[str] = "newcomer"
+    name: ClassVar[str] = "new_provider"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
     guesses: ClassVar[bool] = False
     slow: ClassVar[int] = 0
@@ -42,11 +43,11 @@ class Newcomer:
     def __init__(self, access: ProviderSettings) -> None:
         self.terms = Terms(prices={ProviderField.EMAIL: 1.0}, daily_budget=access.daily_budget)
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
-        return None if ask.subject.company_domain else TraceOutcome.INELIGIBLE
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
+        return None if request.subject.company_domain else TraceOutcome.INELIGIBLE
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it needs no timeout
-        times = int(ask.poll_token or 0)
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:  # noqa: ARG002 -- it needs no timeout
+        times = int(request.poll_token or 0)
         if times < self.slow:
             return Pending(str(times + 1), 0.0)
         source = source_of(self.name)
@@ -56,16 +57,12 @@ class Newcomer:
         return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,), cost=1)
 
 
-class Silent:
-    def notify(self, job_id: str) -> None: ...
-
-
 @pytest.fixture
 def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> WorkerServices:
-    monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, Newcomer))
+    monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, NewProvider))
     registry.load.cache_clear()
-    settings = dataclasses.replace(settings, providers_email=("newcomer",), providers_verification=())
-    return WorkerServices(settings, database, None, Silent())  # type: ignore[arg-type]
+    settings = dataclasses.replace(settings, providers_email=("new_provider",), providers_verification=())
+    return worker_services(settings, database)
 
 
 def a_reveal(database: Database) -> str:
@@ -92,16 +89,16 @@ def test_a_new_provider_is_asked_paid_and_shown_on_the_receipt(
         job = read(session, job_id)
         assert (job.outcome, job.charged, figures(session, job.workspace_id)) == (Outcome.FOUND, 1, (9, 0, 1))
         assert job.result is not None
-        assert job.result["emails"][0]["sources"][0]["provider"] == "newcomer"
+        assert job.result["emails"][0]["sources"][0]["provider"] == "new_provider"
         assert [(line["provider"], line["outcome"], line["cost"]) for line in job.trace] == [
-            ("newcomer", "hit", 1)
+            ("new_provider", "hit", 1)
         ]
 
 
 def test_who_needs_time_is_asked_again_by_a_later_run_and_that_spends_no_try(
     services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Newcomer, "slow", 6)
+    monkeypatch.setattr(NewProvider, "slow", 6)
     job_id = a_reveal(database)
 
     for _ in range(7):

@@ -46,8 +46,8 @@ def knows(server: HTTPServer, **changes: Any) -> None:
     server.expect_request(LOOKUP, "GET").respond_with_json(PROFILE | changes)
 
 
-def look_up(rocketreach: RocketReach, ask: ProviderRequest = EMAIL) -> ProviderResponse:
-    reply = rocketreach.ask(ask, seconds=3)
+def look_up(rocketreach: RocketReach, request: ProviderRequest = EMAIL) -> ProviderResponse:
+    reply = rocketreach.call(request, seconds=3)
     assert isinstance(reply, ProviderResponse)
     return reply
 
@@ -91,7 +91,7 @@ def test_one_way_to_name_the_person_is_sent_and_the_pool_that_is_wanted(
 ) -> None:
     knows(httpserver)
 
-    rocketreach.ask(ProviderRequest(field=field, subject=subject), seconds=3)
+    rocketreach.call(ProviderRequest(field=field, subject=subject), seconds=3)
 
     request, _response = httpserver.log[0]
     assert request.args.to_dict() == sent | {"lookup_type": lookup_type, "return_cached_emails": "false"}
@@ -104,7 +104,7 @@ def test_a_lookup_that_is_not_complete_is_asked_for_its_status(
 ) -> None:
     knows(httpserver, status=status, emails=None)
 
-    assert rocketreach.ask(EMAIL, seconds=3) == Pending(str(ID), 3)
+    assert rocketreach.call(EMAIL, seconds=3) == Pending(str(ID), 3)
 
 
 def test_the_status_is_asked_by_id_and_answered_with_a_list(
@@ -127,7 +127,7 @@ def test_a_status_without_the_profile_is_unexpected(
     httpserver.expect_request(STATUS).respond_with_json(body)
 
     with pytest.raises(UnexpectedAnswer):
-        rocketreach.ask(replace(EMAIL, poll_token=str(ID)), seconds=3)
+        rocketreach.call(replace(EMAIL, poll_token=str(ID)), seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_is_paid_for_is_not_given_up_for_a_passing_fault(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "…"}, status, headers)
 
-    assert rocketreach.ask(replace(EMAIL, poll_token=str(ID)), seconds=3) == Pending(
+    assert rocketreach.call(replace(EMAIL, poll_token=str(ID)), seconds=3) == Pending(
         str(ID), after, WENT[status]
     )
 

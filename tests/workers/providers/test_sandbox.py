@@ -38,16 +38,16 @@ def profile(scenario: str) -> Subject:
     return Subject(linkedin_url=f"https://www.linkedin.com/in/sandbox-{scenario}")
 
 
-def ask(
+def call(
     scenario: str, field: ProviderField = ProviderField.EMAIL, *, attempt: int = 1, seconds: float = 5.0
 ) -> ProviderResponse:
     question = ProviderRequest(field=field, subject=profile(scenario), types=TYPES[field], attempt=attempt)
-    return Sandbox(ProviderSettings()).ask(question, seconds=seconds)
+    return Sandbox(ProviderSettings()).call(question, seconds=seconds)
 
 
 @pytest.mark.parametrize("scenario", HITS)
 def test_a_hit_has_the_status_it_is_named_for(scenario: str) -> None:
-    reply = ask(scenario)
+    reply = call(scenario)
 
     (found,) = reply.emails
     assert (reply.outcome, found.status, reply.cost) == (TraceOutcome.HIT, HITS[scenario], 1)
@@ -60,32 +60,32 @@ def test_a_hit_has_the_status_it_is_named_for(scenario: str) -> None:
 
 @pytest.mark.parametrize("scenario", SILENT)
 def test_the_others_have_the_outcome_they_are_named_for(scenario: str) -> None:
-    reply = ask(scenario)
+    reply = call(scenario)
 
     assert (reply.outcome, reply.emails, reply.cost) == (SILENT[scenario], (), 0)
 
 
 def test_only_a_rate_limit_says_when_to_come_again() -> None:
-    later = {scenario: ask(scenario).retry_after for scenario in SILENT}
+    later = {scenario: call(scenario).retry_after for scenario in SILENT}
 
     assert [scenario for scenario, seconds in later.items() if seconds] == ["rate-limited"]
 
 
 def test_a_failing_provider_raises_as_a_broken_adapter_would() -> None:
     with pytest.raises(RuntimeError):
-        ask("failing")
+        call("failing")
 
 
 def test_a_flaky_provider_fails_once() -> None:
     with pytest.raises(RuntimeError):
-        ask("flaky", attempt=1)
+        call("flaky", attempt=1)
 
-    assert ask("flaky", attempt=2).outcome is TraceOutcome.HIT
+    assert call("flaky", attempt=2).outcome is TraceOutcome.HIT
 
 
 def test_a_timeout_is_a_timeout() -> None:
     with pytest.raises(ProviderTimeout):
-        ask("timeout")
+        call("timeout")
 
 
 @pytest.mark.parametrize(("allowed", "slept"), [(10.0, sandbox.SLOW_SECONDS), (1.0, 1.0)])
@@ -95,7 +95,7 @@ def test_a_slow_provider_takes_its_time_but_no_more_than_it_is_given(
     naps: list[float] = []
     monkeypatch.setattr(sandbox, "time", SimpleNamespace(sleep=naps.append))
 
-    reply = ask("slow", seconds=allowed)
+    reply = call("slow", seconds=allowed)
 
     assert (reply.outcome, naps) == (TraceOutcome.HIT, [slept])
 
@@ -154,7 +154,7 @@ def test_real_people_are_none_of_its_business(subject: Subject) -> None:
 def test_a_personal_address_is_elsewhere() -> None:
     question = ProviderRequest(field=ProviderField.EMAIL, subject=profile("found"), types=("personal",))
 
-    (found,) = Sandbox(ProviderSettings()).ask(question, seconds=1.0).emails
+    (found,) = Sandbox(ProviderSettings()).call(question, seconds=1.0).emails
 
     assert (found.email, found.type) == ("found@mail.example", "personal")
 
@@ -163,7 +163,7 @@ def test_a_personal_address_is_elsewhere() -> None:
 def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: str) -> None:
     (phone,) = (
         Sandbox(ProviderSettings())
-        .ask(ProviderRequest(field=ProviderField.PHONE, subject=profile("found"), types=types), seconds=1.0)
+        .call(ProviderRequest(field=ProviderField.PHONE, subject=profile("found"), types=types), seconds=1.0)
         .phones
     )
 
@@ -171,7 +171,7 @@ def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: st
 
 
 def test_a_person_comes_with_a_name_and_a_company() -> None:
-    contact = ask("accept-all", ProviderField.PERSON).contact
+    contact = call("accept-all", ProviderField.PERSON).contact
 
     assert contact is not None
     assert (contact.full_name, contact.linkedin_url) == (
@@ -183,7 +183,7 @@ def test_a_person_comes_with_a_name_and_a_company() -> None:
 
 
 def test_a_company_is_the_sandbox() -> None:
-    company = ask("found", ProviderField.COMPANY).company
+    company = call("found", ProviderField.COMPANY).company
 
     assert company is not None
     assert (company.name, company.domain) == ("Sandbox", "sandbox.example")

@@ -51,12 +51,12 @@ class Example(Vendor):
     def credentials(self, key: str) -> dict[str, str]:
         return {"X-Key": key}
 
-    def supports(self, ask: ProviderRequest) -> bool:
-        return ask.subject.email is not None
+    def supports(self, request: ProviderRequest) -> bool:
+        return request.subject.email is not None
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         return self.default_response(
-            self.send("GET", "/people", params={"email": ask.subject.email}, seconds=seconds)
+            self.send("GET", "/people", params={"email": request.subject.email}, seconds=seconds)
         )
 
 
@@ -121,7 +121,7 @@ def test_a_status_means_what_it_means_with_most_vendors(
 ) -> None:
     httpserver.expect_request("/v1/people").respond_with_json({"message": "…"}, status=status)
 
-    reply = at(httpserver).ask(ASK, seconds=3)
+    reply = at(httpserver).call(ASK, seconds=3)
 
     assert (reply.outcome, reply.cost) == (outcome, 0)
 
@@ -142,7 +142,7 @@ def test_a_page_says_nothing_but_that_the_key_is_bad_or_the_pace_too_fast(
 ) -> None:
     httpserver.expect_request("/v1/people").respond_with_data("<html>", status=status)
 
-    assert at(httpserver).ask(ASK, seconds=3).outcome is outcome
+    assert at(httpserver).call(ASK, seconds=3).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_a_redirect_is_not_followed_so_that_the_key_stays_here(httpserver: HTTPS
         status=302, headers={"Location": httpserver.url_for("/elsewhere")}
     )
 
-    reply = at(httpserver).ask(ASK, seconds=3)
+    reply = at(httpserver).call(ASK, seconds=3)
 
     assert reply.outcome is TraceOutcome.ERROR
     assert [request.path for request, _response in httpserver.log] == ["/v1/people"]
@@ -269,7 +269,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(first: bytes, drop: bytes) -> N
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
-            vendor.ask(ASK, seconds=0.3)
+            vendor.call(ASK, seconds=0.3)
 
         assert time.monotonic() - started < 10
 
@@ -289,7 +289,7 @@ def test_an_answer_that_drips_fast_enough_is_one() -> None:
 @pytest.mark.parametrize("seconds", [0, -1])
 def test_without_time_nothing_is_sent(httpserver: HTTPServer, seconds: float) -> None:
     with pytest.raises(ProviderTimeout):
-        at(httpserver).ask(ASK, seconds=seconds)
+        at(httpserver).call(ASK, seconds=seconds)
 
     assert httpserver.log == []
 
@@ -299,7 +299,7 @@ def test_where_nobody_listens_there_is_no_answer() -> None:
         port = listener.getsockname()[1]
 
     with pytest.raises(UnexpectedAnswer, match="ConnectError"):
-        Example(ProviderSettings(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).call(ASK, seconds=3)
 
 
 def test_one_who_hangs_up_has_not_answered() -> None:
@@ -307,7 +307,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
         raw_server(lambda connection, _over: connection.close()) as base_url,
         pytest.raises(UnexpectedAnswer),
     ):
-        Example(ProviderSettings(api_key=KEY, base_url=base_url)).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=KEY, base_url=base_url)).call(ASK, seconds=3)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
 )
 def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) -> None:
     with pytest.raises(UnexpectedAnswer) as caught:
-        Example(ProviderSettings(api_key=key, base_url=base_url)).ask(ASK, seconds=3)
+        Example(ProviderSettings(api_key=key, base_url=base_url)).call(ASK, seconds=3)
 
     told = f"{caught.value!r} {caught.value.__cause__!r}"
     assert caught.value.__suppress_context__
@@ -332,7 +332,7 @@ def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) 
 
 def test_a_time_out_tells_neither() -> None:
     with raw_server(drip(b"", b"")) as base_url, pytest.raises(ProviderTimeout) as caught:
-        Example(ProviderSettings(api_key=KEY, base_url=base_url)).ask(ASK, seconds=0.1)
+        Example(ProviderSettings(api_key=KEY, base_url=base_url)).call(ASK, seconds=0.1)
 
     assert (str(caught.value), caught.value.__cause__, caught.value.__suppress_context__) == ("", None, True)
 

@@ -40,7 +40,7 @@ MISS = ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 @dataclasses.dataclass
-class Named:
+class StubProvider:
     """A provider with only the attributes that the gateway reads."""
 
     name: str = "hunter"
@@ -48,7 +48,7 @@ class Named:
 
 
 @dataclasses.dataclass
-class Office:
+class CallGatewayHarness:
     """One running job, with call gateways for it or for another job."""
 
     database: Database
@@ -56,17 +56,19 @@ class Office:
     workspace_id: str
     claim: Claim
 
-    def desk(self, item: int | None = None) -> DatabaseCallGateway:
+    def gateway(self, item: int | None = None) -> DatabaseCallGateway:
         return DatabaseCallGateway(self.services, self.claim, item)
 
-    def other_job(self, **settings: Any) -> Office:
+    def other_job(self, **settings: Any) -> CallGatewayHarness:
         with self.database.transaction() as session:
             services = dataclasses.replace(
                 self.services, settings=dataclasses.replace(self.services.settings, **settings)
             )
-            return Office(self.database, services, self.workspace_id, claimed_now(session, self.workspace_id))
+            return CallGatewayHarness(
+                self.database, services, self.workspace_id, claim_new_job(session, self.workspace_id)
+            )
 
-    def at_its_next_try(self) -> Office:
+    def next_attempt(self) -> CallGatewayHarness:
         claimed = dataclasses.replace(self.claim, attempts=self.claim.attempts + 1)
         return dataclasses.replace(self, claim=claimed)
 
@@ -75,7 +77,7 @@ class Office:
             return list(session.query(ProviderCall).order_by(ProviderCall.id))
 
 
-def claimed_now(session: Session, workspace_id: str) -> Claim:
+def claim_new_job(session: Session, workspace_id: str) -> Claim:
     """Return the claim on a new job."""
     now = clock.now()
     job = submit(session, a_question(workspace_id, f"somebody at {now}"), now=now).job
@@ -83,12 +85,12 @@ def claimed_now(session: Session, workspace_id: str) -> Claim:
 
 
 @pytest.fixture
-def office(settings: Settings, database: Database) -> Office:
+def harness(settings: Settings, database: Database) -> CallGatewayHarness:
     services = WorkerServices(settings, database, None, None)  # type: ignore[arg-type]
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=100)
-        claimed = claimed_now(session, workspace_id)
-    return Office(database, services, workspace_id, claimed)
+        claimed = claim_new_job(session, workspace_id)
+    return CallGatewayHarness(database, services, workspace_id, claimed)
 
 
 def about(number: int) -> ProviderRequest:
@@ -96,14 +98,23 @@ def about(number: int) -> ProviderRequest:
     return dataclasses.replace(ASK, subject=Subject(full_name=f"Ada {number}", company_domain="acme.com"))
 
 
-def begin(office: Office, provider: Named | None = None, ask: ProviderRequest = ASK, **more: Any) -> Any:
-    return office.desk(**more).begin(provider or Named(), ask)  # type: ignore[arg-type]
+def begin(
+    harness: CallGatewayHarness,
+    provider: StubProvider | None = None,
+    request: ProviderRequest = ASK,
+    **more: Any,
+) -> Any:
+    return harness.gateway(**more).begin(provider or StubProvider(), request)  # type: ignore[arg-type]
 
 
 def end(
-    office: Office, started: StartedCall, reply: ProviderResponse, provider: Named | None = None, **more: Any
+    harness: CallGatewayHarness,
+    started: StartedCall,
+    reply: ProviderResponse,
+    provider: StubProvider | None = None,
+    **more: Any,
 ) -> CallResult:
-    return office.desk(**more).end(provider or Named(), started, reply, 12)  # type: ignore[arg-type]
+    return harness.gateway(**more).end(provider or StubProvider(), started, reply, 12)  # type: ignore[arg-type]
 
 
 def hit() -> ProviderResponse:
@@ -118,28 +129,28 @@ def hit() -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,), cost=1)
 
 
-def test_a_call_is_written_down_before_it_is_made(office: Office) -> None:
-    begun = begin(office)
+def test_a_call_is_written_down_before_it_is_made(harness: CallGatewayHarness) -> None:
+    started = begin(harness)
 
-    (call,) = office.calls()
-    assert begun.request is ASK
-    assert (call.id, call.provider, call.outcome, call.cost) == (begun.call_id, "hunter", "started", 2.0)
+    (call,) = harness.calls()
+    assert started.request is ASK
+    assert (call.id, call.provider, call.outcome, call.cost) == (started.call_id, "hunter", "started", 2.0)
 
 
-def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(office: Office) -> None:
-    told = end(office, begin(office), hit())
+def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(harness: CallGatewayHarness) -> None:
+    stored = end(harness, begin(harness), hit())
 
-    again = begin(office)
+    again = begin(harness)
 
-    (call,) = office.calls()
+    (call,) = harness.calls()
     assert (call.outcome, call.status, call.cost, call.latency_ms) == ("hit", "valid", 1.0, 12)
     assert isinstance(again, CallResult)
-    assert (again.reply, again.milliseconds, again.call_id) == (told.reply, 12, call.id)
+    assert (again.reply, again.milliseconds, again.call_id) == (stored.reply, 12, call.id)
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
 def test_an_answer_has_the_time_of_the_database_however_wrong_the_workers_clock_is(
-    office: Office, monkeypatch: pytest.MonkeyPatch, hours: int
+    harness: CallGatewayHarness, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=hours))
     last_year = clock.now() - timedelta(days=365)
@@ -147,83 +158,85 @@ def test_an_answer_has_the_time_of_the_database_however_wrong_the_workers_clock_
     source = dataclasses.replace(said.emails[0].source, at=last_year)
     dated = dataclasses.replace(said.emails[0], source=source)
 
-    told = end(office, begin(office), dataclasses.replace(said, emails=(*said.emails, dated)))
+    stored = end(harness, begin(harness), dataclasses.replace(said, emails=(*said.emails, dated)))
 
-    stamped, by_vendor = told.reply.emails
+    stamped, by_vendor = stored.reply.emails
     assert stamped.verified_at is not None
     assert abs(stamped.verified_at - datetime.now(UTC)) < timedelta(seconds=10)
     assert stamped.source.at == stamped.verified_at
     assert by_vendor.source.at == last_year
 
 
-def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(office: Office) -> None:
-    begin(office)
+def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(harness: CallGatewayHarness) -> None:
+    begin(harness)
 
-    again = begin(office)
+    again = begin(harness)
 
     assert isinstance(again, StartedCall)
-    assert [call.outcome for call in office.calls()] == ["started", "started"]
+    assert [call.outcome for call in harness.calls()] == ["started", "started"]
 
 
-def test_whoever_lost_the_job_may_not_pay_for_it(office: Office, database: Database) -> None:
+def test_whoever_lost_the_job_may_not_pay_for_it(harness: CallGatewayHarness, database: Database) -> None:
     with database.transaction() as session:
-        leases.settle(session, office.claim, JobResult(outcome=Outcome.NOT_FOUND), now=clock.now())
+        leases.settle(session, harness.claim, JobResult(outcome=Outcome.NOT_FOUND), now=clock.now())
 
     with pytest.raises(LeaseLost):
-        begin(office)
+        begin(harness)
 
-    assert office.calls() == []
+    assert harness.calls() == []
 
 
-def test_a_call_holds_the_job_longer(office: Office, database: Database) -> None:
-    begin(office)
+def test_a_call_holds_the_job_longer(harness: CallGatewayHarness, database: Database) -> None:
+    begin(harness)
 
     with database.reading() as session:
         until = session.execute(
-            select(leases.Job.lease_until).where(leases.Job.id == office.claim.job_id)
+            select(leases.Job.lease_until).where(leases.Job.id == harness.claim.job_id)
         ).scalar_one()
     assert until is not None
     assert until > clock.now() + timedelta(seconds=15)
 
 
-def test_a_miss_is_not_paid_for_again_by_another_job(office: Office) -> None:
-    end(office, begin(office), MISS)
+def test_a_miss_is_not_paid_for_again_by_another_job(harness: CallGatewayHarness) -> None:
+    end(harness, begin(harness), MISS)
 
-    assert begin(office.other_job()) == CallRefused(TraceOutcome.KNOWN_MISS)
-    assert isinstance(begin(office.other_job(), Named("prospeo")), StartedCall)
+    assert begin(harness.other_job()) == CallRefused(TraceOutcome.KNOWN_MISS)
+    assert isinstance(begin(harness.other_job(), StubProvider("prospeo")), StartedCall)
 
 
 @pytest.mark.parametrize("max_age", [None, timedelta(days=365)], ids=["any age", "a year at most"])
-def test_a_miss_that_is_too_old_is_asked_again(office: Office, max_age: timedelta | None) -> None:
-    end(office, begin(office), MISS)
-    ask = dataclasses.replace(ASK, max_age=max_age)
+def test_a_miss_that_is_too_old_is_asked_again(
+    harness: CallGatewayHarness, max_age: timedelta | None
+) -> None:
+    end(harness, begin(harness), MISS)
+    request = dataclasses.replace(ASK, max_age=max_age)
 
-    begun = begin(office.other_job(), Named(terms=dataclasses.replace(PAID, miss_days=0)), ask)
+    started = begin(harness.other_job(), StubProvider(terms=dataclasses.replace(PAID, miss_days=0)), request)
 
-    assert isinstance(begun, StartedCall)
-
-
-def test_who_wants_nothing_older_is_not_told_of_an_older_miss(office: Office) -> None:
-    end(office, begin(office), MISS)
-
-    begun = begin(office.other_job(), ask=dataclasses.replace(ASK, max_age=timedelta(0)))
-
-    assert isinstance(begun, StartedCall)
+    assert isinstance(started, StartedCall)
 
 
-def test_a_verifiers_silence_is_not_remembered(office: Office) -> None:
+def test_who_wants_nothing_older_is_not_told_of_an_older_miss(harness: CallGatewayHarness) -> None:
+    end(harness, begin(harness), MISS)
+
+    started = begin(harness.other_job(), request=dataclasses.replace(ASK, max_age=timedelta(0)))
+
+    assert isinstance(started, StartedCall)
+
+
+def test_a_verifiers_silence_is_not_remembered(harness: CallGatewayHarness) -> None:
     question = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
-    end(office, begin(office, ask=question), MISS)
+    end(harness, begin(harness, request=question), MISS)
 
-    assert isinstance(begin(office.other_job(), ask=question), StartedCall)
+    assert isinstance(begin(harness.other_job(), request=question), StartedCall)
 
 
-def test_beyond_the_days_budget_nobody_is_asked(office: Office) -> None:
+def test_beyond_the_days_budget_nobody_is_asked(harness: CallGatewayHarness) -> None:
     terms = dataclasses.replace(PAID, daily_budget=3.0)
-    end(office, begin(office, Named(terms=terms)), hit(), Named(terms=terms))
+    end(harness, begin(harness, StubProvider(terms=terms)), hit(), StubProvider(terms=terms))
 
-    first = begin(office.other_job(), Named(terms=terms), about(1))
-    second = begin(office.other_job(), Named(terms=terms), about(2))
+    first = begin(harness.other_job(), StubProvider(terms=terms), about(1))
+    second = begin(harness.other_job(), StubProvider(terms=terms), about(2))
 
     assert isinstance(first, StartedCall)
     assert second.outcome is TraceOutcome.COST_CEILING
@@ -234,145 +247,157 @@ def test_beyond_the_days_budget_nobody_is_asked(office: Office) -> None:
     ("ceiling", "credit_price", "asked"), [(3.0, 1.0, True), (2.5, 1.0, False), (2.5, 0.5, True)]
 )
 def test_a_reveal_costs_no_more_than_its_ceiling(
-    office: Office, ceiling: float, credit_price: float, *, asked: bool
+    harness: CallGatewayHarness, ceiling: float, credit_price: float, *, asked: bool
 ) -> None:
-    job = office.other_job(cost_ceiling_email=ceiling)
+    job = harness.other_job(cost_ceiling_email=ceiling)
     end(job, begin(job), hit())
-    second = Named("prospeo", dataclasses.replace(PAID, credit_price=credit_price))
+    second = StubProvider("prospeo", dataclasses.replace(PAID, credit_price=credit_price))
 
-    begun = begin(job, second)
+    started = begin(job, second)
 
-    assert isinstance(begun, StartedCall) is asked
-    assert asked or begun == CallRefused(TraceOutcome.COST_CEILING)
+    assert isinstance(started, StartedCall) is asked
+    assert asked or started == CallRefused(TraceOutcome.COST_CEILING)
 
 
-def test_a_ceiling_is_for_one_item_and_one_field(office: Office) -> None:
-    job = office.other_job(cost_ceiling_email=2.0)
+def test_a_ceiling_is_for_one_item_and_one_field(harness: CallGatewayHarness) -> None:
+    job = harness.other_job(cost_ceiling_email=2.0)
     end(job, begin(job, item=0), hit(), item=0)
     phone = dataclasses.replace(ASK, field=ProviderField.PHONE)
 
-    assert begin(job, Named("prospeo"), item=0) == CallRefused(TraceOutcome.COST_CEILING)
-    assert isinstance(begin(job, Named("prospeo"), item=1), StartedCall)
-    assert isinstance(begin(job, Named("prospeo"), phone, item=0), StartedCall)
+    assert begin(job, StubProvider("prospeo"), item=0) == CallRefused(TraceOutcome.COST_CEILING)
+    assert isinstance(begin(job, StubProvider("prospeo"), item=1), StartedCall)
+    assert isinstance(begin(job, StubProvider("prospeo"), phone, item=0), StartedCall)
 
 
-def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(office: Office) -> None:
-    slow = Named(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
-    begin(office, slow)
+def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(
+    harness: CallGatewayHarness,
+) -> None:
+    slow = StubProvider(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
+    begin(harness, slow)
 
-    begun = begin(office.other_job(), slow, about(1))
+    started = begin(harness.other_job(), slow, about(1))
 
-    assert begun.outcome is TraceOutcome.RATE_LIMITED
-    assert begun.retry_after == pytest.approx(3600, abs=30)
-    assert len(office.calls()) == 1
+    assert started.outcome is TraceOutcome.RATE_LIMITED
+    assert started.retry_after == pytest.approx(3600, abs=30)
+    assert len(harness.calls()) == 1
 
 
-def test_failures_open_the_circuit_for_everybody(office: Office) -> None:
+def test_failures_open_the_circuit_for_everybody(harness: CallGatewayHarness) -> None:
     for number in range(5):
-        end(office, begin(office, ask=about(number)), ProviderResponse(outcome=TraceOutcome.ERROR))
+        end(harness, begin(harness, request=about(number)), ProviderResponse(outcome=TraceOutcome.ERROR))
 
-    assert begin(office.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
+    assert begin(harness.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
 
 
-def test_a_failure_stands_for_the_rest_of_the_try_and_no_longer(office: Office, database: Database) -> None:
-    end(office, begin(office), ProviderResponse(outcome=TraceOutcome.TIMEOUT))
+def test_a_failure_stands_for_the_rest_of_the_try_and_no_longer(
+    harness: CallGatewayHarness, database: Database
+) -> None:
+    end(harness, begin(harness), ProviderResponse(outcome=TraceOutcome.TIMEOUT))
 
-    same, next_try = begin(office), begin(office.at_its_next_try())
+    same, next_try = begin(harness), begin(harness.next_attempt())
 
     assert (same.reply.outcome, type(next_try)) == (TraceOutcome.TIMEOUT, StartedCall)
 
 
-def test_a_question_that_nobody_heard_the_answer_to_may_have_cost_its_price(office: Office) -> None:
-    begun = begin(office)
+def test_a_call_that_timed_out_is_counted_at_its_full_price(
+    harness: CallGatewayHarness,
+) -> None:
+    started = begin(harness)
 
-    end(office, begun, ProviderResponse(outcome=TraceOutcome.TIMEOUT))
+    end(harness, started, ProviderResponse(outcome=TraceOutcome.TIMEOUT))
 
-    assert [call.cost for call in office.calls()] == [2.0]
+    assert [call.cost for call in harness.calls()] == [2.0]
 
 
-def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(office: Office) -> None:
-    slow = Named(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
-    office.desk().wait(slow, begin(office, slow), Pending("t-1", 30.0))  # type: ignore[arg-type]
+def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(harness: CallGatewayHarness) -> None:
+    slow = StubProvider(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
+    harness.gateway().wait(slow, begin(harness, slow), Pending("t-1", 30.0))  # type: ignore[arg-type]
 
-    again = begin(office, slow)
+    again = begin(harness, slow)
 
     assert isinstance(again, Pending)
     assert (again.poll_token, again.after) == ("t-1", pytest.approx(3600, abs=30))
 
 
-def test_polls_that_fail_open_the_circuit(office: Office) -> None:
+def test_polls_that_fail_open_the_circuit(harness: CallGatewayHarness) -> None:
     for number in range(5):
-        begun = begin(office, ask=about(number))
-        office.desk().wait(Named(), begun, Pending("t", 30.0, TraceOutcome.TIMEOUT))  # type: ignore[arg-type]
+        started = begin(harness, request=about(number))
+        harness.gateway().wait(StubProvider(), started, Pending("t", 30.0, TraceOutcome.TIMEOUT))  # type: ignore[arg-type]
 
-    assert begin(office.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
+    assert begin(harness.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
 
 
 @pytest.mark.parametrize("pending", [False, True])
-def test_what_is_on_its_way_to_another_job_is_not_ordered_again(office: Office, *, pending: bool) -> None:
-    begun = begin(office)
+def test_what_is_on_its_way_to_another_job_is_not_ordered_again(
+    harness: CallGatewayHarness, *, pending: bool
+) -> None:
+    started = begin(harness)
     if pending:
-        office.desk().wait(Named(), begun, Pending("t-1", 30.0))  # type: ignore[arg-type]
+        harness.gateway().wait(StubProvider(), started, Pending("t-1", 30.0))  # type: ignore[arg-type]
 
-    assert isinstance(begin(office.other_job()), Pending)
-    assert isinstance(begin(office, item=3), Pending)
-    assert isinstance(begin(office.other_job(), Named("prospeo")), StartedCall)
-    assert len(office.calls()) == 2
-
-
-def test_of_twelve_workers_one_spends_the_last_of_the_budget(office: Office) -> None:
-    limited = Named(terms=dataclasses.replace(PAID, daily_budget=3.0))
-    jobs = [office.other_job() for _ in range(12)]
-
-    begun = at_once(12, lambda number: begin(jobs[number], limited, about(number)))
-
-    assert sum(isinstance(one, StartedCall) for one in begun) == 1
+    assert isinstance(begin(harness.other_job()), Pending)
+    assert isinstance(begin(harness, item=3), Pending)
+    assert isinstance(begin(harness.other_job(), StubProvider("prospeo")), StartedCall)
+    assert len(harness.calls()) == 2
 
 
-def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not(office: Office) -> None:
-    job = office.other_job(cost_ceiling_email=2.0)
+def test_of_twelve_workers_one_spends_the_last_of_the_budget(harness: CallGatewayHarness) -> None:
+    limited = StubProvider(terms=dataclasses.replace(PAID, daily_budget=3.0))
+    jobs = [harness.other_job() for _ in range(12)]
+
+    started = at_once(12, lambda number: begin(jobs[number], limited, about(number)))
+
+    assert sum(isinstance(one, StartedCall) for one in started) == 1
+
+
+def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not(
+    harness: CallGatewayHarness,
+) -> None:
+    job = harness.other_job(cost_ceiling_email=2.0)
     terms = dataclasses.replace(PAID, prices=dict.fromkeys(ProviderField, 2.0))
     profile = dataclasses.replace(ASK, field=ProviderField.PERSON)
     end(
         job,
-        begin(job, Named(terms=terms), profile),
+        begin(job, StubProvider(terms=terms), profile),
         ProviderResponse(outcome=TraceOutcome.HIT, cost=2),
-        Named(terms=terms),
+        StubProvider(terms=terms),
     )
 
-    email = begin(job, Named("prospeo", terms))
-    end(job, email, ProviderResponse(outcome=TraceOutcome.HIT, cost=2), Named("prospeo", terms))
+    email = begin(job, StubProvider("prospeo", terms))
+    end(job, email, ProviderResponse(outcome=TraceOutcome.HIT, cost=2), StubProvider("prospeo", terms))
     question = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 
     assert isinstance(email, StartedCall)
-    assert begin(job, Named("hunter", terms), question) == CallRefused(TraceOutcome.COST_CEILING)
+    assert begin(job, StubProvider("hunter", terms), question) == CallRefused(TraceOutcome.COST_CEILING)
 
 
 def test_verifications_count_towards_the_ceiling_of_an_email_that_is_asked_for_after_them(
-    office: Office,
+    harness: CallGatewayHarness,
 ) -> None:
-    job = office.other_job(cost_ceiling_email=2.0)
-    verifier = Named("hunter", dataclasses.replace(PAID, prices={ProviderField.VERIFICATION: 1.0}))
+    job = harness.other_job(cost_ceiling_email=2.0)
+    verifier = StubProvider("hunter", dataclasses.replace(PAID, prices={ProviderField.VERIFICATION: 1.0}))
     guess = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
     end(job, begin(job, verifier, guess), ProviderResponse(outcome=TraceOutcome.MISS, cost=1), verifier)
 
-    assert begin(job, Named("prospeo")) == CallRefused(TraceOutcome.COST_CEILING)
+    assert begin(job, StubProvider("prospeo")) == CallRefused(TraceOutcome.COST_CEILING)
 
 
-def test_a_worker_that_lost_the_job_leaves_no_values_behind(office: Office, database: Database) -> None:
-    begun = begin(office)
+def test_a_worker_that_lost_the_job_leaves_no_values_behind(
+    harness: CallGatewayHarness, database: Database
+) -> None:
+    started = begin(harness)
     with database.transaction() as session:
-        leases.settle(session, office.claim, JobResult(outcome=Outcome.NOT_FOUND), now=clock.now())
+        leases.settle(session, harness.claim, JobResult(outcome=Outcome.NOT_FOUND), now=clock.now())
 
-    end(office, begun, hit())
+    end(harness, started, hit())
 
-    assert [(call.outcome, call.reply) for call in office.calls()] == [("hit", None)]
+    assert [(call.outcome, call.reply) for call in harness.calls()] == [("hit", None)]
 
 
 def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    harness: CallGatewayHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun = begin(office)
+    started = begin(harness)
     busy = iter([True, True, False])
     real = provider_calls.record_reply
 
@@ -384,79 +409,83 @@ def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
     monkeypatch.setattr(provider_calls, "record_reply", answer)
     monkeypatch.setattr("workers.execution.job_runner.DATABASE_RETRY_DELAYS", (0.0, 0.0))
 
-    end(office, begun, hit())
+    end(harness, started, hit())
 
-    assert [call.outcome for call in office.calls()] == ["hit"]
-
-
-def test_a_ticket_is_kept_and_asked_about_in_the_same_call(office: Office) -> None:
-    begun = begin(office)
-    office.desk().wait(Named(), begun, Pending("t-1", 30.0))  # type: ignore[arg-type]
-
-    again = begin(office)
-    heard = end(office, again, hit())
-
-    assert (again.request.poll_token, again.call_id, again.asked_at) == ("t-1", begun.call_id, begun.asked_at)
-    assert [(call.outcome, call.id) for call in office.calls()] == [("hit", heard.call_id)]
+    assert [call.outcome for call in harness.calls()] == ["hit"]
 
 
-def test_who_never_gets_ready_has_timed_out(office: Office) -> None:
-    hasty = Named(terms=dataclasses.replace(PAID, poll_timeout=-1.0))
+def test_a_ticket_is_kept_and_asked_about_in_the_same_call(harness: CallGatewayHarness) -> None:
+    started = begin(harness)
+    harness.gateway().wait(StubProvider(), started, Pending("t-1", 30.0))  # type: ignore[arg-type]
 
-    heard = office.desk().wait(hasty, begin(office, hasty), Pending("t-1", 30.0))  # type: ignore[arg-type]
+    again = begin(harness)
+    call_result = end(harness, again, hit())
 
-    assert heard is not None
-    assert heard.reply.outcome is TraceOutcome.TIMEOUT
-    assert [call.outcome for call in office.calls()] == ["timeout"]
-
-
-def test_who_costs_nothing_is_asked_without_ado_and_kept_for_the_figures(office: Office) -> None:
-    free = Named("pattern", FREE)
-
-    begun = begin(office, free)
-    before = office.calls()
-    end(office, begun, MISS, free)
-
-    assert (begun.call_id, before) == (None, [])
-    assert [(call.provider, call.outcome) for call in office.calls()] == [("pattern", "miss")]
-    assert isinstance(begin(office.other_job(), free), StartedCall)
+    assert (again.request.poll_token, again.call_id, again.asked_at) == (
+        "t-1",
+        started.call_id,
+        started.asked_at,
+    )
+    assert [(call.outcome, call.id) for call in harness.calls()] == [("hit", call_result.call_id)]
 
 
-def test_a_free_one_that_needs_time_gets_its_ticket_back(office: Office) -> None:
-    free = Named("mx", FREE)
-    office.desk().wait(free, begin(office, free), Pending("2", 300.0))  # type: ignore[arg-type]
+def test_who_never_gets_ready_has_timed_out(harness: CallGatewayHarness) -> None:
+    hasty = StubProvider(terms=dataclasses.replace(PAID, poll_timeout=-1.0))
 
-    again = begin(office, free)
+    call_result = harness.gateway().wait(hasty, begin(harness, hasty), Pending("t-1", 30.0))  # type: ignore[arg-type]
 
-    assert (again.request.poll_token, [call.outcome for call in office.calls()]) == ("2", ["pending"])
-
-
-def test_what_became_of_an_answer_is_kept(office: Office) -> None:
-    heard = end(office, begin(office), hit())
-
-    office.desk().record_verdict(heard, MISS)
-
-    assert [(call.outcome, call.status) for call in office.calls()] == [("miss", None)]
+    assert call_result is not None
+    assert call_result.reply.outcome is TraceOutcome.TIMEOUT
+    assert [call.outcome for call in harness.calls()] == ["timeout"]
 
 
-def test_a_refusal_has_nothing_to_be_judged(office: Office) -> None:
-    office.desk().record_verdict(CallResult(MISS, clock.now()), hit())
+def test_who_costs_nothing_is_asked_without_ado_and_kept_for_the_figures(harness: CallGatewayHarness) -> None:
+    free = StubProvider("pattern", FREE)
 
-    assert office.calls() == []
+    started = begin(harness, free)
+    before = harness.calls()
+    end(harness, started, MISS, free)
+
+    assert (started.call_id, before) == (None, [])
+    assert [(call.provider, call.outcome) for call in harness.calls()] == [("pattern", "miss")]
+    assert isinstance(begin(harness.other_job(), free), StartedCall)
 
 
-def test_an_unknown_key_makes_a_provider_unhealthy(office: Office, session: Session) -> None:
-    end(office, begin(office), ProviderResponse(outcome=TraceOutcome.UNCONFIGURED))
+def test_a_free_one_that_needs_time_gets_its_ticket_back(harness: CallGatewayHarness) -> None:
+    free = StubProvider("mx", FREE)
+    harness.gateway().wait(free, begin(harness, free), Pending("2", 300.0))  # type: ignore[arg-type]
+
+    again = begin(harness, free)
+
+    assert (again.request.poll_token, [call.outcome for call in harness.calls()]) == ("2", ["pending"])
+
+
+def test_what_became_of_an_answer_is_kept(harness: CallGatewayHarness) -> None:
+    call_result = end(harness, begin(harness), hit())
+
+    harness.gateway().record_verdict(call_result, MISS)
+
+    assert [(call.outcome, call.status) for call in harness.calls()] == [("miss", None)]
+
+
+def test_a_refusal_has_nothing_to_be_judged(harness: CallGatewayHarness) -> None:
+    harness.gateway().record_verdict(CallResult(MISS, clock.now()), hit())
+
+    assert harness.calls() == []
+
+
+def test_an_unknown_key_makes_a_provider_unhealthy(harness: CallGatewayHarness, session: Session) -> None:
+    end(harness, begin(harness), ProviderResponse(outcome=TraceOutcome.UNCONFIGURED))
 
     assert provider_throttles.health(session) == {"hunter": False}
 
 
-def test_no_row_names_anybody(office: Office, database: Database) -> None:
-    end(office, begin(office), hit())
+def test_no_row_names_anybody(harness: CallGatewayHarness, database: Database) -> None:
+    end(harness, begin(harness), hit())
 
     with database.transaction() as session:
-        provider_calls.purge_replies(session, office.claim.job_id)
+        provider_calls.purge_replies(session, harness.claim.job_id)
 
-    rows: list[Mapping[str, Any]] = [vars(call) for call in office.calls()]
+    rows: list[Mapping[str, Any]] = [vars(call) for call in harness.calls()]
     shown = repr([{k: v for k, v in row.items() if k != "subject"} for row in rows])
     assert not re.search(r"\bada\b", shown, re.IGNORECASE)

@@ -6,11 +6,11 @@ import dataclasses
 from datetime import timedelta
 
 import pytest
-from enriching_support import ADA, ERROR, MISS, person, said_by, tells
-from finding_support import UNKNOWN, Desk, a_desk, email, number
+from fake_providers import ERROR, MISS, UNKNOWN, email, hit, person, phone
 from jobs_support import NOW, a_job
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from worker_harness import ADA, NAMED, WorkerHarness
 
 from app.core.contacts import bulk, contacts, suppressions
 from app.core.contacts.emails import Email
@@ -20,121 +20,106 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.leases import Claim
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
-from app.domain.findings import EmailStatus, FoundEmail
+from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, TraceOutcome
-from app.infra.db import Database
-from app.settings import Settings
 from workers.execution import job_runner
 from workers.execution.job_runner import Resolution, WorkerServices
 from workers.jobs import reveal
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
-
-NAMED = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
-
-
-@pytest.fixture
-def office(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Desk:
-    return a_desk(settings, database, monkeypatch)
 
 
 def outcomes(job: Job) -> list[tuple[str, str]]:
     return [(line["provider"], line["outcome"]) for line in job.trace]
 
 
-def keep_ada(office: Desk, *emails: FoundEmail) -> None:
-    with office.bench.services.database.transaction() as session:
-        found = dataclasses.replace(person(said_by("one", NOW)), linkedin_url=ADA, emails=emails)
-        contacts.upsert(session, found, now=NOW)
-
-
 @pytest.mark.parametrize("subject", [{"email": "ada@acme.com"}, {"phone": "+12025550143"}, NAMED])
-def test_whoever_is_named_in_one_way_only_is_paid_once(office: Desk, subject: dict[str, str]) -> None:
-    known = office.with_providers("one", one=number())
+def test_whoever_is_named_in_one_way_only_is_paid_once(
+    harness: WorkerHarness, subject: dict[str, str]
+) -> None:
+    providers = harness.set_providers(one=hit(phone()))
 
-    first, second = (office.reveal(subject, Kind.REVEAL_PHONE) for _ in range(2))
+    first, second = (harness.reveal(subject, Kind.REVEAL_PHONE) for _ in range(2))
 
-    assert (first.charged, second.charged, len(known["one"].asked)) == (1, 0, 1)
+    assert (first.charged, second.charged, len(providers["one"].requests)) == (1, 0, 1)
 
 
-def test_a_stored_address_is_verified_before_another_one_is_bought(office: Desk) -> None:
-    keep_ada(office, email(status=UNKNOWN))
-    known = office.with_providers("one", verifiers=("check",), one=MISS, check=tells(email()))
+def test_a_stored_address_is_verified_before_another_one_is_bought(harness: WorkerHarness) -> None:
+    harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
+    providers = harness.set_providers(verifiers=("check",), one=MISS, check=hit(email()))
 
-    job = office.reveal({"linkedin_url": ADA})
+    job = harness.reveal({"linkedin_url": ADA})
 
     assert (job.outcome, job.charged, outcomes(job)) == (Outcome.FOUND, 1, [("check", "hit")])
-    assert known["one"].asked == []
+    assert providers["one"].requests == []
 
 
-def test_a_paid_address_that_no_verifier_could_judge_is_judged_the_next_time(office: Desk) -> None:
+def test_a_paid_address_that_no_verifier_could_judge_is_judged_the_next_time(harness: WorkerHarness) -> None:
     bought = ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(status=UNKNOWN),), cost=1)
-    known = office.with_providers("one", verifiers=("check",), one=bought, check=ERROR)
-    first = office.reveal(NAMED)
-    known["check"].says = lambda _ask: tells(email())
+    providers = harness.set_providers(verifiers=("check",), one=bought, check=ERROR)
+    first = harness.reveal(NAMED)
+    providers["check"].reply = hit(email())
 
-    second = office.reveal(NAMED)
+    second = harness.reveal(NAMED)
 
     assert (first.outcome, second.outcome) == (Outcome.NOT_FOUND, Outcome.FOUND)
-    assert len(known["one"].asked) == 1
+    assert len(providers["one"].requests) == 1
 
 
-def test_where_the_verifier_says_no_the_providers_are_asked(office: Desk) -> None:
-    keep_ada(office, email("old@acme.com", UNKNOWN))
-    known = office.with_providers(
-        "one",
+def test_where_the_verifier_says_no_the_providers_are_asked(harness: WorkerHarness) -> None:
+    harness.store_contact(person(linkedin_url=ADA, emails=(email("old@acme.com", UNKNOWN),)))
+    providers = harness.set_providers(
         verifiers=("check",),
-        one=tells(email()),
-        check=tells(dataclasses.replace(email("old@acme.com", EmailStatus.INVALID), verified_at=NOW)),
+        one=hit(email()),
+        check=hit(dataclasses.replace(email("old@acme.com", EmailStatus.INVALID), verified_at=NOW)),
     )
 
-    job = office.reveal({"linkedin_url": ADA})
+    job = harness.reveal({"linkedin_url": ADA})
 
     assert outcomes(job) == [("check", "hit"), ("one", "hit")]
     assert job.result is not None
     assert [one["email"] for one in job.result["emails"]] == ["ada@acme.com"]
-    assert len(known["one"].asked) == 1
+    assert len(providers["one"].requests) == 1
 
 
 def test_a_verifier_that_needs_time_for_a_stored_address_is_waited_for_if_nobody_knows_another(
-    office: Desk,
+    harness: WorkerHarness,
 ) -> None:
-    keep_ada(office, email(status=UNKNOWN))
-    known = office.with_providers(
-        "one",
+    harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
+    providers = harness.set_providers(
         verifiers=("check",),
         one=MISS,
-        check=lambda ask: Pending("1", 5.0) if not ask.poll_token else tells(email()),
+        check=lambda request: Pending("1", 5.0) if not request.poll_token else hit(email()),
     )
 
-    first = office.reveal({"linkedin_url": ADA})
-    second = office.run(first.id)
+    first = harness.reveal({"linkedin_url": ADA})
+    second = harness.run_reveal(first.id)
 
     assert (first.status, first.attempts, second.outcome) == ("queued", 0, Outcome.FOUND)
-    assert len(known["one"].asked) == 1
+    assert len(providers["one"].requests) == 1
 
 
-def test_whoever_opted_out_at_the_verifier_is_left_alone_for_good(office: Desk) -> None:
-    keep_ada(office, email(status=UNKNOWN))
+def test_whoever_opted_out_at_the_verifier_is_left_alone_for_good(harness: WorkerHarness) -> None:
+    harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
     opted_out = ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
-    known = office.with_providers("one", verifiers=("check",), one=tells(email()), check=opted_out)
+    providers = harness.set_providers(verifiers=("check",), one=hit(email()), check=opted_out)
 
-    first, second = (office.reveal({"linkedin_url": ADA}) for _ in range(2))
+    first, second = (harness.reveal({"linkedin_url": ADA}) for _ in range(2))
 
     assert [first.outcome, second.outcome] == [Outcome.SUPPRESSED, Outcome.SUPPRESSED]
-    assert (len(known["check"].asked), known["one"].asked) == (1, [])
+    assert (len(providers["check"].requests), providers["one"].requests) == (1, [])
 
 
-def test_whom_a_provider_names_by_a_suppressed_profile_is_left_alone(office: Desk) -> None:
-    found = dataclasses.replace(tells(email()), contact=person(said_by("one", NOW), linkedin_url=ADA))
-    office.with_providers("one", one=found)
-    office.suppress("linkedin_url", ADA)
+def test_whom_a_provider_names_by_a_suppressed_profile_is_left_alone(harness: WorkerHarness) -> None:
+    found = dataclasses.replace(hit(email()), contact=person(linkedin_url=ADA))
+    harness.set_providers(one=found)
+    harness.suppress("linkedin_url", ADA)
 
-    job = office.reveal(NAMED)
+    job = harness.reveal(NAMED)
 
     assert (job.outcome, job.charged, job.result) == (Outcome.SUPPRESSED, 0, None)
 
 
-def test_a_value_suppressed_after_the_providers_replied_is_not_stored(office: Desk) -> None:
+def test_a_value_suppressed_after_the_providers_replied_is_not_stored(harness: WorkerHarness) -> None:
     lock = bulk.lock_resolution
 
     def suppress_and_lock(session: Session) -> None:
@@ -143,86 +128,86 @@ def test_a_value_suppressed_after_the_providers_replied_is_not_stored(office: De
         suppressions.suppress(session, [address], reason="requested", now=NOW)
         lock(session)
 
-    keep_ada(office)
-    office.with_providers("one", one=tells(email()))
-    office.bench.monkeypatch.setattr("workers.resolve.field_resolver.bulk.lock_resolution", suppress_and_lock)
+    harness.store_contact(person(linkedin_url=ADA))
+    harness.set_providers(one=hit(email()))
+    harness.monkeypatch.setattr("workers.resolve.field_resolver.bulk.lock_resolution", suppress_and_lock)
 
-    job = office.reveal({"linkedin_url": ADA})
+    job = harness.reveal({"linkedin_url": ADA})
 
-    with office.bench.services.database.reading() as session:
+    with harness.database.reading() as session:
         assert (job.outcome, job.charged) == (Outcome.SUPPRESSED, 0)
         assert session.scalars(select(Email)).all() == []
 
 
-def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(office: Desk) -> None:
-    def hang(_ask: ProviderRequest) -> ProviderResponse:
+def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(harness: WorkerHarness) -> None:
+    def hang(_request: ProviderRequest) -> ProviderResponse:
         raise ProviderTimeout
 
-    known = office.with_providers("one", "two", one=hang, two=lambda _ask: Pending("t", 5.0))
-    job = office.reveal(NAMED)
+    providers = harness.set_providers(one=hang, two=lambda _request: Pending("t", 5.0))
+    job = harness.reveal(NAMED)
 
     for _ in range(5):
-        office.time[0] += timedelta(seconds=5)
-        job = office.run(job.id)
+        harness.clock.now += timedelta(seconds=5)
+        job = harness.run_reveal(job.id)
 
-    assert (len(known["one"].asked), outcomes(job)) == (1, [("one", "timeout")])
-    assert office.calls() == [("one", "timeout"), ("two", "pending")]
+    assert (len(providers["one"].requests), outcomes(job)) == (1, [("one", "timeout")])
+    assert harness.provider_calls() == [("one", "timeout"), ("two", "pending")]
 
 
 def test_a_field_that_can_be_afforded_is_bought_though_another_was_found_and_not_good_enough(
-    office: Desk,
+    harness: WorkerHarness,
 ) -> None:
-    def tell(ask: ProviderRequest) -> ProviderResponse:
-        if ask.field is ProviderField.PHONE:
-            return number()
+    def tell(request: ProviderRequest) -> ProviderResponse:
+        if request.field is ProviderField.PHONE:
+            return hit(phone())
         return ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(status=UNKNOWN),), cost=1)
 
-    office.with_providers("one", one=tell)
+    harness.set_providers(one=tell)
 
-    item = office.bench.enrich({"subject": NAMED}, ("email", "phone"))
+    item = harness.enrich({"subject": NAMED}, ("email", "phone"))
 
     assert (item["credits_charged"], item["error"]) == (1, None)
     assert [phone["e164"] for phone in item["phones"]] == ["+16175550101"]
 
 
-def test_what_one_field_brought_is_kept_though_another_one_failed(office: Desk) -> None:
-    office.with_providers(
-        "one", one=lambda ask: ERROR if ask.field is ProviderField.PHONE else tells(email())
-    )
-    job_id = office.bench.submit({"subject": NAMED}, fields=("email", "phone"), price=2)
+def test_what_one_field_brought_is_kept_though_another_one_failed(harness: WorkerHarness) -> None:
+    harness.set_providers(one=lambda request: ERROR if request.field is ProviderField.PHONE else hit(email()))
+    job_id = harness.submit_enrichment({"subject": NAMED}, fields=("email", "phone"), price=2)
 
-    for _ in range(office.bench.services.settings.max_attempts):
-        answer = office.bench.run(job_id)
-        office.time[0] += timedelta(seconds=61)
+    for _ in range(harness.services.settings.max_attempts):
+        answer = harness.run_enrichment(job_id)
+        harness.clock.now += timedelta(seconds=61)
 
     [item] = answer["result"]["items"]
     assert [one["email"] for one in item["emails"]] == ["ada@acme.com"]
     assert (item["credits_charged"], item["error"]["code"]) == (1, "provider_failed")
 
 
-def test_a_person_found_twice_is_one_contact(office: Desk) -> None:
-    office.with_providers(
-        "one", one=lambda ask: number() if ask.field is ProviderField.PHONE else tells(email())
+def test_a_person_found_twice_is_one_contact(harness: WorkerHarness) -> None:
+    harness.set_providers(
+        one=lambda request: hit(phone()) if request.field is ProviderField.PHONE else hit(email())
     )
 
-    office.bench.enrich({"subject": {"email": "ada@acme.com"}}, ("email", "phone"))
+    harness.enrich({"subject": {"email": "ada@acme.com"}}, ("email", "phone"))
 
-    with office.bench.services.database.reading() as session:
+    with harness.database.reading() as session:
         assert session.scalar(select(Email.contact_id).distinct()) is not None
         assert len(session.scalars(select(contacts.Contact)).all()) == 1
 
 
-def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given_away(office: Desk) -> None:
-    office.with_providers("one", one=ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(),), cost=1))
-    office.reveal({"linkedin_url": ADA})
+def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given_away(
+    harness: WorkerHarness,
+) -> None:
+    harness.set_providers(one=ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(),), cost=1))
+    harness.reveal({"linkedin_url": ADA})
     request = {"subject": {"linkedin_url": ADA}, "types": ["work"], "min_status": "valid"}
-    with office.bench.services.database.transaction() as session:
-        job_id = a_job(session, office.bench.workspace_id, "free", request=request, price=0)
+    with harness.database.transaction() as session:
+        job_id = a_job(session, harness.workspace_id, "free", request=request, price=0)
 
-    job_runner.run(job_id, refunded_meanwhile, office.bench.services)
-    with office.bench.services.database.reading() as session:
-        put_back = jobs.get(session, office.bench.workspace_id, job_id).status
-    job = office.run(job_id)
+    job_runner.run(job_id, refunded_meanwhile, harness.services)
+    with harness.database.reading() as session:
+        put_back = jobs.get(session, harness.workspace_id, job_id).status
+    job = harness.run_reveal(job_id)
 
     assert put_back == "queued"
     assert (job.status, job.charged, job.result) == ("failed", 0, None)

@@ -19,7 +19,7 @@ from workers.resolve import provider_order
 BOTH = frozenset({ProviderField.EMAIL, ProviderField.VERIFICATION})
 
 
-class Silent:
+class StubProvider:
     """A provider that costs money; these tests never call it."""
 
     name: ClassVar[str]
@@ -30,43 +30,46 @@ class Silent:
     def __init__(self, access: ProviderSettings) -> None:
         self.terms = Terms(prices={ProviderField.EMAIL: self.price}, credit_price=access.credit_price or 1.0)
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         raise NotImplementedError
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         raise NotImplementedError
 
 
-class Dear(Silent):
-    name = "dear"
+class ExpensiveProvider(StubProvider):
+    name = "expensive"
 
 
-class Guess(Silent):
+class GuessingProvider(StubProvider):
     name = "guess"
     guesses = True
     price = 0.0
 
 
-class Cheap(Silent):
+class CheapProvider(StubProvider):
     name = "cheap"
 
 
-class New(Silent):
-    name = "new"
+class UnmeasuredProvider(StubProvider):
+    name = "unmeasured"
 
 
-class Free(Silent):
+class FreeProvider(StubProvider):
     name = "free"
     price = 0.0
 
 
-NAMES = ("guess", "dear", "new", "cheap")
+NAMES = ("guess", "expensive", "unmeasured", "cheap")
 
 
 @pytest.fixture
 def auto(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return settings with four providers, equal credit prices, and automatic order."""
-    known = {one.name: one(ProviderSettings()) for one in (Guess, Dear, New, Cheap, Free)}
+    known = {
+        one.name: one(ProviderSettings())
+        for one in (GuessingProvider, ExpensiveProvider, UnmeasuredProvider, CheapProvider, FreeProvider)
+    }
     monkeypatch.setattr(registry, "load", lambda _settings: known)
     return dataclasses.replace(
         settings, providers_order="auto", providers_email=NAMES, providers_verification=NAMES
@@ -107,8 +110,8 @@ def names(providers: tuple[Provider, ...]) -> tuple[str, ...]:
 
 
 def measure(database: Database) -> None:
-    """Store paid misses of `dear` and hits of `cheap`."""
-    call(database, "dear", TraceOutcome.MISS)
+    """Store paid misses of `expensive` and hits of `cheap`."""
+    call(database, "expensive", TraceOutcome.MISS)
     call(database, "cheap")
 
 
@@ -125,8 +128,8 @@ def test_a_measured_order_asks_the_cheaper_first(database: Database, auto: Setti
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
         "guess",
         "cheap",
-        "new",
-        "dear",
+        "unmeasured",
+        "expensive",
     )
 
 
@@ -137,7 +140,7 @@ def test_without_figures_the_configured_order_stays(database: Database, auto: Se
 
 
 def test_verifiers_keep_their_order(database: Database, auto: Settings) -> None:
-    call(database, "dear", TraceOutcome.MISS, field="verification")
+    call(database, "expensive", TraceOutcome.MISS, field="verification")
     call(database, "cheap", field="verification")
 
     assert names(provider_order.providers_for(database, auto, ProviderField.VERIFICATION)) == NAMES
@@ -145,11 +148,11 @@ def test_verifiers_keep_their_order(database: Database, auto: Settings) -> None:
 
 def test_a_guesser_keeps_its_place_wherever_that_is(database: Database, auto: Settings) -> None:
     measure(database)
-    last = dataclasses.replace(auto, providers_email=("dear", "cheap", "guess"))
+    last = dataclasses.replace(auto, providers_email=("expensive", "cheap", "guess"))
 
     assert names(provider_order.providers_for(database, last, ProviderField.EMAIL)) == (
         "cheap",
-        "dear",
+        "expensive",
         "guess",
     )
 
@@ -157,40 +160,41 @@ def test_a_guesser_keeps_its_place_wherever_that_is(database: Database, auto: Se
 def test_a_region_has_an_order_of_its_own_once_it_was_asked_about_enough(
     database: Database, auto: Settings
 ) -> None:
-    call(database, "dear", TraceOutcome.MISS, country="US", times=100)
+    call(database, "expensive", TraceOutcome.MISS, country="US", times=100)
     call(database, "cheap", country="US", times=100)
-    call(database, "dear", country="DE", times=40)
+    call(database, "expensive", country="DE", times=40)
     call(database, "cheap", TraceOutcome.MISS, country="DE", times=40)
     call(database, "cheap", TraceOutcome.MISS, country="FR", times=9, cost=3)
 
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
         "guess",
         "cheap",
-        "new",
-        "dear",
+        "unmeasured",
+        "expensive",
     )
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL, "DE")) == NAMES
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL, "FR")) == (
         "guess",
         "cheap",
-        "new",
-        "dear",
+        "unmeasured",
+        "expensive",
     )
 
 
 def test_prices_are_in_the_operators_money(
     database: Database, auto: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call(database, "dear")
+    call(database, "expensive")
     call(database, "cheap", times=11)
     call(database, "cheap", TraceOutcome.MISS, times=9)
     known = {
-        one.name: one(ProviderSettings(credit_price=price)) for one, price in ((Dear, 10.0), (Cheap, 5.0))
+        one.name: one(ProviderSettings(credit_price=price))
+        for one, price in ((ExpensiveProvider, 10.0), (CheapProvider, 5.0))
     }
     monkeypatch.setattr(registry, "load", lambda _settings: known)
-    both = dataclasses.replace(auto, providers_email=("dear", "cheap"))
+    both = dataclasses.replace(auto, providers_email=("expensive", "cheap"))
 
-    assert names(provider_order.providers_for(database, both, ProviderField.EMAIL)) == ("cheap", "dear")
+    assert names(provider_order.providers_for(database, both, ProviderField.EMAIL)) == ("cheap", "expensive")
 
 
 def test_the_figures_are_read_once_a_minute(database: Database, auto: Settings) -> None:
@@ -217,8 +221,8 @@ def test_figures_that_are_too_old_are_read_again(
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
         "guess",
         "cheap",
-        "new",
-        "dear",
+        "unmeasured",
+        "expensive",
     )
 
 

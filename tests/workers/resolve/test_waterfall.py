@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
+from fake_providers import FakeProvider
 from jobs_support import NOW
 from structlog.testing import capture_logs
 
@@ -24,14 +24,12 @@ from app.domain.providers import throttles
 from app.domain.records.subjects import Subject
 from app.settings import Settings
 from workers.providers.base import (
-    FREE,
     Pending,
     Provider,
     ProviderField,
     ProviderRequest,
     ProviderResponse,
     ProviderTimeout,
-    Terms,
 )
 from workers.resolve import waterfall
 from workers.resolve.waterfall import CallRefused, CallResult, StartedCall
@@ -43,28 +41,6 @@ VALID, UNKNOWN = EmailStatus.VALID, EmailStatus.UNKNOWN
 
 
 @dataclass
-class Scripted:
-    """A provider with a scripted response."""
-
-    says: ProviderResponse | Pending | Exception | Callable[[ProviderRequest], ProviderResponse | Pending]
-    name: str = "one"
-    guesses: bool = False
-    refuses: TraceOutcome | None = None
-    asked: list[float] = field(default_factory=list)
-    terms: Terms = FREE
-    fields: ClassVar[frozenset[ProviderField]] = frozenset(ProviderField)
-
-    def unavailability(self, _ask: ProviderRequest) -> TraceOutcome | None:
-        return self.refuses
-
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
-        self.asked.append(seconds)
-        if isinstance(self.says, Exception):
-            raise self.says
-        return self.says if isinstance(self.says, ProviderResponse | Pending) else self.says(ask)
-
-
-@dataclass
 class AllowAllGateway:
     """A call gateway that permits every call unless `begins` says otherwise, and records verdicts."""
 
@@ -72,8 +48,8 @@ class AllowAllGateway:
     timed_out: frozenset[str] = frozenset()
     verdicts_recorded: list[tuple[str, ProviderResponse]] = field(default_factory=list)
 
-    def begin(self, provider: Provider, ask: ProviderRequest) -> CallRefused | StartedCall | CallResult:
-        return self.begins.get(provider.name, StartedCall(ask, NOW, "cal_1"))
+    def begin(self, provider: Provider, request: ProviderRequest) -> CallRefused | StartedCall | CallResult:
+        return self.begins.get(provider.name, StartedCall(request, NOW, "cal_1"))
 
     def wait(self, provider: Provider, _started: StartedCall, _pending: Pending) -> CallResult | None:
         return (
@@ -99,8 +75,8 @@ def hit(*emails: FoundEmail, cost: float = 1) -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, cost=cost)
 
 
-def says(outcome: TraceOutcome, **more: Any) -> Scripted:
-    return Scripted(ProviderResponse(outcome=outcome, **more), name=outcome.value)
+def replying(outcome: TraceOutcome, **more: Any) -> FakeProvider:
+    return FakeProvider(ProviderResponse(outcome=outcome, **more), name=outcome.value)
 
 
 def good(reply: ProviderResponse) -> bool:
@@ -108,16 +84,16 @@ def good(reply: ProviderResponse) -> bool:
 
 
 def run(
-    *providers: Scripted, verifiers: tuple[Scripted, ...] = (), gateway: AllowAllGateway | None = None
+    *providers: FakeProvider, verifiers: tuple[FakeProvider, ...] = (), gateway: AllowAllGateway | None = None
 ) -> waterfall.WaterfallResult:
     return waterfall.run(ASK, providers, good, gateway=gateway or AllowAllGateway(), verifiers=verifiers)  # type: ignore[arg-type]  # a fake's names are not class variables
 
 
-def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> Scripted:
+def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> FakeProvider:
     """Return a verifier with verdicts for some addresses."""
 
-    def say(ask: ProviderRequest) -> ProviderResponse:
-        address = str(ask.subject.email)
+    def say(request: ProviderRequest) -> ProviderResponse:
+        address = str(request.subject.email)
         if address not in verdicts:
             return ProviderResponse(outcome=TraceOutcome.MISS)
         found = FoundEmail(
@@ -125,11 +101,11 @@ def verifier(verdicts: dict[str, EmailStatus], **more: Any) -> Scripted:
         )
         return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,), cost=0.5)
 
-    return Scripted(say, name="verifier", **more)
+    return FakeProvider(say, name="verifier", **more)
 
 
-def outcomes(catch: waterfall.WaterfallResult) -> list[str]:
-    return [line["outcome"] for line in catch.trace]
+def outcomes(result: waterfall.WaterfallResult) -> list[str]:
+    return [line["outcome"] for line in result.trace]
 
 
 def test_nobody_to_ask_is_nothing_found_and_no_failure() -> None:
@@ -137,41 +113,41 @@ def test_nobody_to_ask_is_nothing_found_and_no_failure() -> None:
 
 
 def test_the_first_that_is_good_enough_stops() -> None:
-    second = Scripted(hit(email("other@acme.com")))
+    second = FakeProvider(hit(email("other@acme.com")))
 
-    catch = run(Scripted(hit(email())), second)
+    result = run(FakeProvider(hit(email())), second)
 
-    assert [found.email for found in catch.emails] == ["ada@acme.com"]
-    assert (outcomes(catch), second.asked, catch.failed) == (["hit"], [], False)
+    assert [found.email for found in result.emails] == ["ada@acme.com"]
+    assert (outcomes(result), second.requests, result.failed) == (["hit"], [], False)
 
 
 def test_what_is_not_good_enough_is_kept_and_the_next_is_asked() -> None:
-    catch = run(Scripted(hit(email(status=UNKNOWN))), Scripted(hit(email("other@acme.com"))))
+    result = run(FakeProvider(hit(email(status=UNKNOWN))), FakeProvider(hit(email("other@acme.com"))))
 
-    assert [(found.email, found.status) for found in catch.emails] == [
+    assert [(found.email, found.status) for found in result.emails] == [
         ("ada@acme.com", UNKNOWN),
         ("other@acme.com", VALID),
     ]
-    assert outcomes(catch) == ["hit", "hit"]
+    assert outcomes(result) == ["hit", "hit"]
 
 
 def test_a_guess_that_is_not_good_enough_is_a_miss_and_not_kept() -> None:
-    guesser = Scripted(hit(email(status=UNKNOWN), cost=0), guesses=True)
+    guesser = FakeProvider(hit(email(status=UNKNOWN), cost=0), guesses=True)
 
-    catch = run(guesser, says(TraceOutcome.MISS))
+    result = run(guesser, replying(TraceOutcome.MISS))
 
-    assert (outcomes(catch), catch.emails) == (["miss", "miss"], ())
-    assert "status" not in catch.trace[0]
+    assert (outcomes(result), result.emails) == (["miss", "miss"], ())
+    assert "status" not in result.trace[0]
 
 
 def test_a_guess_that_is_good_enough_is_kept() -> None:
-    assert [found.email for found in run(Scripted(hit(email()), guesses=True)).emails] == ["ada@acme.com"]
+    assert [found.email for found in run(FakeProvider(hit(email()), guesses=True)).emails] == ["ada@acme.com"]
 
 
 def test_the_trace_says_who_was_asked_and_what_came_of_it() -> None:
-    catch = run(says(TraceOutcome.MISS), Scripted(hit(email(), cost=2), name="two"))
+    result = run(replying(TraceOutcome.MISS), FakeProvider(hit(email(), cost=2), name="two"))
 
-    assert [line | {"latency_ms": 0} for line in catch.trace] == [
+    assert [line | {"latency_ms": 0} for line in result.trace] == [
         {"provider": "miss", "field": "email", "outcome": "miss", "latency_ms": 0, "cost": 0, "at": AT},
         {
             "provider": "two",
@@ -183,57 +159,57 @@ def test_the_trace_says_who_was_asked_and_what_came_of_it() -> None:
             "at": AT,
         },
     ]
-    assert all(isinstance(line["latency_ms"], int) for line in catch.trace)
+    assert all(isinstance(line["latency_ms"], int) for line in result.trace)
 
 
 @pytest.mark.parametrize("outcome", sorted(waterfall.FAILURES))
 def test_if_everybody_fails_the_silence_does_not_mean_no(outcome: TraceOutcome) -> None:
-    assert run(says(outcome)).failed
+    assert run(replying(outcome)).failed
 
 
 @pytest.mark.parametrize("outcome", [TraceOutcome.MISS, TraceOutcome.KNOWN_MISS])
 def test_one_no_is_an_answer_although_others_failed(outcome: TraceOutcome) -> None:
-    assert not run(says(TraceOutcome.ERROR), says(outcome), says(TraceOutcome.TIMEOUT)).failed
+    assert not run(replying(TraceOutcome.ERROR), replying(outcome), replying(TraceOutcome.TIMEOUT)).failed
 
 
 def test_a_guessers_miss_is_no_answer() -> None:
-    guesser = Scripted(ProviderResponse(outcome=TraceOutcome.MISS), guesses=True)
+    guesser = FakeProvider(ProviderResponse(outcome=TraceOutcome.MISS), guesses=True)
 
-    assert run(guesser, says(TraceOutcome.ERROR)).failed
+    assert run(guesser, replying(TraceOutcome.ERROR)).failed
 
 
 def test_a_guesser_that_fails_has_failed() -> None:
-    guesser = Scripted(ProviderResponse(outcome=TraceOutcome.ERROR), guesses=True)
+    guesser = FakeProvider(ProviderResponse(outcome=TraceOutcome.ERROR), guesses=True)
 
-    catch = run(guesser)
+    result = run(guesser)
 
-    assert (outcomes(catch), catch.failed) == (["error"], True)
+    assert (outcomes(result), result.failed) == (["error"], True)
 
 
 def test_a_hit_that_does_not_do_is_an_answer_although_others_failed() -> None:
-    assert not run(Scripted(hit(email(status=UNKNOWN))), says(TraceOutcome.ERROR)).failed
+    assert not run(FakeProvider(hit(email(status=UNKNOWN))), replying(TraceOutcome.ERROR)).failed
 
 
 @pytest.mark.parametrize("outcome", [TraceOutcome.INELIGIBLE, TraceOutcome.COST_CEILING])
 def test_nobody_who_could_be_asked_is_no_failure(outcome: TraceOutcome) -> None:
-    assert not run(says(outcome)).failed
+    assert not run(replying(outcome)).failed
 
 
 @pytest.mark.parametrize(("third", "after"), [(TraceOutcome.RATE_LIMITED, 7.0), (TraceOutcome.ERROR, None)])
 def test_one_comes_again_when_the_first_may_be_asked(third: TraceOutcome, after: float | None) -> None:
-    catch = run(
-        says(TraceOutcome.RATE_LIMITED, retry_after=60.0),
-        says(TraceOutcome.RATE_LIMITED, retry_after=7.0),
-        says(third, retry_after=90.0 if third is TraceOutcome.RATE_LIMITED else None),
+    result = run(
+        replying(TraceOutcome.RATE_LIMITED, retry_after=60.0),
+        replying(TraceOutcome.RATE_LIMITED, retry_after=7.0),
+        replying(third, retry_after=90.0 if third is TraceOutcome.RATE_LIMITED else None),
     )
 
-    assert (catch.failed, catch.retry_after) == (True, after)
+    assert (result.failed, result.retry_after) == (True, after)
 
 
 def test_a_key_that_is_refused_is_a_failure_and_one_that_is_missing_is_nobody() -> None:
-    missing = Scripted(hit(email()), refuses=TraceOutcome.UNCONFIGURED)
+    missing = FakeProvider(hit(email()), unavailable=TraceOutcome.UNCONFIGURED)
 
-    assert run(says(TraceOutcome.UNCONFIGURED)).failed
+    assert run(replying(TraceOutcome.UNCONFIGURED)).failed
     assert not run(missing).failed
 
 
@@ -241,34 +217,34 @@ def test_a_budget_that_is_used_up_comes_back_and_a_ceiling_does_not() -> None:
     used_up = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING, 3600.0)})
     too_dear = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING)})
 
-    assert run(Scripted(hit(email())), gateway=used_up).failed
-    assert not run(Scripted(hit(email())), gateway=too_dear).failed
+    assert run(FakeProvider(hit(email())), gateway=used_up).failed
+    assert not run(FakeProvider(hit(email())), gateway=too_dear).failed
 
 
 def test_whoever_opted_out_at_the_verifier_is_left_alone() -> None:
-    opted_out = Scripted(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), name="verifier")
-    second = Scripted(hit(email()))
+    opted_out = FakeProvider(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), name="verifier")
+    second = FakeProvider(hit(email()))
 
-    catch = run(Scripted(hit(email(status=UNKNOWN))), second, verifiers=(opted_out,))
+    result = run(FakeProvider(hit(email(status=UNKNOWN))), second, verifiers=(opted_out,))
 
-    assert (catch.suppressed, second.asked) == (True, [])
+    assert (result.suppressed, second.requests) == (True, [])
 
 
 def test_a_suppressed_person_stops_it() -> None:
-    second = Scripted(hit(email()))
+    second = FakeProvider(hit(email()))
 
-    catch = run(says(TraceOutcome.SUPPRESSED), second)
+    result = run(replying(TraceOutcome.SUPPRESSED), second)
 
-    assert (catch.suppressed, outcomes(catch), second.asked) == (True, ["suppressed"], [])
+    assert (result.suppressed, outcomes(result), second.requests) == (True, ["suppressed"], [])
 
 
 def test_a_broken_provider_is_an_error_and_its_text_stays_out_of_the_log() -> None:
-    broken = Scripted(LookupError("no ada@acme.com"), name="broken")
+    broken = FakeProvider(LookupError("no ada@acme.com"), name="broken")
 
     with capture_logs() as events:
-        catch = run(broken, Scripted(hit(email())))
+        result = run(broken, FakeProvider(hit(email())))
 
-    assert outcomes(catch) == ["error", "hit"]
+    assert outcomes(result) == ["error", "hit"]
     assert "ada@acme.com" not in repr([event | {"exc_info": None} for event in events])
     assert [(event["event"], event["provider"]) for event in events if event["log_level"] == "warning"] == [
         ("provider failed", "broken")
@@ -281,25 +257,25 @@ def test_a_reply_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(waterfall, "with_address_reasons", choke)
 
-    catch = run(Scripted(hit(email())))
+    result = run(FakeProvider(hit(email())))
 
-    assert (outcomes(catch), catch.failed) == (["error"], True)
+    assert (outcomes(result), result.failed) == (["error"], True)
 
 
 def test_a_provider_that_is_too_slow_is_a_timeout() -> None:
-    catch = run(Scripted(ProviderTimeout()), Scripted(hit(email())))
+    result = run(FakeProvider(ProviderTimeout()), FakeProvider(hit(email())))
 
-    assert outcomes(catch) == ["timeout", "hit"]
+    assert outcomes(result) == ["timeout", "hit"]
 
 
 def test_a_quick_provider_gets_its_whole_share() -> None:
-    provider = says(TraceOutcome.MISS)
+    provider = replying(TraceOutcome.MISS)
     started = time.monotonic()
 
     run(provider)
 
     assert time.monotonic() - started < waterfall.SECONDS_PER_PROVIDER
-    assert provider.asked == [waterfall.SECONDS_PER_PROVIDER]
+    assert provider.timeouts == [waterfall.SECONDS_PER_PROVIDER]
 
 
 def test_one_call_with_its_turn_is_well_within_a_lease(settings: Settings) -> None:
@@ -309,9 +285,9 @@ def test_one_call_with_its_turn_is_well_within_a_lease(settings: Settings) -> No
 
 
 def test_addresses_are_looked_at_before_they_are_judged() -> None:
-    catch = run(Scripted(hit(email("ada@mailinator.com"))), says(TraceOutcome.MISS))
+    result = run(FakeProvider(hit(email("ada@mailinator.com"))), replying(TraceOutcome.MISS))
 
-    assert (catch.emails[0].status, outcomes(catch)) == (EmailStatus.RISKY, ["hit", "miss"])
+    assert (result.emails[0].status, outcomes(result)) == (EmailStatus.RISKY, ["hit", "miss"])
 
 
 def test_phones_contacts_and_companies_are_all_kept() -> None:
@@ -319,16 +295,16 @@ def test_phones_contacts_and_companies_are_all_kept() -> None:
     contacts = [FoundContact(source=SOURCE, full_name=name) for name in ("Ada", "Bob")]
     companies = [FoundCompany(source=SOURCE, name=name) for name in ("Acme", "Other")]
 
-    catch = run(
+    result = run(
         *(
-            Scripted(
+            FakeProvider(
                 ProviderResponse(outcome=TraceOutcome.HIT, phones=(phone,), contact=contact, company=company)
             )
             for contact, company in zip(contacts, companies, strict=True)
         )
     )
 
-    assert (catch.phones, catch.contacts, catch.companies) == (
+    assert (result.phones, result.contacts, result.companies) == (
         (phone, phone),
         tuple(contacts),
         tuple(companies),
@@ -336,61 +312,61 @@ def test_phones_contacts_and_companies_are_all_kept() -> None:
 
 
 def test_what_cannot_be_asked_is_not_asked() -> None:
-    provider = Scripted(hit(email()), refuses=TraceOutcome.UNCONFIGURED)
+    provider = FakeProvider(hit(email()), unavailable=TraceOutcome.UNCONFIGURED)
 
-    catch = run(provider, says(TraceOutcome.MISS))
+    result = run(provider, replying(TraceOutcome.MISS))
 
-    assert (outcomes(catch), provider.asked) == (["unconfigured", "miss"], [])
+    assert (outcomes(result), provider.requests) == (["unconfigured", "miss"], [])
 
 
 def test_whom_the_desk_refuses_is_not_asked_and_the_next_one_is() -> None:
-    provider = Scripted(hit(email()), name="shy")
+    provider = FakeProvider(hit(email()), name="shy")
     gateway = AllowAllGateway(begins={"shy": CallRefused(TraceOutcome.COST_CEILING)})
 
-    catch = run(provider, Scripted(hit(email())), gateway=gateway)
+    result = run(provider, FakeProvider(hit(email())), gateway=gateway)
 
-    assert (outcomes(catch), provider.asked) == (["cost_ceiling", "hit"], [])
+    assert (outcomes(result), provider.requests) == (["cost_ceiling", "hit"], [])
 
 
 def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
     gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.RATE_LIMITED, 4.0)})
 
-    catch = run(Scripted(hit(email())), gateway=gateway)
+    result = run(FakeProvider(hit(email())), gateway=gateway)
 
-    assert (catch.failed, catch.only_rate_limited, catch.retry_after) == (True, True, 4.0)
+    assert (result.failed, result.only_rate_limited, result.retry_after) == (True, True, 4.0)
 
 
 def test_a_call_that_was_made_and_came_too_often_is_a_failed_try() -> None:
-    catch = run(says(TraceOutcome.RATE_LIMITED, retry_after=4.0))
+    result = run(replying(TraceOutcome.RATE_LIMITED, retry_after=4.0))
 
-    assert (catch.failed, catch.only_rate_limited) == (True, False)
+    assert (result.failed, result.only_rate_limited) == (True, False)
 
 
 def test_an_open_circuit_is_a_failed_try() -> None:
     gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
 
-    catch = run(Scripted(hit(email())), gateway=gateway)
+    result = run(FakeProvider(hit(email())), gateway=gateway)
 
-    assert (catch.failed, catch.only_rate_limited) == (True, False)
+    assert (result.failed, result.only_rate_limited) == (True, False)
 
 
 def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None:
-    provider = Scripted(hit(email("new@acme.com")), name="known")
+    provider = FakeProvider(hit(email("new@acme.com")), name="known")
     gateway = AllowAllGateway(begins={"known": CallResult(hit(email()), NOW, 812, "cal_0")})
 
-    catch = run(provider, gateway=gateway)
+    result = run(provider, gateway=gateway)
 
-    assert provider.asked == []
-    assert (catch.emails[0].email, catch.trace[0]["latency_ms"]) == ("ada@acme.com", 812)
+    assert provider.requests == []
+    assert (result.emails[0].email, result.trace[0]["latency_ms"]) == ("ada@acme.com", 812)
 
 
 def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
-    second = Scripted(hit(email()))
+    second = FakeProvider(hit(email()))
 
-    catch = run(says(TraceOutcome.MISS), Scripted(Pending("t1", 30.0), name="slow"), second)
+    result = run(replying(TraceOutcome.MISS), FakeProvider(Pending("t1", 30.0), name="slow"), second)
 
-    assert (catch.waiting, catch.failed, second.asked) == (30.0, False, [])
-    assert outcomes(catch) == ["miss"]
+    assert (result.waiting, result.failed, second.requests) == (30.0, False, [])
+    assert outcomes(result) == ["miss"]
 
 
 @pytest.mark.parametrize("error", [ProviderTimeout(), ConnectionError()])
@@ -398,32 +374,32 @@ def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Excep
     started = StartedCall(replace(ASK, poll_token="t1"), NOW, "cal_1")
     gateway = AllowAllGateway(begins={"slow": started})
 
-    catch = run(Scripted(error, name="slow"), gateway=gateway)
+    result = run(FakeProvider(error, name="slow"), gateway=gateway)
 
-    assert (catch.waiting, catch.trace) == (waterfall.POLL_SECONDS, ())
+    assert (result.waiting, result.trace) == (waterfall.POLL_SECONDS, ())
 
 
 def test_who_was_waited_for_too_long_has_timed_out() -> None:
     gateway = AllowAllGateway(timed_out=frozenset({"slow"}))
 
-    catch = run(Scripted(Pending("t1", 30.0), name="slow"), Scripted(hit(email())), gateway=gateway)
+    result = run(FakeProvider(Pending("t1", 30.0), name="slow"), FakeProvider(hit(email())), gateway=gateway)
 
-    assert (outcomes(catch), catch.waiting) == (["timeout", "hit"], None)
+    assert (outcomes(result), result.waiting) == (["timeout", "hit"], None)
 
 
 def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> None:
     gateway = AllowAllGateway()
-    second = Scripted(hit(email()))
+    second = FakeProvider(hit(email()))
 
-    catch = run(
-        Scripted(hit(email(status=UNKNOWN))),
+    result = run(
+        FakeProvider(hit(email(status=UNKNOWN))),
         second,
         verifiers=(verifier({"ada@acme.com": VALID}),),
         gateway=gateway,
     )
 
-    assert (catch.emails[0].status, catch.emails[0].verified_at, second.asked) == (VALID, NOW, [])
-    assert [(line["provider"], line["field"], line.get("status")) for line in catch.trace] == [
+    assert (result.emails[0].status, result.emails[0].verified_at, second.requests) == (VALID, NOW, [])
+    assert [(line["provider"], line["field"], line.get("status")) for line in result.trace] == [
         ("one", "email", "valid"),
         ("verifier", "verification", "valid"),
     ]
@@ -445,52 +421,52 @@ def test_what_its_provider_has_verified_is_not_verified_again(
 ) -> None:
     asked = verifier({})
 
-    run(Scripted(hit(replace(email(status=status), verified_at=verified_at))), verifiers=(asked,))
+    run(FakeProvider(hit(replace(email(status=status), verified_at=verified_at))), verifiers=(asked,))
 
-    assert asked.asked == []
+    assert asked.requests == []
 
 
 def test_the_next_verifier_is_asked_where_the_first_cannot_tell() -> None:
     first, second = verifier({}), verifier({"ada@acme.com": EmailStatus.ACCEPT_ALL})
 
-    catch = run(Scripted(hit(email(status=UNKNOWN))), verifiers=(first, second))
+    result = run(FakeProvider(hit(email(status=UNKNOWN))), verifiers=(first, second))
 
-    assert (len(first.asked), len(second.asked)) == (1, 1)
-    assert catch.emails[0].status is EmailStatus.ACCEPT_ALL
+    assert (len(first.requests), len(second.requests)) == (1, 1)
+    assert result.emails[0].status is EmailStatus.ACCEPT_ALL
 
 
 def test_only_the_first_few_addresses_of_a_reply_are_verified() -> None:
     asked = verifier({})
 
-    run(Scripted(hit(*(email(f"a{n}@acme.com", UNKNOWN) for n in range(5)))), verifiers=(asked,))
+    run(FakeProvider(hit(*(email(f"a{n}@acme.com", UNKNOWN) for n in range(5)))), verifiers=(asked,))
 
-    assert len(asked.asked) == waterfall.MAX_VERIFIED
+    assert len(asked.requests) == waterfall.MAX_VERIFIED
 
 
 def test_of_guesses_the_first_that_exists_is_kept_and_no_guess_any_more() -> None:
     guesses = (replace(email(f"{n}@acme.com", UNKNOWN), reasons=("guessed",)) for n in ("a", "b", "c"))
     asked = verifier({"a@acme.com": EmailStatus.INVALID, "b@acme.com": VALID})
 
-    catch = run(Scripted(hit(*guesses), guesses=True), verifiers=(asked,))
+    result = run(FakeProvider(hit(*guesses), guesses=True), verifiers=(asked,))
 
-    assert [(found.email, found.status, found.reasons) for found in catch.emails] == [
+    assert [(found.email, found.status, found.reasons) for found in result.emails] == [
         ("b@acme.com", VALID, ())
     ]
-    assert len(asked.asked) == 2
+    assert len(asked.requests) == 2
 
 
 def test_guesses_that_all_bounce_are_a_miss() -> None:
-    guesser = Scripted(hit(email("a@acme.com", UNKNOWN)), guesses=True)
+    guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN)), guesses=True)
 
-    catch = run(guesser, verifiers=(verifier({"a@acme.com": EmailStatus.INVALID}),))
+    result = run(guesser, verifiers=(verifier({"a@acme.com": EmailStatus.INVALID}),))
 
-    assert (outcomes(catch), catch.emails) == (["miss", "hit"], ())
+    assert (outcomes(result), result.emails) == (["miss", "hit"], ())
 
 
 def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> None:
-    guesser = Scripted(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
+    guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
 
-    catch = waterfall.run(
+    result = waterfall.run(
         ASK,
         [guesser],  # type: ignore[list-item]  # a fake's names are not class variables
         lambda _reply: True,
@@ -498,51 +474,51 @@ def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> Non
         verifiers=[verifier({"a@acme.com": EmailStatus.INVALID})],  # type: ignore[list-item]
     )
 
-    assert catch.emails == ()
+    assert result.emails == ()
 
 
 def test_no_further_guess_is_tried_once_nobody_can_tell() -> None:
     asked = verifier({})
 
     run(
-        Scripted(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True),
+        FakeProvider(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True),
         verifiers=(asked,),
     )
 
-    assert len(asked.asked) == 1
+    assert len(asked.requests) == 1
 
 
 def test_a_verifier_that_needs_time_is_waited_for_only_if_nobody_else_knows_better() -> None:
-    slow = Scripted(Pending("1", 300.0), name="slow")
-    unsure = Scripted(hit(email(status=UNKNOWN)))
+    slow = FakeProvider(Pending("1", 300.0), name="slow")
+    unsure = FakeProvider(hit(email(status=UNKNOWN)))
 
-    waiting = run(unsure, says(TraceOutcome.MISS), verifiers=(slow,))
-    settled = run(unsure, Scripted(hit(email("b@acme.com"))), verifiers=(slow,))
+    waiting = run(unsure, replying(TraceOutcome.MISS), verifiers=(slow,))
+    settled = run(unsure, FakeProvider(hit(email("b@acme.com"))), verifiers=(slow,))
 
     assert (waiting.waiting, settled.waiting) == (300.0, None)
 
 
 def test_of_verifiers_that_need_time_the_first_to_be_ready_is_waited_for() -> None:
-    slow = tuple(Scripted(Pending("1", seconds), name=f"slow {seconds}") for seconds in (30.0, 300.0))
+    slow = tuple(FakeProvider(Pending("1", seconds), name=f"slow {seconds}") for seconds in (30.0, 300.0))
 
-    catch = run(Scripted(hit(email(status=UNKNOWN))), verifiers=slow)
+    result = run(FakeProvider(hit(email(status=UNKNOWN))), verifiers=slow)
 
-    assert catch.waiting == 30.0
+    assert result.waiting == 30.0
 
 
 def test_a_stored_address_that_needs_time_is_waited_for_although_the_next_is_verified() -> None:
-    def say(ask: ProviderRequest) -> ProviderResponse | Pending:
+    def say(request: ProviderRequest) -> ProviderResponse | Pending:
         known = verifier({"b@acme.com": VALID})
-        return known.ask(ask, seconds=1) if ask.subject.email == "b@acme.com" else Pending("1", 30.0)
+        return known.call(request, seconds=1) if request.subject.email == "b@acme.com" else Pending("1", 30.0)
 
     stored = [email(address, UNKNOWN) for address in ("a@acme.com", "b@acme.com")]
 
-    catch = waterfall.verify_stored(ASK, stored, gateway=AllowAllGateway(), verifiers=(Scripted(say),))  # type: ignore[arg-type]  # as above
+    result = waterfall.verify_stored(ASK, stored, gateway=AllowAllGateway(), verifiers=(FakeProvider(say),))  # type: ignore[arg-type]  # as above
 
-    assert ([found.email for found in catch.emails], catch.waiting) == (["b@acme.com"], 30.0)
+    assert ([found.email for found in result.emails], result.waiting) == (["b@acme.com"], 30.0)
 
 
 def test_a_fraction_of_a_credit_is_told_as_one() -> None:
-    catch = run(Scripted(hit(email(), cost=0.25)))
+    result = run(FakeProvider(hit(email(), cost=0.25)))
 
-    assert catch.trace[0]["cost"] == 0.25
+    assert result.trace[0]["cost"] == 0.25

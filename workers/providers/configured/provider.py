@@ -23,18 +23,18 @@ class ConfiguredProvider(Vendor):
     description: ClassVar[ProviderSpec]
     variables: ClassVar[Mapping[str, str]]
 
-    def unavailability(self, ask: ProviderRequest) -> TraceOutcome | None:
+    def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return why the request is not possible: no key, an unset variable, or too few identifiers."""
         if not all(self._known(self._key).get(name) for name in self.description.variables):
             return TraceOutcome.UNCONFIGURED
-        return super().unavailability(ask)
+        return super().unavailability(request)
 
-    def supports(self, ask: ProviderRequest) -> bool:
+    def supports(self, request: ProviderRequest) -> bool:
         """Return whether every required placeholder has a value."""
-        question = self.description.questions.get(ask.field)
-        if question is None or (ask.field is ProviderField.VERIFICATION and not ask.subject.email):
+        question = self.description.questions.get(request.field)
+        if question is None or (request.field is ProviderField.VERIFICATION and not request.subject.email):
             return False
-        values = templates.values_of(ask.subject)
+        values = templates.values_of(request.subject)
         enough = all(any(values.get(name) for name in names) for names in question.needs)
         return enough and templates.filled_path(question.path, values) is not None
 
@@ -47,9 +47,9 @@ class ConfiguredProvider(Vendor):
         own = self.description.key_header
         return headers | ({own: key} if own else {})
 
-    def ask(self, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+    def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one field by its template, and parse the reply by its expressions."""
-        question, values = self.description.questions[ask.field], templates.values_of(ask.subject)
+        question, values = self.description.questions[request.field], templates.values_of(request.subject)
         answer = self.send(
             question.method,
             templates.filled_path(question.path, values) or "/",
@@ -62,7 +62,7 @@ class ConfiguredProvider(Vendor):
         said = answer.body if answer.items is None else answer.items
         if not answer.is_ok or said is None:
             return self.default_response(answer)
-        return reply.read(self.name, ask, question, said)
+        return reply.read(self.name, request, question, said)
 
     def _known(self, key: str) -> Mapping[str, str]:
         return {**self.variables, f"{self.name.upper()}_API_KEY": key}

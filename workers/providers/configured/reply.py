@@ -18,7 +18,7 @@ from workers.providers.base import ProviderField, ProviderRequest, ProviderRespo
 from workers.providers.configured.schemas import EndpointSpec
 
 
-def read(provider: str, ask: ProviderRequest, question: EndpointSpec, body: object) -> ProviderResponse:
+def read(provider: str, request: ProviderRequest, question: EndpointSpec, body: object) -> ProviderResponse:
     """Return the values in the provider's JSON.
 
     Raises:
@@ -35,7 +35,7 @@ def read(provider: str, ask: ProviderRequest, question: EndpointSpec, body: obje
     lines = [_line(question, item) for item in _items(question, body)]
     if question.miss is not None and not any(map(_says_something, lines)):
         raise UnexpectedAnswer("neither a miss nor a value")
-    found = _found(_ReplyParser(ask, question, parsing.source_of(provider)), lines)
+    found = _found(_ReplyParser(request, question, parsing.source_of(provider)), lines)
     is_hit = found.emails or found.phones or found.contact or found.company
     return replace(found, cost=question.price if cost is None else cost) if is_hit else missed
 
@@ -44,7 +44,7 @@ def read(provider: str, ask: ProviderRequest, question: EndpointSpec, body: obje
 class _ReplyParser:
     """Parses the values of one item; `source` is their provenance."""
 
-    ask: ProviderRequest
+    request: ProviderRequest
     question: EndpointSpec
     source: Source
 
@@ -67,7 +67,7 @@ class _ReplyParser:
             parsing.text(line, "phone"),
             self.source,
             kind=self.question.types.get(_word(line, "type"), "other"),
-            country=parsing.normal(country_code, parsing.text(line, "country")) or self.ask.country,
+            country=parsing.normal(country_code, parsing.text(line, "country")) or self.request.country,
             extension=parsing.text(line, "extension"),
             confidence=self._confidence(line),
             do_not_call=do_not_call if isinstance(do_not_call, bool) else None,
@@ -112,7 +112,7 @@ class _ReplyParser:
         """Return when the status was determined: the reply's time or, for a verification without one, now."""
         if "verified_at" in self.question.read:
             return parsing.time(line, "verified_at")
-        return self.source.at if self.ask.field is ProviderField.VERIFICATION else None
+        return self.source.at if self.request.field is ProviderField.VERIFICATION else None
 
     def _confidence(self, line: Mapping[str, Any]) -> float | None:
         figure = parsing.figure(line, "confidence")
@@ -121,7 +121,7 @@ class _ReplyParser:
 
 def _found(said: _ReplyParser, lines: list[dict[str, Any]]) -> ProviderResponse:
     hit = ProviderResponse(outcome=TraceOutcome.HIT)
-    match said.ask.field:
+    match said.request.field:
         case ProviderField.PHONE:
             return replace(hit, phones=parsing.unique_phones(map(said.phone, lines)))
         case ProviderField.PERSON:
@@ -129,11 +129,11 @@ def _found(said: _ReplyParser, lines: list[dict[str, Any]]) -> ProviderResponse:
         case ProviderField.COMPANY:
             return replace(hit, company=next(filter(None, map(said.company, lines)), None))
         case ProviderField.VERIFICATION:
-            verdicts = (said.email({**line, "email": said.ask.subject.email}) for line in lines)
+            verdicts = (said.email({**line, "email": said.request.subject.email}) for line in lines)
             told = (one for one in verdicts if one and one.status is not EmailStatus.UNKNOWN)
             return replace(hit, emails=tuple(told)[:1])
         case _:
-            return replace(hit, emails=parsing.unique_emails(map(said.email, lines), said.ask.types))
+            return replace(hit, emails=parsing.unique_emails(map(said.email, lines), said.request.types))
 
 
 def _search(expression: ParsedResult | None, within: object) -> Any:  # noqa: ANN401 -- JSON
