@@ -16,7 +16,8 @@ from app.core.accounts.sessions import LoginSession, SessionLifetime
 from app.domain.errors import InvalidValue
 from app.domain.normal.emails import normal_email
 from app.infra import clock, database_clock, passwords
-from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.workspaces import find
 
 group = DatabaseGroup("accounts", help="Create accounts and change their access.")
 password_option = click.option(
@@ -70,7 +71,7 @@ def create(
     except EmailTaken as error:
         message = f"An account with {email} already exists."
         raise click.ClickException(message) from error
-    show(_described(account), f"Created {account.id} for {email}.", as_json=as_json)
+    show(_account_json(account), f"Created {account.id} for {email}.", as_json=as_json)
 
 
 @group.command("list")
@@ -78,15 +79,15 @@ def create(
 def list_all(*, as_json: bool) -> None:
     """List all accounts."""
     with database().reading() as session:
-        found = accounts.list_all(session)
+        rows = accounts.list_all(session)
     lines = [
         f"{account.id}  {account.workspace_id}  {account.email}  {account.role}"
         + "  api access" * account.api_access
         + "  disabled" * (account.disabled_at is not None)
-        for account in found
+        for account in rows
     ]
     show(
-        {"accounts": [_described(account) for account in found]},
+        {"accounts": [_account_json(account) for account in rows]},
         "\n".join(lines) or "There are no accounts. Create one with: flask accounts create EMAIL",
         as_json=as_json,
     )
@@ -158,15 +159,15 @@ def list_sessions(email: str, *, as_json: bool) -> None:
     """List the sessions of EMAIL, most recently used first."""
     lifetime = services().session_lifetime
     with database().reading() as session:
-        found = sessions.of_account(
+        open_sessions = sessions.of_account(
             session, _find(session, email).id, lifetime=lifetime, now=database_clock.now()
         )
-    described = [_session_described(login, lifetime) for login in found]
+    rows = [_session_json(login, lifetime) for login in open_sessions]
     lines = [
         f"{row['id']}  last used {row['last_used_at']}  ends {row['expires_at']}  {row['client'] or '-'}"
-        for row in described
+        for row in rows
     ]
-    show({"sessions": described}, "\n".join(lines) or f"{email} has no sessions.", as_json=as_json)
+    show({"sessions": rows}, "\n".join(lines) or f"{email} has no sessions.", as_json=as_json)
 
 
 @group.command("sign-out")
@@ -183,7 +184,7 @@ def _change(email: str, change: Callable[[Session, str], None], sentence: str, *
     with database().transaction() as session:
         account = _find(session, email)
         change(session, account.id)
-    show(_described(account), f"{email} {sentence}", as_json=as_json)
+    show(_account_json(account), f"{email} {sentence}", as_json=as_json)
 
 
 def _find(session: Session, email: str) -> Account:
@@ -205,7 +206,7 @@ def _password(*, from_stdin: bool) -> str:
     return password
 
 
-def _described(account: Account) -> dict[str, Any]:
+def _account_json(account: Account) -> dict[str, Any]:
     return {
         "id": account.id,
         "email": account.email,
@@ -218,7 +219,7 @@ def _described(account: Account) -> dict[str, Any]:
     }
 
 
-def _session_described(login: LoginSession, lifetime: SessionLifetime) -> dict[str, Any]:
+def _session_json(login: LoginSession, lifetime: SessionLifetime) -> dict[str, Any]:
     return {
         "id": login.id,
         "client": " ".join(filter(None, (login.client_name, login.client_version))) or None,

@@ -15,8 +15,9 @@ from app.core.audit import audits
 from app.core.audit.audits import AuditScope, RuleResult
 from app.core.audit.invariants import RULES
 from app.infra import database_clock
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
-from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+from cli.workspaces import find
 
 group = DatabaseGroup("audit", help="Check the consistency of stored data.")
 FAULT = ("rule", "id", "expected", "found")
@@ -46,12 +47,12 @@ def ledger(workspace: str | None, *, as_json: bool) -> None:
         with database().transaction() as session:
             audit_id = audits.add(session, now=now)
             audits.finish(session, audit_id, scope, checked, milliseconds=milliseconds, now=now)
-    show(_described(scope, checked, milliseconds), _page(scope, checked, milliseconds), as_json=as_json)
+    show(_to_json(scope, checked, milliseconds), _page(scope, checked, milliseconds), as_json=as_json)
     if any(result.faults for result in checked):
         raise SystemExit(1)
 
 
-def _described(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: int) -> dict[str, object]:
+def _to_json(scope: AuditScope, checked: Sequence[RuleResult], milliseconds: int) -> dict[str, object]:
     return {
         "ok": not any(result.faults for result in checked),
         **asdict(scope),

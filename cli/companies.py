@@ -8,8 +8,8 @@ import click
 
 from app.core.lists import exports
 from app.domain.lists.column_mapping import Entity
+from cli.command_group import DatabaseGroup, as_json_option, database
 from cli.list_commands import export_list, import_list, import_options
-from cli.workspaces import DatabaseGroup, as_json_option, database
 
 group = DatabaseGroup("companies", help="Import and export companies.")
 

@@ -8,7 +8,8 @@ from app.core.accounts import workspaces
 from app.core.accounts.workspaces import Balance, Workspace
 from app.core.ledger import credits as ledger
 from app.infra import database_clock
-from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+from cli.command_group import DatabaseGroup, as_json_option, database, show
+from cli.workspaces import find
 
 MAX_GRANT = 1_000_000_000
 group = DatabaseGroup("credits", help="Grant credits to workspaces.")
@@ -22,9 +23,9 @@ group = DatabaseGroup("credits", help="Grant credits to workspaces.")
 def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
     """Grant AMOUNT credits to WORKSPACE (id or name)."""
     with database().transaction() as session:
-        found = find(session, workspace)
-        balance = ledger.grant(session, found.id, amount, reason=reason, now=database_clock.now())
-    _show(found, balance, as_json=as_json)
+        row = find(session, workspace)
+        balance = ledger.grant(session, row.id, amount, reason=reason, now=database_clock.now())
+    _show(row, balance, as_json=as_json)
 
 
 @group.command("show")
@@ -33,9 +34,9 @@ def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
 def show_balance(workspace: str, *, as_json: bool) -> None:
     """Show the balance of WORKSPACE (id or name)."""
     with database().reading() as session:
-        found = find(session, workspace)
-        balance = workspaces.balance(session, found.id)
-    _show(found, balance, as_json=as_json)
+        row = find(session, workspace)
+        balance = workspaces.balance(session, row.id)
+    _show(row, balance, as_json=as_json)
 
 
 def _show(workspace: Workspace, balance: Balance, *, as_json: bool) -> None:

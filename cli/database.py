@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError
 
 from app import migrations
 from app.infra.db import Database
-from cli.workspaces import DatabaseGroup, as_json_option, database, show
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 
 RETRY_SECONDS = 1.0
 MESSAGE_INTERVAL_SECONDS = 5.0

@@ -46,16 +46,16 @@ def people(domain: str, *, limit: int, as_json: bool) -> None:
     if not access.api_key:
         raise click.ClickException("HUNTER_API_KEY is not set: only Hunter can search a domain.")
     try:
-        found = Hunter(access).domain_search(normal_website(domain), seconds=TIMEOUT_SECONDS, limit=limit)
+        result = Hunter(access).domain_search(normal_website(domain), seconds=TIMEOUT_SECONDS, limit=limit)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     except (ProviderTimeout, UnexpectedAnswer) as error:
         raise click.ClickException("Hunter is unreachable or returned an error. Try again later.") from error
-    if found.reply.outcome not in {TraceOutcome.HIT, TraceOutcome.MISS}:
+    if result.reply.outcome not in {TraceOutcome.HIT, TraceOutcome.MISS}:
         raise click.ClickException(
-            f"Hunter returned no result: {found.reply.outcome.value}. Nothing was imported."
+            f"Hunter returned no result: {result.reply.outcome.value}. Nothing was imported."
         )
-    _print(found, _import(settings, found.contacts), as_json=as_json)
+    _print(result, _import(settings, result.contacts), as_json=as_json)
 
 
 def _import(settings: Settings, contacts: Sequence[FoundContact]) -> Counter[str]:
@@ -71,16 +71,21 @@ def _import(settings: Settings, contacts: Sequence[FoundContact]) -> Counter[str
         database.engine.dispose()
 
 
-def _print(found: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:
+def _print(result: DomainSearch, counts: Counter[str], *, as_json: bool) -> None:
     imported = {name: counts[name] for name in ("new", "updated", "unchanged", "suppressed")}
     if as_json:
         click.echo(
             json.dumps(
-                {"found": len(found.contacts), **imported, "pattern": found.pattern, "cost": found.reply.cost}
+                {
+                    "found": len(result.contacts),
+                    **imported,
+                    "pattern": result.pattern,
+                    "cost": result.reply.cost,
+                }
             )
         )
         return
     counted = ", ".join(f"{count} {name}" for name, count in imported.items())
-    click.echo(f"{len(found.contacts)} people: {counted}. Cost: {found.reply.cost:g} Hunter credits.")
-    if found.pattern:
-        click.echo(f"Their addresses follow {found.pattern}.")
+    click.echo(f"{len(result.contacts)} people: {counted}. Cost: {result.reply.cost:g} Hunter credits.")
+    if result.pattern:
+        click.echo(f"Their addresses follow {result.pattern}.")

@@ -17,8 +17,8 @@ from app.core.privacy.erasure import ErasurePlan
 from app.domain.errors import ContactNotFound
 from app.infra import clock, database_clock
 from app.infra.db import Database
+from cli.command_group import show
 from cli.tables import table
-from cli.workspaces import show
 
 RECIPIENT = ("workspace_id", "workspace", "field", "at")
 

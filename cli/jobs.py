@@ -11,8 +11,9 @@ from app.core.jobs import jobs
 from app.core.jobs.jobs import Job, JobItem
 from app.domain.kinds import Status
 from app.infra.clock import rfc3339
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
-from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+from cli.workspaces import find
 
 group = DatabaseGroup("jobs", help="Show jobs and their receipts.")
 COLUMNS = ("id", "workspace_id", "kind", "status", "outcome", "charged", "created_at")
@@ -38,9 +39,9 @@ def list_latest(workspace: str | None, *, status: str | None, limit: int, as_jso
             query = query.where(Job.workspace_id == find(session, workspace).id)
         if status is not None:
             query = query.where(Job.status == status)
-        listed = [_described(job) | {"charged": job.charged} for job in session.scalars(query)]
-    lines = table(COLUMNS, ([job[name] for name in COLUMNS] for job in listed))
-    show({"jobs": listed}, lines if listed else "There are no matching jobs.", as_json=as_json)
+        rows = [_to_json(job) | {"charged": job.charged} for job in session.scalars(query)]
+    lines = table(COLUMNS, ([job[name] for name in COLUMNS] for job in rows))
+    show({"jobs": rows}, lines if rows else "There are no matching jobs.", as_json=as_json)
 
 
 @group.command("show")
@@ -53,16 +54,16 @@ def show_job(job_id: str, *, as_json: bool) -> None:
         items = jobs.items(session, job_id)
     if job is None:
         raise click.ClickException(f"There is no job {job_id!r}. List jobs with: flask jobs list")
-    answer = {
-        "job": _described(job) | {"attempts": job.attempts, "crashes": job.crashes, "error": _error(job)},
+    receipt = {
+        "job": _to_json(job) | {"attempts": job.attempts, "crashes": job.crashes, "error": _error(job)},
         "credits": _credits(job),
         "trace": [{name: line[name] for name in TRACE if name in line} for line in job.trace],
         "items": [_item(item) for item in items],
     }
-    show(answer, _page(answer), as_json=as_json)
+    show(receipt, _page(receipt), as_json=as_json)
 
 
-def _described(job: Job) -> dict[str, Any]:
+def _to_json(job: Job) -> dict[str, Any]:
     return {
         "id": job.id,
         "workspace_id": job.workspace_id,
@@ -76,12 +77,12 @@ def _described(job: Job) -> dict[str, Any]:
 
 def _credits(job: Job) -> dict[str, Any]:
     """Return where the held credits are; a finished job has released the remainder."""
-    rest = job.held - job.charged
+    remainder = job.held - job.charged
     return {
         "held": job.held,
         "charged": job.charged,
-        "refunded": rest if job.finished_at else 0,
-        "reserved": 0 if job.finished_at else rest,
+        "refunded": remainder if job.finished_at else 0,
+        "reserved": 0 if job.finished_at else remainder,
         "already_owned": job.already_owned,
     }
 
@@ -95,11 +96,11 @@ def _error(row: Job | JobItem) -> dict[str, Any] | None:
     return row.error and {name: row.error[name] for name in ("code", "title") if name in row.error}
 
 
-def _page(answer: dict[str, Any]) -> str:
+def _page(receipt: dict[str, Any]) -> str:
     """Format the receipt as text: the job, the providers called, and the items of an enrichment."""
-    facts = [(name, _plain(value)) for name, value in (answer["job"] | answer["credits"]).items()]
-    calls = [[_plain(line.get(name)) for name in TRACE] for line in answer["trace"]]
-    items = [[_plain(item[name]) for name in ITEM] for item in answer["items"]]
+    facts = [(name, _plain(value)) for name, value in (receipt["job"] | receipt["credits"]).items()]
+    calls = [[_plain(line.get(name)) for name in TRACE] for line in receipt["trace"]]
+    items = [[_plain(item[name]) for name in ITEM] for item in receipt["items"]]
     parts = [table(("", ""), facts).strip("\n")]
     parts.append(table(TRACE, calls) if calls else "No provider was called.")
     if items:

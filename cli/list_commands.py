@@ -26,7 +26,7 @@ from app.domain.lists.header_fields import FIELDS
 from app.domain.normal.countries import country_code
 from app.infra import clock
 from cli import import_files
-from cli.workspaces import as_json_option, database
+from cli.command_group import as_json_option, database
 
 
 def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -83,65 +83,70 @@ def import_list(entity: Entity, *, file: str, as_json: bool, **options: Any) -> 
     name = "standard input" if file == "-" else Path(file).name
     options["source"] = options["source"] or name
     rejects_path = options.pop("rejects")
-    order = ImportOptions(entity=entity, **options)
+    request = ImportOptions(entity=entity, **options)
     try:
         with import_files.opened(file) as opened, import_files.progress(opened, file) as advance:
             rejects = partial(import_files.rejects, rejects_path)
-            tally = importer.run(database(), order, opened, rejects=rejects, advance=advance)
+            summary = importer.run(database(), request, opened, rejects=rejects, advance=advance)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps(_answer(file, order, tally)))
+        click.echo(json.dumps(_to_json(file, request, summary)))
     else:
-        _print(name, order, tally, shows_rejects=rejects_path is not None)
-    if tally.counts["rejected"] == tally.read:
+        _print(name, request, summary, shows_rejects=rejects_path is not None)
+    if summary.counts["rejected"] == summary.read:
         raise click.ClickException("No row could be read.")
 
 
-def _answer(file: str, order: ImportOptions, tally: ImportSummary) -> dict[str, Any]:
+def _to_json(file: str, request: ImportOptions, summary: ImportSummary) -> dict[str, Any]:
     return {
         "file": file,
-        "entity": order.entity.value,
-        "dry_run": order.dry_run,
-        "encoding": tally.encoding,
-        "delimiter": tally.delimiter,
-        "columns": tally.layout.meanings,
-        "read": tally.read,
-        **{name: tally.counts[name] for name in COUNTS},
-        "warnings": dict(sorted(tally.warnings.items())),
-        "seconds": round(tally.seconds, 3),
-        "rows_per_second": _rate(tally),
+        "entity": request.entity.value,
+        "dry_run": request.dry_run,
+        "encoding": summary.encoding,
+        "delimiter": summary.delimiter,
+        "columns": summary.layout.meanings,
+        "read": summary.read,
+        **{name: summary.counts[name] for name in COUNTS},
+        "warnings": dict(sorted(summary.warnings.items())),
+        "seconds": round(summary.seconds, 3),
+        "rows_per_second": _rate(summary),
     }
 
 
-def _rate(tally: ImportSummary) -> int:
-    return round(tally.read / tally.seconds) if tally.seconds else 0
+def _rate(summary: ImportSummary) -> int:
+    return round(summary.read / summary.seconds) if summary.seconds else 0
 
 
-def _print(title: str, order: ImportOptions, tally: ImportSummary, *, shows_rejects: bool) -> None:
+def _print(title: str, request: ImportOptions, summary: ImportSummary, *, shows_rejects: bool) -> None:
     """Print the counts as a table, then ignored columns and warnings."""
-    table = Table(title=f"{title}{' (dry run: nothing was written)' if order.dry_run else ''}")
+    table = Table(title=f"{title}{' (dry run: nothing was written)' if request.dry_run else ''}")
     for column in ("read", *COUNTS, "seconds", "rows/s"):
         table.add_column(column, justify="right")
-    figures = [tally.read, *(tally.counts[name] for name in COUNTS), round(tally.seconds, 1), _rate(tally)]
+    figures = [
+        summary.read,
+        *(summary.counts[name] for name in COUNTS),
+        round(summary.seconds, 1),
+        _rate(summary),
+    ]
     table.add_row(*map(str, figures))
     console = Console()
     console.print(table)
-    unknown = [name for name, meaning in tally.layout.meanings.items() if meaning is None and name]
+    unknown = [name for name, meaning in summary.layout.meanings.items() if meaning is None and name]
     if unknown:
         console.print(
             f"Columns ignored: {', '.join(unknown)}. Use --map 'column=field' to import one.", markup=False
         )
-    for field, count in sorted(tally.warnings.items()):
+    for field, count in sorted(summary.warnings.items()):
         console.print(f"{count} rows were imported without an invalid value of {field}.", markup=False)
-    if tally.counts["rejected"] and not shows_rejects:
+    if summary.counts["rejected"] and not shows_rejects:
         console.print("Use --rejects FILE to see which rows were rejected, and why.")
 
 
 def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]], *, as_json: bool) -> None:
     """Write the rows as CSV with formulas escaped; the file appears once it is complete."""
     count = 0
-    with _written(file) as out:
+    with _opened_for_writing(file) as out:
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(columns)
         for row in rows:
@@ -154,7 +159,7 @@ def export_list(file: str, columns: Sequence[str], rows: Iterator[dict[str, str]
 
 
 @contextmanager
-def _written(path: str) -> Iterator[IO[str]]:
+def _opened_for_writing(path: str) -> Iterator[IO[str]]:
     """Open a file readable by its owner only, under a temporary name until it is complete."""
     if path == "-":
         yield sys.stdout

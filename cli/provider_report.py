@@ -93,67 +93,76 @@ def report(fields: tuple[str, ...], country: str | None, days: int, *, as_json: 
 def _reports(settings: Settings, report_filter: ReportFilter) -> list[dict[str, Any]]:
     """Return a report for each field with provider calls."""
     database = Database(settings.database_url, seconds=None)
-    back = timedelta(days=report_filter.days)
-    found = []
+    period = timedelta(days=report_filter.days)
+    reports = []
     try:
         with database.reading() as session:
             for field in report_filter.fields:
-                since = database_clock.value(session) - back
-                there = provider_stats.of_field(
+                since = database_clock.value(session) - period
+                measured = provider_stats.of_field(
                     session, field.value, since=since, country=report_filter.country
                 )
                 configured = in_order(settings, field, report_filter.country)
-                counts = refresh(session, field, report_filter.country, back=back)
-                if there:
-                    lines = _lines(settings, configured, there)
-                    found.append({"field": field.value, **lines, **_orders(configured, field, there, counts)})
+                counts = refresh(session, field, report_filter.country, back=period)
+                if measured:
+                    figures = _provider_figures(settings, configured, measured)
+                    reports.append(
+                        {"field": field.value, **figures, **_orders(configured, field, measured, counts)}
+                    )
     finally:
         database.engine.dispose()
-    return found
+    return reports
 
 
-def _lines(
-    settings: Settings, configured: Sequence[Provider], there: Mapping[str, ProviderStats]
+def _provider_figures(
+    settings: Settings, configured: Sequence[Provider], measured: Mapping[str, ProviderStats]
 ) -> dict[str, Any]:
     """Return the figures of each provider in the configured order, providers no longer configured last."""
     names = [provider.name for provider in configured]
-    ranked = sorted(there, key=lambda name: (names.index(name) if name in names else len(names), name))
-    return {"providers": [_line(settings, name, there[name]) for name in ranked]}
+    ranked = sorted(measured, key=lambda name: (names.index(name) if name in names else len(names), name))
+    return {"providers": [_figures(settings, name, measured[name]) for name in ranked]}
 
 
-def _line(settings: Settings, name: str, counted: ProviderStats) -> dict[str, Any]:
+def _figures(settings: Settings, name: str, measured: ProviderStats) -> dict[str, Any]:
     """Return the figures of one provider; a provider that no longer exists has no price."""
     provider = load(settings).get(name)
-    spent = None if provider is None else counted.credits * provider.terms.credit_price
+    spent = None if provider is None else measured.credits * provider.terms.credit_price
     return {
         "provider": name,
-        "asked": counted.asked,
-        "hits": counted.hits,
-        "hit_rate": round(counted.hits / counted.asked, 4),
-        "credits": round(counted.credits, 6),
-        "cost_per_hit": None if spent is None or not counted.hits else round(spent / counted.hits, 6),
-        "latency_ms": counted.latency_ms,
-        "bounces": counted.bounces,
+        "asked": measured.asked,
+        "hits": measured.hits,
+        "hit_rate": round(measured.hits / measured.asked, 4),
+        "credits": round(measured.credits, 6),
+        "cost_per_hit": None if spent is None or not measured.hits else round(spent / measured.hits, 6),
+        "latency_ms": measured.latency_ms,
+        "bounces": measured.bounces,
     }
 
 
 def _orders(
     configured: Sequence[Provider],
     field: ProviderField,
-    there: Mapping[str, ProviderStats],
+    measured: Mapping[str, ProviderStats],
     counts: Mapping[str, ProviderStats],
 ) -> dict[str, Any]:
     """Return the estimated hit rate and cost of the configured and of the best order.
 
     Providers never called are part of the orders but not of the estimates.
     """
-    known = stats(configured, field, counts)
-    found = sum(max(there[name].hits - there[name].bounces, 0) for name in known if name in there)
+    all_stats = stats(configured, field, counts)
+    found = sum(
+        max(measured[name].hits - measured[name].bounces, 0) for name in all_stats if name in measured
+    )
     orders = {"configured": configured, "best": best(configured, field, counts)}
-    report: dict[str, Any] = {"found": found, "never_asked": [name for name in known if name not in counts]}
+    report: dict[str, Any] = {
+        "found": found,
+        "never_asked": [name for name in all_stats if name not in counts],
+    }
     for name, order in orders.items():
         names = [provider.name for provider in order]
-        expected = provider_ranking.expected([provider for provider in names if provider in counts], known)
+        expected = provider_ranking.expected(
+            [provider for provider in names if provider in counts], all_stats
+        )
         report[name] = {"order": names, **_expected(expected, found)}
     return report
 
@@ -167,27 +176,27 @@ def _expected(expected: Expected, found: int) -> dict[str, float | None]:
     }
 
 
-def _print(one: dict[str, Any]) -> None:
-    table = Table(title=one["field"], title_justify="left")
+def _print(report: dict[str, Any]) -> None:
+    table = Table(title=report["field"], title_justify="left")
     table.add_column("provider")
     for name in _COLUMNS:
         table.add_column(name, justify="right")
-    for line in one["providers"]:
+    for figures in report["providers"]:
         table.add_row(
-            line["provider"],
-            str(line["asked"]),
-            str(line["hits"]),
-            f"{line['hit_rate']:.0%}",
-            f"{line['credits']:g}",
-            _money(line["cost_per_hit"]),
-            "-" if line["latency_ms"] is None else str(line["latency_ms"]),
-            str(line["bounces"]),
+            figures["provider"],
+            str(figures["asked"]),
+            str(figures["hits"]),
+            f"{figures['hit_rate']:.0%}",
+            f"{figures['credits']:g}",
+            _money(figures["cost_per_hit"]),
+            "-" if figures["latency_ms"] is None else str(figures["latency_ms"]),
+            str(figures["bounces"]),
         )
     Console().print(table)
     for name in ("configured", "best"):
-        click.echo(_order_line(name, one[name], one["found"]))
-    if one["never_asked"]:
-        click.echo(f"never called, and so not counted: {', '.join(one['never_asked'])}")
+        click.echo(_order_line(name, report[name], report["found"]))
+    if report["never_asked"]:
+        click.echo(f"never called, and so not counted: {', '.join(report['never_asked'])}")
     click.echo()
 
 

@@ -98,16 +98,16 @@ def check(*, as_json: bool) -> None:
         raise click.ClickException(str(error)) from error
     checkable = [provider for provider in providers.values() if hasattr(provider, "check")]
     with ThreadPoolExecutor(max_workers=max(len(checkable), 1)) as pool:
-        lines = list(pool.map(_line, checkable))
+        statuses = list(pool.map(_status, checkable))
     if as_json:
-        click.echo(json.dumps({"providers": [line.as_dict() for line in lines]}))
+        click.echo(json.dumps({"providers": [status.as_dict() for status in statuses]}))
     else:
-        _print(lines)
-    if any(line.works is False for line in lines):
+        _print(statuses)
+    if any(status.works is False for status in statuses):
         raise click.exceptions.Exit(1)
 
 
-def _line(provider: Any) -> ProviderStatus:  # noqa: ANN401 -- a Provider that is Checkable; types have no "and"
+def _status(provider: Any) -> ProviderStatus:  # noqa: ANN401 -- a Provider that is Checkable; types have no "and"
     setting = _setting(provider)
     if not _is_configured(provider):
         return ProviderStatus(provider.name, setting, None)
@@ -136,13 +136,14 @@ def _setting(provider: Provider) -> str:
     return f"{env_name(provider.name)}_{KEYS.get(provider.name, 'API_KEY')}"
 
 
-def _print(lines: Sequence[ProviderStatus]) -> None:
+def _print(statuses: Sequence[ProviderStatus]) -> None:
     table = Table()
     for column in ("provider", "key", "left"):
         table.add_column(column)
-    for line in lines:
+    for status in statuses:
         remaining = ", ".join(
-            f"{'unlimited' if isinf(count) else f'{count:,.10g}'} {pool}" for pool, count in line.left.items()
+            f"{'unlimited' if isinf(count) else f'{count:,.10g}'} {pool}"
+            for pool, count in status.left.items()
         )
-        table.add_row(*map(Text, (line.name, line.state, remaining)))
+        table.add_row(*map(Text, (status.name, status.state, remaining)))
     Console().print(table)

@@ -23,9 +23,9 @@ from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url
 from app.infra import clock, database_clock
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.import_files import opened
 from cli.tables import table
-from cli.workspaces import DatabaseGroup, as_json_option, database, show
 
 group = DatabaseGroup("suppressions", help="Manage people who must not be shown, looked up or imported.")
 _reason = click.option(
@@ -118,7 +118,7 @@ def remove(
     """Remove values from the list. Do this only if the person never objected."""
     identifiers = named(email, phone, linkedin_url)
     if bool(identifiers) == unreviewed:
-        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alopt_out.")
+        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alone.")
     with database().transaction() as session:
         if unreviewed:
             removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)
@@ -140,10 +140,10 @@ def review(*, all_states: bool, limit: int, as_json: bool) -> None:
     allow calls again.
     """
     with database().reading() as session:
-        found = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
+        opt_outs = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
         unreviewed = provider_opt_outs.unreviewed(session)
-    answer = {"opt_outs": [_described(row) for row in found], "unreviewed": unreviewed}
-    show(answer, _review_page(found, unreviewed), as_json=as_json)
+    body = {"opt_outs": [_to_json(row) for row in opt_outs], "unreviewed": unreviewed}
+    show(body, _review_page(opt_outs, unreviewed), as_json=as_json)
 
 
 @group.command()
@@ -152,14 +152,14 @@ def review(*, all_states: bool, limit: int, as_json: bool) -> None:
 def accept(opt_out: str, *, as_json: bool) -> None:
     """Suppress the single e-mail or profile of OPT_OUT, an id that 'review' lists."""
     with database().transaction() as session:
-        found = _opt_out(session, opt_out)
-        if not provider_opt_outs.accept(session, found, now=database_clock.value(session)):
+        row = _opt_out(session, opt_out)
+        if not provider_opt_outs.accept(session, row, now=database_clock.value(session)):
             raise click.ClickException(
                 "The provider was called with no e-mail or profile, or with several, so the person who opted "
                 "out is unknown. Ask the provider, then use: flask suppressions add"
             )
-        answer = _described(found)
-    show(answer, f"Accepted {opt_out}: its {found.kind} is on the suppression list.", as_json=as_json)
+        body = _to_json(row)
+    show(body, f"Accepted {opt_out}: its {row.kind} is on the suppression list.", as_json=as_json)
 
 
 @group.command()
@@ -168,11 +168,11 @@ def accept(opt_out: str, *, as_json: bool) -> None:
 def dismiss(opt_out: str, *, as_json: bool) -> None:
     """Allow provider calls for OPT_OUT again, and remove its entry from the suppression list."""
     with database().transaction() as session:
-        found = _opt_out(session, opt_out)
-        removed = provider_opt_outs.dismiss(session, found, now=database_clock.value(session))
-        answer = _described(found) | {"removed": removed}
+        row = _opt_out(session, opt_out)
+        removed = provider_opt_outs.dismiss(session, row, now=database_clock.value(session))
+        body = _to_json(row) | {"removed": removed}
     effect = "Its value is no longer suppressed." if removed else "The suppression list is unchanged."
-    show(answer, f"Dismissed {opt_out}. {effect}", as_json=as_json)
+    show(body, f"Dismissed {opt_out}. {effect}", as_json=as_json)
 
 
 def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
@@ -182,15 +182,15 @@ def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
         ClickException: no opt-out has this id.
 
     """
-    found = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
-    if found is None:
+    row = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
+    if row is None:
         raise click.ClickException(
             "There is no opt-out with this id. List them with: flask suppressions review --all"
         )
-    return found
+    return row
 
 
-def _described(opt_out: ProviderOptOut) -> dict[str, Any]:
+def _to_json(opt_out: ProviderOptOut) -> dict[str, Any]:
     return {
         "id": opt_out.id,
         "provider": opt_out.provider,
@@ -203,10 +203,10 @@ def _described(opt_out: ProviderOptOut) -> dict[str, Any]:
     }
 
 
-def _review_page(found: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
+def _review_page(opt_outs: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
     columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
-    rows = [_described(row) | {"asked_by": ", ".join(row.asked_by)} for row in found]
-    page = [table(columns, [[row[name] for name in columns] for row in rows])] if rows else []
+    rows = [_to_json(opt_out) | {"asked_by": ", ".join(opt_out.asked_by)} for opt_out in opt_outs]
+    page = [table(columns, [[row[name] for name in columns] for row in rows])] if opt_outs else []
     if unreviewed:
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
         page.append(
@@ -237,15 +237,15 @@ def _read(path: str) -> tuple[list[Identifier], int]:
 
 
 def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Callable[[str], str]]]:
-    found: list[tuple[str, str, Callable[[str], str]]] = []
+    values: list[tuple[str, str, Callable[[str], str]]] = []
     for slot in layout.emails:
-        found += [("email", text, normal_email) for text in emails_in(cells[slot.at])]
+        values += [("email", text, normal_email) for text in emails_in(cells[slot.at])]
     for slot in layout.phones:
-        found += [("phone", text, _e164) for text in phones_in(cells[slot.at])]
-    for place in layout.single.get("linkedin_url", ()):
-        if text := value(cells[place]):
-            found.append(("linkedin_url", text, normal_profile_url))
-    return found
+        values += [("phone", text, _e164) for text in phones_in(cells[slot.at])]
+    for index in layout.single.get("linkedin_url", ()):
+        if text := value(cells[index]):
+            values.append(("linkedin_url", text, normal_profile_url))
+    return values
 
 
 def _e164(text: str) -> str:

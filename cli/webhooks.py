@@ -13,8 +13,9 @@ from app.core.jobs.webhook_admin import WebhookStatus
 from app.core.jobs.webhook_attempts import WebhookAttempt
 from app.infra import database_clock
 from app.infra.clock import rfc3339
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
-from cli.workspaces import DatabaseGroup, as_json_option, database, find, show
+from cli.workspaces import find
 
 group = DatabaseGroup("webhooks", help="List webhook deliveries and replay them.")
 COLUMNS = ("id", "job", "host", "tries", "state", "next_at")
@@ -36,10 +37,8 @@ def list_latest(workspace: str | None, *, failed: bool, limit: int, as_json: boo
     with database().reading() as session:
         workspace_id = find(session, workspace).id if workspace else None
         statuses = webhook_admin.latest(session, workspace_id=workspace_id, failed=failed, limit=limit)
-    listed = [_described(status) for status in statuses]
-    show(
-        {"webhooks": listed}, _table(listed) if listed else "There are no matching webhooks.", as_json=as_json
-    )
+    rows = [_to_json(status) for status in statuses]
+    show({"webhooks": rows}, _table(rows) if rows else "There are no matching webhooks.", as_json=as_json)
 
 
 @group.command("show")
@@ -57,7 +56,7 @@ def show_webhook(webhook_id: str, *, as_json: bool) -> None:
         now = database_clock.value(session)
     if status is None:
         raise _unknown(webhook_id)
-    webhook = _described(status)
+    webhook = _to_json(status)
     log = [_attempt(attempt, now=now) for attempt in attempts]
     lines = [_table([webhook]), table(ATTEMPT_COLUMNS, ([*row.values()] for row in log))]
     show({"webhook": webhook, "attempts": log}, "\n\n".join(lines), as_json=as_json)
@@ -113,7 +112,7 @@ def _replay_failed(since: datetime, workspace: str | None) -> list[str]:
         )
 
 
-def _described(status: WebhookStatus) -> dict[str, Any]:
+def _to_json(status: WebhookStatus) -> dict[str, Any]:
     """Return the webhook without path and query of its URL, which may hold the receiver's secrets."""
     return {
         "id": status.webhook.id,

@@ -9,8 +9,8 @@ from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import WorkerRecord
 from app.infra import database_clock
 from app.infra.clock import rfc3339
+from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.tables import table
-from cli.workspaces import DatabaseGroup, as_json_option, database, show
 
 group = DatabaseGroup("workers", help="Show the workers, their queues and their state.")
 COLUMNS = ("name", "queues", "state", "busy", "threads", "since", "last_seen", "last_taken", "last_ended")
@@ -26,13 +26,15 @@ def list_known(*, as_json: bool) -> None:
     """
     with database().reading() as session:
         now = database_clock.value(session)
-        listed = [_described(row, now=now) for row in worker_heartbeats.known(session)]
-    rows = ([*worker.values()] for worker in (row | {"queues": ",".join(row["queues"])} for row in listed))
+        workers_json = [_to_json(row, now=now) for row in worker_heartbeats.known(session)]
+    rows = (
+        [*worker.values()] for worker in (row | {"queues": ",".join(row["queues"])} for row in workers_json)
+    )
     none = "No worker ran within the last day. Start those of the Procfile."
-    show({"workers": listed}, table(COLUMNS, rows) if listed else none, as_json=as_json)
+    show({"workers": workers_json}, table(COLUMNS, rows) if workers_json else none, as_json=as_json)
 
 
-def _described(row: WorkerRecord, *, now: datetime) -> dict[str, Any]:
+def _to_json(row: WorkerRecord, *, now: datetime) -> dict[str, Any]:
     return {
         "name": row.name,
         "queues": row.queues,

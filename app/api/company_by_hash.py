@@ -88,7 +88,7 @@ class CompanyByHashResultSchema(ResponseSchema):
     padding = fields.String(metadata={"example": "5f2c9d", "description": "Random; ignore it."})
 
 
-class CompanyByHashAnswerSchema(JobResponseSchema):
+class CompanyByHashResponseSchema(JobResponseSchema):
     """The job, and the company once the job has finished."""
 
     result = fields.Nested(CompanyByHashResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -99,7 +99,7 @@ class CompanyByHashAnswerSchema(JobResponseSchema):
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(CompanyByHashSchema, arg_name="body", example={"hash": EXAMPLE})
-@blueprint.output(CompanyByHashAnswerSchema)
+@blueprint.output(CompanyByHashResponseSchema)
 def company_by_hash(body: dict[str, Any]) -> Response:
     """Find the company of a website or company profile by its hash.
 

@@ -184,7 +184,7 @@ class EnrichmentResultSchema(ResponseSchema):
     )
 
 
-class EnrichmentAnswerSchema(JobResponseSchema):
+class EnrichmentResponseSchema(JobResponseSchema):
     """The job, and the results of the items that are finished."""
 
     result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -209,7 +209,7 @@ DRY_RUN: dict[str, Any] = {
 @blueprint.auth_required(bearer, roles=[Scope.ENRICH])
 @limited(Policy.SPEND)
 @blueprint.input(EnrichmentSchema, arg_name="body", example=EXAMPLE)
-@blueprint.output(EnrichmentAnswerSchema)
+@blueprint.output(EnrichmentResponseSchema)
 def enrichment_request(body: EnrichmentRequest) -> Response:
     """Enrich up to 100 people or companies.
 
@@ -249,16 +249,16 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
 def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:
     """Return one item as the job stores it, with the error if it is invalid."""
     reference = raw.get("client_reference")
-    stored = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
+    base = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
     try:
         item = ItemSchema().load(raw)
         key = "subject" if entity == "person" else "company"
         if set(item) - {"client_reference"} != {key}:
             raise InsufficientIdentifiers(f"An item of entity {entity} must have '{key}' and no other name.")
     except ValidationError as error:
-        return stored | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
+        return base | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
     except Problem as problem:
-        return stored | {"error": problem.as_dict()}
+        return base | {"error": problem.as_dict()}
     if entity == "person":
-        return stored | {"subject": item["subject"].as_dict()}
-    return stored | {"company": item["company"]}
+        return base | {"subject": item["subject"].as_dict()}
+    return base | {"company": item["company"]}

@@ -17,6 +17,7 @@ from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.contact_schemas import TIME
 from app.api.schemas.fields import ResponseSchema, StrictSchema, contact_id, email
+from app.api.schemas.job_schemas import BalanceSchema
 from app.core.accounts import workspaces
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.quality import feedback as core
@@ -47,7 +48,7 @@ class FeedbackSchema(StrictSchema):
     )
 
 
-class FeedbackOut(ResponseSchema):
+class RecordedFeedbackSchema(ResponseSchema):
     """Stored feedback; there is at most one per address and kind."""
 
     contact_id = fields.String(required=True, metadata={"example": EXAMPLES["con"]})
@@ -57,17 +58,10 @@ class FeedbackOut(ResponseSchema):
     created_at = fields.DateTime(required=True, metadata={"example": TIME})
 
 
-class BalanceOut(ResponseSchema):
-    """The credits of the workspace."""
-
-    balance = fields.Integer(required=True, metadata={"example": 250})
-    reserved = fields.Integer(required=True, metadata={"example": 0})
-
-
-class FeedbackAnswerSchema(ResponseSchema):
+class FeedbackResponseSchema(ResponseSchema):
     """The recorded feedback and its refund."""
 
-    feedback = fields.Nested(FeedbackOut, required=True)
+    feedback = fields.Nested(RecordedFeedbackSchema, required=True)
     refunded = fields.Integer(
         required=True, metadata={"example": 1, "description": "Credits that this request refunded."}
     )
@@ -84,7 +78,7 @@ class FeedbackAnswerSchema(ResponseSchema):
             ),
         },
     )
-    credits = fields.Nested(BalanceOut, required=True)
+    credits = fields.Nested(BalanceSchema, required=True)
 
 
 @blueprint.post("/api/feedback")
@@ -92,7 +86,7 @@ class FeedbackAnswerSchema(ResponseSchema):
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.WRITE)
 @blueprint.input(FeedbackSchema, arg_name="body")
-@blueprint.output(FeedbackAnswerSchema)
+@blueprint.output(FeedbackResponseSchema)
 def feedback(body: dict[str, Any]) -> Response:
     """Report the outcome of an address.
 
@@ -108,18 +102,18 @@ def feedback(body: dict[str, Any]) -> Response:
     with services().database.transaction() as session:
         now = database_clock.value(session)
         reference = begin(session, now=now)
-        known = core.get(session, caller().workspace_id, reference) if reference else None
-        if known is not None:
-            return _answer(session, known, REPLAYED)
+        existing = core.get(session, caller().workspace_id, reference) if reference else None
+        if existing is not None:
+            return _response(session, existing, REPLAYED)
         report = FeedbackReport(workspace_id=caller().workspace_id, account_id=caller().account_id, **body)
         recorded = core.record(session, report, allowance=allowance, now=now)
         finish(session, recorded.feedback.id)
-        answer = _answer(session, recorded)
+        response = _response(session, recorded)
     log.info("feedback recorded", kind=recorded.feedback.kind, refunded=recorded.refunded)
-    return answer
+    return response
 
 
-def _answer(session: Session, recorded: FeedbackResult, headers: dict[str, str] | None = None) -> Response:
+def _response(session: Session, recorded: FeedbackResult, headers: dict[str, str] | None = None) -> Response:
     entry = recorded.feedback
     balance = workspaces.balance(session, entry.workspace_id)
     body = {

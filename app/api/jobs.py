@@ -67,6 +67,11 @@ def list_jobs(query: dict[str, Any]) -> Response:
         if not ids.is_id(query["id"], "job"):
             raise JobNotFound
         return poll(query["id"])
+    return json_response(_page(query))
+
+
+def _page(query: dict[str, Any]) -> dict[str, Any]:
+    """Return the jobs of the page that the query asks for, and the cursor of the next one."""
     cursor = query.get("cursor")
     if cursor is not None and not ids.is_id(cursor, "job"):
         raise ValidationFailed(errors=(FieldError("/cursor", "Use next_cursor of the previous page."),))
@@ -80,11 +85,6 @@ def list_jobs(query: dict[str, Any]) -> Response:
             limit=limit + 1,
             kinds=caller().kinds,
         )
-        listed = job_history.describe(session, caller().workspace_id, page[:limit])
-    more = len(page) > limit
-    return json_response(
-        {
-            "jobs": listed,
-            "next_cursor": page[limit - 1].id if more else None,
-        }
-    )
+        described = job_history.describe(session, caller().workspace_id, page[:limit])
+    next_cursor = page[limit - 1].id if len(page) > limit else None
+    return {"jobs": described, "next_cursor": next_cursor}

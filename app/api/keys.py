@@ -28,7 +28,7 @@ blueprint = APIBlueprint("keys", __name__, tag="API keys")
 MAX_LIFETIME = timedelta(days=36525)
 
 
-class KeyIn(StrictSchema):
+class NewKeySchema(StrictSchema):
     """The API key to create."""
 
     name = NonBlankString(100, required=True, metadata={"example": "CRM sync"})
@@ -52,7 +52,7 @@ class KeyIn(StrictSchema):
     )
 
 
-class KeyOut(ResponseSchema):
+class KeySchema(ResponseSchema):
     """An API key without its secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["key"]})
@@ -70,7 +70,7 @@ class KeyOut(ResponseSchema):
     )
 
 
-class NewKeyOut(KeyOut):
+class NewKeyResponseSchema(KeySchema):
     """A new API key with its secret."""
 
     key = fields.String(
@@ -81,24 +81,24 @@ class NewKeyOut(KeyOut):
 REPLAY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
         "description": "A replay of the creating request: the key as it is now, without its secret.",
-        "content": {"application/json": {"schema": KeyOut}},
+        "content": {"application/json": {"schema": KeySchema}},
     }
 }
 
 
-class KeysOut(ResponseSchema):
+class KeysResponseSchema(ResponseSchema):
     """The account's keys that are not revoked, newest first."""
 
-    keys = fields.List(fields.Nested(KeyOut), required=True)
+    keys = fields.List(fields.Nested(KeySchema), required=True)
 
 
 @blueprint.post("/api/keys")
 @documented(ApiAccessRequired, takes_idempotency_key=True)
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
-@blueprint.input(KeyIn, arg_name="body")
+@blueprint.input(NewKeySchema, arg_name="body")
 @blueprint.output(
-    NewKeyOut, status_code=201, description="The key with its secret, which is shown only once."
+    NewKeyResponseSchema, status_code=201, description="The key with its secret, which is shown only once."
 )
 @blueprint.doc(responses=REPLAY)
 def create(body: dict[str, Any]) -> Response:
@@ -125,7 +125,7 @@ def create(body: dict[str, Any]) -> Response:
 @documented(ApiAccessRequired)
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
-@blueprint.output(KeysOut)
+@blueprint.output(KeysResponseSchema)
 def index() -> Response:
     """List the API keys of the signed-in account."""
     account_id = _session_caller().account_id

@@ -123,7 +123,7 @@ class LeadsResultSchema(ResponseSchema):
     next_cursor = fields.String(allow_none=True, metadata={"description": "Null on the last page."})
 
 
-class LeadsAnswerSchema(JobResponseSchema):
+class LeadsResponseSchema(JobResponseSchema):
     """The job, and the leads once the job has finished."""
 
     result = fields.Nested(LeadsResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -134,7 +134,7 @@ class LeadsAnswerSchema(JobResponseSchema):
 @blueprint.auth_required(bearer, roles=[Scope.LOOKUP])
 @limited(Policy.LOOKUP)
 @blueprint.input(LeadsByWebsiteHashSchema, arg_name="body", example={"hash": EXAMPLE, "limit": 25})
-@blueprint.output(LeadsAnswerSchema)
+@blueprint.output(LeadsResponseSchema)
 def leads_by_website_hash(body: dict[str, Any]) -> Response:
     """List the people of a company by the hash of its website, most senior first.
 

@@ -126,7 +126,7 @@ class JobChangeSchema(ResponseSchema):
     to = fields.Nested(PositionSchema, allow_none=True)
 
 
-class LinkedinSaveAnswerSchema(ResponseSchema):
+class LinkedinSaveResponseSchema(ResponseSchema):
     """The saved profile, the changed fields, and what is available for the contact."""
 
     saved_profile = fields.Nested(SavedProfileSchema)
@@ -140,7 +140,7 @@ class LinkedinSaveAnswerSchema(ResponseSchema):
 KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     200: {
         "description": "The profile was already saved.",
-        "content": {"application/json": {"schema": LinkedinSaveAnswerSchema}},
+        "content": {"application/json": {"schema": LinkedinSaveResponseSchema}},
     }
 }
 
@@ -150,7 +150,7 @@ KNOWN_CONTACT: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
 @blueprint.auth_required(bearer, roles=[Scope.SAVE])
 @limited(Policy.WRITE)
 @blueprint.input(LinkedinSaveSchema, arg_name="body")
-@blueprint.output(LinkedinSaveAnswerSchema, status_code=201, description="The profile is new.")
+@blueprint.output(LinkedinSaveResponseSchema, status_code=201, description="The profile is new.")
 @blueprint.doc(responses=KNOWN_CONTACT)
 def linkedin_save(body: ProfileSnapshot) -> Response:
     """Save a profile.
@@ -162,9 +162,9 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
         now = database_clock.value(session)
         _require_past(body.captured_at, now)
         reference = begin(session, now=now)
-        known = saved_profiles.get(session, caller().workspace_id, reference) if reference else None
-        if known is not None:
-            return json_response(_to_json(session, SaveResult(known)), 200, REPLAYED)
+        existing = saved_profiles.get(session, caller().workspace_id, reference) if reference else None
+        if existing is not None:
+            return json_response(_to_json(session, SaveResult(existing)), 200, REPLAYED)
         saved = profile_snapshots.save(
             session,
             workspace_id=caller().workspace_id,
@@ -178,8 +178,8 @@ def linkedin_save(body: ProfileSnapshot) -> Response:
 
 def _to_json(session: Session, saved: SaveResult) -> dict[str, Any]:
     subjects = [saved.profile.subject]
-    (known,) = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
-    contact = known["contact"]
+    (match,) = lookups.look_up(session, caller().workspace_id, subjects, prices=services().settings.prices)
+    contact = match["contact"]
     return {
         "saved_profile": saved_profiles.saved_object(saved.profile),
         "created": saved.created,
@@ -192,7 +192,7 @@ def _to_json(session: Session, saved: SaveResult) -> dict[str, Any]:
             "to": None if saved.previous_position is None else _position(saved.position),
         },
         "contact_id": None if contact is None else contact["id"],
-        "available": known["available"],
+        "available": match["available"],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from apiflask import APIBlueprint
@@ -13,9 +14,10 @@ from app.api.http.body import json_response
 from app.api.http.login_attempts import LoginAttempt, record_outcome
 from app.api.http.services import services
 from app.api.schemas.fields import NonBlankString, StrictSchema, email
-from app.api.session import SessionOut, describe
+from app.api.session import SessionResponseSchema, describe
 from app.core.accounts import accounts, login_throttle, sessions
 from app.core.accounts.accounts import Account
+from app.core.accounts.sessions import LoginSession
 from app.domain.callers import Caller
 from app.domain.errors import AccountDisabled, InvalidCredentials, TooManyAttempts
 from app.infra import clock, database_clock, passwords
@@ -24,14 +26,14 @@ from app.infra.log import log
 blueprint = APIBlueprint("login", __name__, tag="Login")
 
 
-class ClientIn(StrictSchema):
+class ClientSchema(StrictSchema):
     """The client program, shown in the account's list of sessions."""
 
     name = NonBlankString(100, required=True, metadata={"example": "chrome-extension"})
     version = NonBlankString(100, metadata={"example": "1.0.0"})
 
 
-class LoginIn(StrictSchema):
+class LoginSchema(StrictSchema):
     """The credentials."""
 
     email = email(required=True)
@@ -41,10 +43,10 @@ class LoginIn(StrictSchema):
         validate=validate.Length(min=1, max=passwords.MAX_LENGTH),
         metadata={"example": "correct horse battery staple"},
     )
-    client = fields.Nested(ClientIn)
+    client = fields.Nested(ClientSchema)
 
 
-class LoginOut(SessionOut):
+class LoginResponseSchema(SessionResponseSchema):
     """A session token, and the response of `session`."""
 
     access_token = fields.String(
@@ -63,8 +65,8 @@ class LoginOut(SessionOut):
 
 @blueprint.post("/api/ext/login")
 @documented(InvalidCredentials, AccountDisabled, TooManyAttempts)
-@blueprint.input(LoginIn, arg_name="body")
-@blueprint.output(LoginOut)
+@blueprint.input(LoginSchema, arg_name="body")
+@blueprint.output(LoginResponseSchema)
 def login(body: dict[str, Any]) -> Response:
     """Sign in.
 
@@ -82,12 +84,20 @@ def login(body: dict[str, Any]) -> Response:
 
 
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
-    stored, client = account.password_hash, body.get("client", {})
+    """Start a session, and return the response body.
+
+    Raises:
+        InvalidCredentials: the password was changed while it was checked.
+        AccountDisabled: the account is disabled.
+
+    """
+    checked_hash, client = account.password_hash, body.get("client", {})
+    is_outdated = passwords.is_outdated(checked_hash)
+    new_hash = passwords.hash_password(body["password"]) if is_outdated else checked_hash
     lifetime = services().session_lifetime
-    new_hash = passwords.hash_password(body["password"]) if passwords.is_outdated(stored) else stored
     with services().database.transaction() as session:
         account = accounts.locked(session, account.id)
-        if account.password_hash != stored:  # changed during the check
+        if account.password_hash != checked_hash:
             raise InvalidCredentials
         if account.disabled_at is not None:
             raise AccountDisabled
@@ -102,19 +112,23 @@ def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dic
             lifetime=lifetime,
             now=database_clock.value(session),
         )
-        signed_in = Caller(
-            account.id,
-            account.workspace_id,
-            "session",
-            login_session.id,
-            login_session.granted,
-            login_session.ends_at(lifetime),
-        )
-        described = describe(session, signed_in)
+        expires_at = login_session.ends_at(lifetime)
+        description = describe(session, _caller(account, login_session, expires_at))
     log.info("signed in", account=account.id, session=login_session.id)
     return {
         "access_token": token,
         "token_type": "Bearer",
-        "expires_at": clock.rfc3339(login_session.ends_at(lifetime)),
-        **described,
+        "expires_at": clock.rfc3339(expires_at),
+        **description,
     }
+
+
+def _caller(account: Account, login_session: LoginSession, expires_at: datetime) -> Caller:
+    return Caller(
+        account.id,
+        account.workspace_id,
+        "session",
+        login_session.id,
+        login_session.granted,
+        expires_at,
+    )

@@ -107,7 +107,7 @@ class ResultSchema(ResponseSchema):
     saved = fields.Nested(SavedSchema, allow_none=True)
 
 
-class LookupAnswerSchema(ResultSchema):
+class LookupResponseSchema(ResultSchema):
     """One result for `subject`; for `subjects` only `results`, in the order of the request."""
 
     results = fields.List(
@@ -124,7 +124,7 @@ class LookupAnswerSchema(ResultSchema):
     arg_name="body",
     example={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
 )
-@blueprint.output(LookupAnswerSchema)
+@blueprint.output(LookupResponseSchema)
 def lookup(body: dict[str, Any]) -> Response:
     """Look up people.
 

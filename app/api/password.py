@@ -22,7 +22,7 @@ from app.infra.log import log
 blueprint = APIBlueprint("password", __name__, tag="Sessions")
 
 
-class PasswordIn(StrictSchema):
+class PasswordSchema(StrictSchema):
     """The current password and the new one."""
 
     current_password = fields.String(
@@ -42,7 +42,7 @@ class PasswordIn(StrictSchema):
 @blueprint.post("/api/password")
 @blueprint.auth_required(bearer)
 @limited(Policy.WRITE)
-@blueprint.input(PasswordIn, arg_name="body")
+@blueprint.input(PasswordSchema, arg_name="body")
 @blueprint.output({}, status_code=204)
 def change(body: dict[str, Any]) -> Response:
     """Change the account's password; this requires a session, not an API key.
@@ -53,17 +53,17 @@ def change(body: dict[str, Any]) -> Response:
     account_id = session_caller().account_id
     with services().database.reading() as session:
         account = session.get_one(Account, account_id)
-        email, stored = account.email, account.password_hash
+        email, checked_hash = account.email, account.password_hash
     attempt = LoginAttempt(email)
     with record_outcome():
         attempt.check_limits()
         attempt.account()
-        if not attempt.verify(stored, body["current_password"]):
+        if not attempt.verify(checked_hash, body["current_password"]):
             attempt.record_failure()
             _refuse()
     new_hash = passwords.hash_password(body["new_password"])
     with services().database.transaction() as session:
-        if accounts.locked(session, account_id).password_hash != stored:  # changed during the check
+        if accounts.locked(session, account_id).password_hash != checked_hash:  # changed during the check
             _refuse()
         accounts.set_password(session, account_id, new_hash, now=database_clock.now())
         login_throttle.reset(session, email)

@@ -97,7 +97,7 @@ class RevealResultSchema(ResponseSchema):
     client_reference = fields.String(metadata={"example": "row-17"})
 
 
-class RevealAnswerSchema(JobResponseSchema):
+class RevealResponseSchema(JobResponseSchema):
     """The job, and the revealed values once it has finished."""
 
     result = fields.Nested(RevealResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
@@ -108,7 +108,7 @@ class RevealAnswerSchema(JobResponseSchema):
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealEmailSchema, arg_name="body", example=EXAMPLE)
-@blueprint.output(RevealAnswerSchema)
+@blueprint.output(RevealResponseSchema)
 def email(body: RevealRequest) -> Response:
     """Reveal e-mail addresses.
 
@@ -123,7 +123,7 @@ def email(body: RevealRequest) -> Response:
 @blueprint.auth_required(bearer, roles=[Scope.REVEAL])
 @limited(Policy.SPEND)
 @blueprint.input(RevealPhoneSchema, arg_name="body", example=EXAMPLE)
-@blueprint.output(RevealAnswerSchema)
+@blueprint.output(RevealResponseSchema)
 def phone(body: RevealRequest) -> Response:
     """Reveal phone numbers, on the same terms as e-mail addresses."""
     return submit_and_wait(_job_request(ContactField.PHONE, body), client_reference=body.client_reference)

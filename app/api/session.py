@@ -14,6 +14,7 @@ from app.api.http.body import json_response
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
 from app.api.schemas.fields import ResponseSchema
+from app.api.schemas.job_schemas import BalanceSchema
 from app.core.accounts import sessions, workspaces
 from app.core.accounts.accounts import Account, Role
 from app.core.accounts.workspaces import Workspace
@@ -27,7 +28,7 @@ from app.settings import Settings
 blueprint = APIBlueprint("session", __name__, tag="Session")
 
 
-class AccountOut(ResponseSchema):
+class AccountSchema(ResponseSchema):
     """The account of the caller."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["acc"]})
@@ -39,14 +40,14 @@ class AccountOut(ResponseSchema):
     )
 
 
-class WorkspaceOut(ResponseSchema):
+class WorkspaceSchema(ResponseSchema):
     """The workspace of the caller, which pays."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["wks"]})
     name = fields.String(required=True, metadata={"example": "Acme"})
 
 
-class AuthOut(ResponseSchema):
+class AuthSchema(ResponseSchema):
     """The kind, scopes and expiry of the token."""
 
     kind = fields.String(required=True, validate=validate.OneOf(["session", "api_key"]))
@@ -61,16 +62,7 @@ class AuthOut(ResponseSchema):
     )
 
 
-class CreditsOut(ResponseSchema):
-    """The credits of the workspace."""
-
-    balance = fields.Integer(required=True, metadata={"example": 250})
-    reserved = fields.Integer(
-        required=True, metadata={"example": 0, "description": "Held for open jobs; not part of the balance."}
-    )
-
-
-class HashLookupOut(ResponseSchema):
+class HashLookupSchema(ResponseSchema):
     """How to hash a website for a lookup."""
 
     algorithm = fields.String(required=True, metadata={"example": "sha256"})
@@ -79,7 +71,7 @@ class HashLookupOut(ResponseSchema):
     )
 
 
-class ProviderOut(ResponseSchema):
+class ProviderSchema(ResponseSchema):
     """An external data provider."""
 
     name = fields.String(required=True, metadata={"example": "sandbox"})
@@ -88,20 +80,20 @@ class ProviderOut(ResponseSchema):
     )
 
 
-class ServerOut(ResponseSchema):
+class ServerSchema(ResponseSchema):
     """The version of the server."""
 
     version = fields.String(required=True, metadata={"example": "1.0.0"})
     api_version = fields.String(required=True, metadata={"example": API_VERSION})
 
 
-class SessionOut(ResponseSchema):
+class SessionResponseSchema(ResponseSchema):
     """The account, workspace, token, credits and prices of the caller."""
 
-    account = fields.Nested(AccountOut, required=True)
-    workspace = fields.Nested(WorkspaceOut, required=True)
-    auth = fields.Nested(AuthOut, required=True)
-    credits = fields.Nested(CreditsOut, required=True)
+    account = fields.Nested(AccountSchema, required=True)
+    workspace = fields.Nested(WorkspaceSchema, required=True)
+    auth = fields.Nested(AuthSchema, required=True)
+    credits = fields.Nested(BalanceSchema, required=True)
     prices = fields.Dict(
         keys=fields.String(),
         values=fields.Integer(),
@@ -111,15 +103,15 @@ class SessionOut(ResponseSchema):
             "description": "Credits for one revealed field.",
         },
     )
-    hash_lookup = fields.Nested(HashLookupOut, required=True)
-    providers = fields.List(fields.Nested(ProviderOut), required=True)
-    server = fields.Nested(ServerOut, required=True)
+    hash_lookup = fields.Nested(HashLookupSchema, required=True)
+    providers = fields.List(fields.Nested(ProviderSchema), required=True)
+    server = fields.Nested(ServerSchema, required=True)
 
 
 @blueprint.get("/api/ext/session")
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
-@blueprint.output(SessionOut)
+@blueprint.output(SessionResponseSchema)
 def session() -> Response:
     """Describe the caller's account, workspace, scopes, credits and prices."""
     with services().database.reading() as transaction:
@@ -132,18 +124,18 @@ def session() -> Response:
 @blueprint.output({}, status_code=204)
 def logout() -> Response:
     """End the caller's session; its token stops working at once."""
-    ended = session_caller()
+    current = session_caller()
     with services().database.transaction() as transaction:
-        sessions.end(transaction, ended.account_id, ended.token_id, now=database_clock.now())
+        sessions.end(transaction, current.account_id, current.token_id, now=database_clock.now())
     return Response(status=204)
 
 
-def describe(transaction: Session, of: Caller) -> dict[str, Any]:
+def describe(transaction: Session, current: Caller) -> dict[str, Any]:
     """Return the body of `session`, which is also part of the login response."""
     settings = services().settings
-    account = transaction.get_one(Account, of.account_id)
-    workspace = transaction.get_one(Workspace, of.workspace_id)
-    balance = workspaces.balance(transaction, of.workspace_id)
+    account = transaction.get_one(Account, current.account_id)
+    workspace = transaction.get_one(Workspace, current.workspace_id)
+    balance = workspaces.balance(transaction, current.workspace_id)
     health = provider_throttles.health(transaction)
     return {
         "account": {
@@ -154,7 +146,11 @@ def describe(transaction: Session, of: Caller) -> dict[str, Any]:
             "api_access": account.api_access,
         },
         "workspace": {"id": workspace.id, "name": workspace.name},
-        "auth": {"kind": of.kind, "scopes": list(of.scopes), "expires_at": clock.rfc3339(of.expires_at)},
+        "auth": {
+            "kind": current.kind,
+            "scopes": list(current.scopes),
+            "expires_at": clock.rfc3339(current.expires_at),
+        },
         "credits": {"balance": balance.available, "reserved": balance.held},
         "prices": settings.prices,
         "hash_lookup": {"algorithm": "sha256", "prefix_length": settings.prefix_length},

@@ -24,7 +24,7 @@ from app.infra.log import log
 blueprint = APIBlueprint("sessions", __name__, tag="Sessions")
 
 
-class SignedInOut(ResponseSchema):
+class LoginSessionSchema(ResponseSchema):
     """A session without its token; its id is not secret."""
 
     id = fields.String(required=True, metadata={"example": EXAMPLES["ses"]})
@@ -47,24 +47,26 @@ class SignedInOut(ResponseSchema):
     )
 
 
-class SessionsOut(ResponseSchema):
+class SessionsResponseSchema(ResponseSchema):
     """The account's open sessions, most recently used first, at most 100."""
 
-    sessions = fields.List(fields.Nested(SignedInOut), required=True)
+    sessions = fields.List(fields.Nested(LoginSessionSchema), required=True)
 
 
 @blueprint.get("/api/sessions")
 @blueprint.auth_required(bearer)
 @limited(Policy.READ)
-@blueprint.output(SessionsOut)
+@blueprint.output(SessionsResponseSchema)
 def index() -> Response:
     """List the open sessions of the account; this requires a session, not an API key."""
     current = session_caller()
     with services().database.reading() as session:
-        found = sessions.of_account(
+        open_sessions = sessions.of_account(
             session, current.account_id, lifetime=services().session_lifetime, now=database_clock.now()
         )
-    return json_response({"sessions": [_to_json(row, current=row.id == current.token_id) for row in found]})
+    return json_response(
+        {"sessions": [_to_json(row, current=row.id == current.token_id) for row in open_sessions]}
+    )
 
 
 @blueprint.delete("/api/sessions")

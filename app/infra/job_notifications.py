@@ -90,11 +90,11 @@ class JobListener:
                     self._pump(subscription)
             except Exception as error:  # noqa: BLE001 -- after any error, reconnect
                 if not is_disconnected:  # once per outage, not twice a second
-                    known = isinstance(error, RedisError | OSError)
+                    is_expected = isinstance(error, RedisError | OSError)
                     log.warning(
                         "cannot receive job notifications",
                         error=type(error).__name__,
-                        exc_info=None if known else error,
+                        exc_info=None if is_expected else error,
                     )
                 is_disconnected = True
             self._closed.wait(RECONNECT_SECONDS)

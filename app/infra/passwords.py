@@ -44,19 +44,19 @@ def hash_password(password: str) -> str:
     return _run_queued(_hasher.hash, _normal(password))
 
 
-def verify(stored: str | None, password: str) -> bool:
-    """Return whether the password matches the stored hash; without one, return False after the same time."""
-    return _run_queued(_matches, stored or _dummy(), _normal(password))
+def verify(password_hash: str | None, password: str) -> bool:
+    """Return whether the password matches the hash; without one, return False after the same time."""
+    return _run_queued(_matches, password_hash or _dummy(), _normal(password))
 
 
-def is_outdated(stored: str) -> bool:
-    """Return whether the stored hash has other parameters than the current ones."""
-    return _hasher.check_needs_rehash(stored)
+def is_outdated(password_hash: str) -> bool:
+    """Return whether the hash has other parameters than the current ones."""
+    return _hasher.check_needs_rehash(password_hash)
 
 
-def _matches(stored: str, password: str) -> bool:
+def _matches(password_hash: str, password: str) -> bool:
     try:
-        return _hasher.verify(stored, password)
+        return _hasher.verify(password_hash, password)
     except VerifyMismatchError:
         return False
 
@@ -76,7 +76,7 @@ def _normal(password: str) -> str:
     return unicodedata.normalize("NFKC", password)
 
 
-def _run_queued(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
+def _run_queued(work: Callable[P, R], *arguments: P.args, **options: P.kwargs) -> R:
     """Return the result of the work, once a slot is free.
 
     Raises:
@@ -88,7 +88,7 @@ def _run_queued(work: Callable[P, R], *words: P.args, **options: P.kwargs) -> R:
     try:
         with _hash_slots:
             if monkey.is_module_patched("threading"):  # under gevent, hashing must not block the event loop
-                return get_hub().threadpool.apply(work, words, options)
-            return work(*words, **options)
+                return get_hub().threadpool.apply(work, arguments, options)
+            return work(*arguments, **options)
     finally:
         _queue_slots.release()

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from enum import Enum
 from heapq import nsmallest
-from ipaddress import IPv4Address, IPv6Address, ip_address
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -22,6 +21,7 @@ import gevent
 
 from app.domain.errors import RequestTimeout
 from app.infra import metrics
+from app.server.client_networks import LOOPBACK_ADDRESSES, client_network
 
 MIN_READ_BYTES_PER_SECOND = 16 * 1024
 """The minimum rate at which a client must read a long response."""
@@ -29,8 +29,6 @@ MAX_SHARE_PER_CLIENT = 4
 """One address may hold 1/4 of the connections, unless there are proxies in front."""
 RESERVE_SHARE = 16
 """Connections are evicted when less than 1/16 of them is free."""
-LOOPBACK_ADDRESSES = frozenset({"127.0.0.1", "::1", ""})
-"""Addresses of local health checks and proxies; a unix socket has no address."""
 R = TypeVar("R")
 
 
@@ -43,7 +41,7 @@ class ReadPhase(Enum):
     """The first byte of the next request; a proxy should close first, as nginx does after 60 s."""
     HEAD = ("head", 10.0, 4.0)
     BODY = ("body", 20.0, 4.0)
-    ANSWER = ("answer", 20.0, 4.0)
+    RESPONSE = ("answer", 20.0, 4.0)
     """The client reads the response; a long response has more time."""
     DRAIN = ("rest", 5.0, 1.0)
     """The client stops sending a request that was answered before it was read completely."""
@@ -77,7 +75,7 @@ class Connection:
     @property
     def is_last(self) -> bool:
         """Return whether the connection must close after the current response."""
-        return self.is_aborted or self._registry.are_closing
+        return self.is_aborted or self._registry.is_closing
 
     def recv(self, size: int) -> bytes:
         """Return the next bytes; none means that the client has disconnected.
@@ -97,51 +95,48 @@ class Connection:
             raise RequestTimeout
         return received
 
-    def sendall(self, text: bytes) -> None:
+    def sendall(self, data: bytes) -> None:
         """Send all bytes.
 
         Raises:
             OSError: the client has disconnected, or reads too slowly.
 
         """
-        if self.phase is not ReadPhase.ANSWER:
-            self.begin(ReadPhase.ANSWER)
-        self._deadline += len(text) / MIN_READ_BYTES_PER_SECOND
+        if self.phase is not ReadPhase.RESPONSE:
+            self.begin(ReadPhase.RESPONSE)
+        self._deadline += len(data) / MIN_READ_BYTES_PER_SECOND
         try:
-            self._wait(self._socket.sendall, text)
+            self._wait(self._socket.sendall, data)
         except TimeoutError as error:
             self._abort(self.phase.label)
             raise ConnectionAbortedError("the client does not read") from error
 
-    def send(self, text: bytes) -> None:
+    def send(self, data: bytes) -> None:
         """Send an interim response, such as 100 Continue, before the body."""
-        self._wait(self._socket.sendall, text)
+        self._wait(self._socket.sendall, data)
 
-    def disconnect(self, why: str) -> None:
+    def disconnect(self, reason: str) -> None:
         """End a wait as if the client had disconnected; bytes already received can still be read."""
-        self._abort(why)
-        self.shutdown(socket.SHUT_RDWR if self.phase is ReadPhase.ANSWER else socket.SHUT_RD)
+        self._abort(reason)
+        self.shutdown(socket.SHUT_RDWR if self.phase is ReadPhase.RESPONSE else socket.SHUT_RD)
 
     def end_sending(self) -> None:
         """Signal the end of the response."""
         self.shutdown(socket.SHUT_WR)
 
     def shutdown(self, how: int) -> None:
-        """Shut down the socket, if the client has not done so."""
-        with (
-            suppress(OSError),
-            self._socket.dup() as duplicate,
-        ):  # gevent's own shutdown would interrupt waits on this socket
+        """Shut down a duplicate of the socket: gevent's own shutdown would interrupt waits on this one."""
+        with suppress(OSError), self._socket.dup() as duplicate:
             duplicate.shutdown(how)
 
     def close(self) -> None:
         """Close the socket."""
         self._socket.close()
 
-    def _abort(self, why: str) -> None:
+    def _abort(self, reason: str) -> None:
         self.is_aborted = True
         if self.phase not in {ReadPhase.NEW, ReadPhase.IDLE, ReadPhase.DRAIN}:
-            metrics.CONNECTIONS_CUT.labels(reason=why).inc()
+            metrics.CONNECTIONS_CUT.labels(reason=reason).inc()
 
     def _wait(self, work: Callable[[Any], R], argument: object) -> R:
         remaining = self._deadline - time.monotonic()
@@ -164,7 +159,7 @@ class ConnectionRegistry:
         self._count = 0
         self._by_network: Counter[str] = Counter()
         self.by_address = True
-        self.are_closing = False
+        self.is_closing = False
         self.waited_for: set[Connection] = set()
         self._evicted: set[Connection] = set()
         """Disconnected, but not yet unregistered by their greenlets."""
@@ -192,7 +187,7 @@ class ConnectionRegistry:
 
     def close(self, seconds: float) -> None:
         """Disconnect clients whose shutdown timeout is over, `seconds` after the shutdown began."""
-        self.are_closing = True
+        self.is_closing = True
         for connection in tuple(self.waited_for):
             if seconds >= connection.phase.grace and not connection.is_aborted:
                 connection.disconnect("closing")
@@ -203,17 +198,3 @@ class ConnectionRegistry:
         for connection in nsmallest(max(1, self._reserve // 2), waited_for, key=attrgetter("since")):
             self._evicted.add(connection)
             connection.disconnect("crowded")
-
-
-def client_network(peer: object) -> str:
-    """Return the address by which connections are counted: IPv4, or the /64 of one customer."""
-    text = str(peer[0]) if isinstance(peer, tuple) and peer else ""
-    try:
-        address: IPv4Address | IPv6Address = ip_address(text.partition("%")[0])
-    except ValueError:
-        return ""
-    if isinstance(address, IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return str(address) if address.is_loopback else address.exploded[:19]
-    return str(address)

@@ -5,26 +5,23 @@ Malformed and slow requests are answered with a problem object instead of gunico
 
 from __future__ import annotations
 
-import json
-import secrets
 import socket
 import time
 from contextlib import suppress
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import gevent
 from gevent.pool import Pool
 from gevent.server import StreamServer
-from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, NoMoreData, ParseException
+from gunicorn.http.errors import NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
 from gunicorn.workers.ggevent import GeventWorker
 
-from app.domain.errors import InternalError, MalformedJson, PayloadTooLarge, Problem, RateLimited
-from app.domain.version import API_VERSION
+from app.domain.errors import InternalError, Problem, RateLimited
 from app.server.connections import Connection, ConnectionRegistry, ReadPhase
+from app.server.raw_responses import problem_of, raw_response
 
 TICK_SECONDS = 0.1
 MAX_UNREAD_BYTES = 256 * 1024
@@ -68,7 +65,7 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
         if connection is None:
             with suppress(OSError):  # the client may have disconnected
                 client.setblocking(False)  # noqa: FBT003 -- the socket's signature
-                client.send(_response(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
+                client.send(raw_response(RateLimited("Too many connections.", retry_after=RETRY_SECONDS)))
             return
         try:
             self._serve(listener, connection, addr)
@@ -82,11 +79,11 @@ class TimeoutGeventWorker(GeventWorker):  # type: ignore[misc]  # gunicorn has n
 
     def handle_error(self, req: object, client: Connection, addr: object, exc: Exception) -> None:  # noqa: ARG002 -- gunicorn's signature
         """Send the response for a malformed request or an error outside the application."""
-        problem = _problem(exc)
+        problem = problem_of(exc)
         if isinstance(problem, InternalError):
             self.log.error("error outside the application", exc_info=exc)
         try:
-            client.sendall(_response(problem))
+            client.sendall(raw_response(problem))
             _drain(client)
         except OSError:
             self.log.debug("client disconnected")
@@ -193,31 +190,3 @@ def _accept_backlog(server: StreamServer, pool: Pool) -> None:
 
 def _noop() -> None:
     """Do nothing."""
-
-
-def _problem(exc: Exception) -> Problem:
-    if isinstance(exc, Problem):
-        return exc
-    if isinstance(exc, LimitRequestLine | LimitRequestHeaders):
-        return PayloadTooLarge("The URL or the headers are too long.")
-    if isinstance(exc, ParseException):
-        return MalformedJson("The HTTP request is malformed.")
-    return InternalError()
-
-
-def _response(problem: Problem) -> bytes:
-    request_id = f"req_{secrets.token_hex(12)}"
-    body = json.dumps(problem.as_dict() | {"request_id": request_id}).encode()
-    head = [
-        f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}",
-        "Content-Type: application/problem+json",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-        "Cache-Control: no-store",
-        "X-Content-Type-Options: nosniff",
-        f"API-Version: {API_VERSION}",
-        f"X-Request-Id: {request_id}",
-    ]
-    if problem.retry_after is not None:
-        head.append(f"Retry-After: {problem.retry_after}")
-    return "\r\n".join((*head, "", "")).encode() + body

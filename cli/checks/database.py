@@ -110,13 +110,15 @@ def _clock_offset(url: URL) -> float:
 def _refused(refusal: psycopg.Error) -> tuple[str, str]:
     """Describe a refusal without quoting it: drivers quote parts of the URL."""
     text = str(refusal)
-    return next((answer for words, answer in _REFUSALS.items() if words in text), _UNREACHABLE)
+    return next(
+        (description for fragment, description in _REFUSALS.items() if fragment in text), _UNREACHABLE
+    )
 
 
 def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: ANN401 -- of two drivers
     """Compare the revision of the tables with the migrations that this version has."""
     scripts = ScriptDirectory(str(Path(migrations.__path__[0])))
-    known = [script.revision for script in scripts.walk_revisions()]
+    revisions = [script.revision for script in scripts.walk_revisions()]
     try:
         rows = connection.execute("SELECT version_num FROM alembic_version").fetchall()
     except failure:
@@ -124,13 +126,13 @@ def _revision(connection: Any, failure: type[Exception]) -> Finding:  # noqa: AN
     if not rows:
         return error(TABLES, "there are none yet", UPGRADE)
     revision = str(rows[0][0])
-    if revision not in known:
+    if revision not in revisions:
         return error(
             TABLES, f"of revision {revision}, which is newer than this version", "install that version"
         )
-    behind = known.index(revision)
+    behind = revisions.index(revision)
     if behind:
-        return error(TABLES, f"of revision {revision}, {behind} behind {known[0]}", UPGRADE)
+        return error(TABLES, f"of revision {revision}, {behind} behind {revisions[0]}", UPGRADE)
     return ok(TABLES, f"of revision {revision}, the latest")
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from app.settings import Settings
 from cli.checks.findings import Finding, error, ok, warning
 
-MIN_FREE_BYTES = 1_000_000_000  # bytes
+MIN_FREE_BYTES = 1_000_000_000
 MIN_FREE_SHARE = 0.05
 PROCESSES_PER_CORE = 2
 TIMEOUT_SECONDS = 2.0
@@ -66,40 +66,43 @@ def _is_free(host: str, port: int) -> bool:
     return True
 
 
-def _is_this_service(host: str, port: int, header: str, beginning: str) -> bool:
+def _is_this_service(host: str, port: int, header: str, prefix: str) -> bool:
     """Return whether this service answers on the port: the API and Flower each send a header of their own."""
     target = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 -- as above
     connection = http.client.HTTPConnection(target, port, timeout=TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/healthz")
-        found = connection.getresponse().headers.get(header)
-        return found is not None and found.startswith(beginning)
+        value = connection.getresponse().headers.get(header)
+        return value is not None and value.startswith(prefix)
     except (OSError, http.client.HTTPException):
         return False
     finally:
         connection.close()
 
 
-def _disks(places: Mapping[str, Path]) -> Iterator[Finding]:
+def _disks(paths: Mapping[str, Path]) -> Iterator[Finding]:
     """Check the free space, once per disk."""
-    seen: set[int] = set()
-    for name, place in places.items():
-        there = next((each for each in (place, *place.resolve().parents) if each.exists()), Path("/"))
-        device = there.stat().st_dev
-        if device in seen:
+    devices: set[int] = set()
+    for name, path in paths.items():
+        existing = _nearest_existing(path)
+        device = existing.stat().st_dev
+        if device in devices:
             continue
-        seen.add(device)
-        room = shutil.disk_usage(there)
-        state = f"{room.free / 1e9:.1f} GB free ({name})"
-        if room.free < MIN_FREE_BYTES or room.free < MIN_FREE_SHARE * room.total:
-            yield warning(f"disk of {there}", state, "free disk space; rotate logs (docs/install.md)")
+        devices.add(device)
+        usage = shutil.disk_usage(existing)
+        state = f"{usage.free / 1e9:.1f} GB free ({name})"
+        if usage.free < MIN_FREE_BYTES or usage.free < MIN_FREE_SHARE * usage.total:
+            yield warning(f"disk of {existing}", state, "free disk space; rotate logs (docs/install.md)")
         else:
-            yield ok(f"disk of {there}", state)
+            yield ok(f"disk of {existing}", state)
 
 
 def _writable(folder: Path) -> Iterator[Finding]:
-    there = next((each for each in (folder, *folder.resolve().parents) if each.exists()), Path("/"))
-    if not os.access(there, os.W_OK):
+    if not os.access(_nearest_existing(folder), os.W_OK):
         yield error(
             "BEAT_SCHEDULE", f"{folder} cannot be written to", "choose a directory that beat may write to"
         )
+
+
+def _nearest_existing(path: Path) -> Path:
+    return next((candidate for candidate in (path, *path.resolve().parents) if candidate.exists()), Path("/"))

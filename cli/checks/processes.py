@@ -20,7 +20,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
     try:
         with database.reading() as session:
             now = database_clock.value(session)
-            found = [
+            live = [
                 row
                 for row in worker_heartbeats.known(session)
                 if worker_heartbeats.state(row, now=now) is not WorkerState.OFFLINE
@@ -29,9 +29,9 @@ def worker_findings(url: str) -> Iterator[Finding]:
         return
     finally:
         database.engine.dispose()
-    if found:
-        queues = sorted({str(queue) for row in found for queue in row.queues})
-        yield ok("workers", f"{len(found)} for {', '.join(queues)}")
+    if live:
+        queues = sorted({str(queue) for row in live for queue in row.queues})
+        yield ok("workers", f"{len(live)} for {', '.join(queues)}")
     else:
         yield note(
             "workers", "none is running", "start the Procfile: honcho start, or systemd (docs/install.md)"

@@ -75,7 +75,11 @@ def _refused(refusal: Exception) -> tuple[str, str]:
     """Describe a refusal without quoting it."""
     text = str(refusal)
     return next(
-        (answer for kind, words, answer in _REFUSALS if isinstance(refusal, kind) and words in text),
+        (
+            description
+            for kind, fragment, description in _REFUSALS
+            if isinstance(refusal, kind) and fragment in text
+        ),
         _UNREACHABLE,
     )
 

@@ -11,7 +11,8 @@ from prometheus_client import REGISTRY
 
 from app.domain.errors import RequestTimeout
 from app.server import connections
-from app.server.connections import Connection, ConnectionRegistry, ReadPhase, client_network
+from app.server.client_networks import client_network
+from app.server.connections import Connection, ConnectionRegistry, ReadPhase
 
 FAR = ("203.0.113.7", 50000)
 
@@ -116,7 +117,7 @@ def test_another_phase_begins_with_new_time(line: Line, monkeypatch: pytest.Monk
 
 
 def test_a_client_that_never_reads_is_not_waited_for(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, ReadPhase.ANSWER)
+    shorten(monkeypatch, ReadPhase.RESPONSE)
     monkeypatch.setattr(connections, "MIN_READ_BYTES_PER_SECOND", 10**9)
     before = cuts("answer")
 
@@ -130,7 +131,7 @@ def test_an_answer_in_pieces_has_one_time_for_all_of_them(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line.connection.sendall(b"first")
-    late = time.monotonic() + ReadPhase.ANSWER.seconds + 1
+    late = time.monotonic() + ReadPhase.RESPONSE.seconds + 1
     monkeypatch.setattr(connections, "time", SimpleNamespace(monotonic=lambda: late))
 
     with pytest.raises(ConnectionAbortedError):
@@ -138,7 +139,7 @@ def test_an_answer_in_pieces_has_one_time_for_all_of_them(
 
 
 def test_a_long_answer_may_take_longer(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten(monkeypatch, ReadPhase.ANSWER, 0.0)
+    shorten(monkeypatch, ReadPhase.RESPONSE, 0.0)
     received: list[bytes] = []
 
     def read_later() -> None:

@@ -15,7 +15,7 @@ blueprint = APIBlueprint("start", __name__, tag="Operations")
 LINKS = {"docs": "/docs", "openapi": "/openapi.json", "problems": "/problems", "ready": "/readyz"}
 
 
-class StartOut(ResponseSchema):
+class StartResponseSchema(ResponseSchema):
     """Paths of the documentation."""
 
     docs = String(required=True, metadata={"description": "The interactive documentation."})
@@ -25,7 +25,7 @@ class StartOut(ResponseSchema):
 
 
 @blueprint.get("/")
-@blueprint.output(StartOut, description="Paths of the documentation; a page for a browser.")
+@blueprint.output(StartResponseSchema, description="Paths of the documentation; a page for a browser.")
 def start() -> Response:
     """List the paths of the documentation."""
     if html_pages.prefers_html():

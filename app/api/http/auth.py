@@ -78,8 +78,8 @@ def _refuse(error: HTTPError) -> NoReturn:
     """Raise the reason: no token, a malformed one (such as one with a `=` in it), or a missing scope."""
     if error.status_code == InsufficientScope.status:
         raise InsufficientScope
-    scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
-    raise InvalidToken if scheme.lower() == "bearer" and rest.strip() else MissingToken
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    raise InvalidToken if scheme.lower() == "bearer" and token.strip() else MissingToken
 
 
 def caller() -> Caller:

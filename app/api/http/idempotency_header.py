@@ -19,10 +19,10 @@ PATTERN = "^[!-~](?:[ -~]{0,253}[!-~])?$"
 _KEY = re.compile(PATTERN, re.ASCII)
 
 
-def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
+def begin(session: Session, *, now: Moment, store: bool = True) -> str | None:
     """Claim the request's key, if any; for a replay, return the id that the first request created.
 
-    With `kept=False` the key is validated, but neither stored nor compared.
+    With `store=False` the key is validated, but neither stored nor compared.
 
     Raises:
         ValidationFailed: the key is not 1 to 255 printable characters.
@@ -30,7 +30,7 @@ def begin(session: Session, *, now: Moment, kept: bool = True) -> str | None:
 
     """
     key = _key()
-    if key is None or not kept:
+    if key is None or not store:
         return None
     digest = idempotency.digest(digest_keys(session), request.path, request.get_json(silent=True) or {})
     return idempotency.begin(session, caller().workspace_id, key, digest, now=now)

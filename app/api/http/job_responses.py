@@ -82,7 +82,7 @@ def _submit(app: AppServices, request: JobRequest, *, private: bool) -> tuple[Su
     """Return the job for the request, and whether its idempotency key had been used for the same request."""
     now = database_clock.now()
     with app.bulkhead.db_slot(to_write=True), app.database.transaction() as session:
-        reference = begin(session, now=now, kept=not private)
+        reference = begin(session, now=now, store=not private)
         if reference:
             return SubmitResult(jobs.get(session, caller().workspace_id, reference)), True
         submitted = submission.submit(

@@ -63,8 +63,8 @@ class LoginAttempt:
             raise TooManyAttempts(retry_after=retry_after)
         return account
 
-    def verify(self, stored: str | None, password: str) -> bool:
-        """Return whether the password matches the stored hash; without a hash the check takes as long.
+    def verify(self, password_hash: str | None, password: str) -> bool:
+        """Return whether the password matches the hash; without a hash the check takes as long.
 
         Raises:
             TooManyAttempts: too many checks of this network are running, or its failures reached the limit
@@ -73,7 +73,7 @@ class LoginAttempt:
 
         """
         with _network_slot(network()):
-            is_correct = passwords.verify(stored, password)
+            is_correct = passwords.verify(password_hash, password)
         if is_correct:
             self.check_limits()
             metrics.SIGN_INS.labels(outcome="right").inc()

@@ -51,5 +51,5 @@ class AppServices:
 
 def services() -> AppServices:
     """Return the services of the current application."""
-    found: AppServices = current_app.extensions["services"]
-    return found
+    app_services: AppServices = current_app.extensions["services"]
+    return app_services

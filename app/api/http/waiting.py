@@ -57,8 +57,8 @@ def wait_preference(default: int = DEFAULT_SECONDS) -> WaitPreference:
 
     `respond-async` together with `wait` means a 202 after that time (RFC 7240, 4.3).
     """
-    lines = request.headers.getlist("Prefer")
-    preferences = [p.partition(";")[0].strip() for line in lines for p in line.split(",")]
+    values = request.headers.getlist("Prefer")
+    preferences = [p.partition(";")[0].strip() for value in values for p in value.split(",")]
     for wait in filter(None, map(_WAIT.fullmatch, preferences)):
         seconds = min(int(wait[1]), MAX_SECONDS)
         return WaitPreference(seconds, f"wait={seconds}")

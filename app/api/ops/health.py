@@ -25,13 +25,13 @@ LOOPBACK = frozenset({"127.0.0.1", "::1"})
 BY_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 
 
-class HealthOut(ResponseSchema):
+class HealthResponseSchema(ResponseSchema):
     """The liveness of the process."""
 
     status = String(required=True, metadata={"description": "`ok`"})
 
 
-class ReadinessOut(ResponseSchema):
+class ReadinessResponseSchema(ResponseSchema):
     """Whether new jobs would be processed, and what to do if not."""
 
     status = String(required=True, metadata={"description": "`ok` or `unavailable`"})
@@ -54,25 +54,25 @@ class ReadinessOut(ResponseSchema):
 _NOT_READY: dict[int | str, dict[str, str | dict[str, dict[str, Any]]]] = {
     503: {
         "description": "A part is down; `checks` says which, and `detail` what to do.",
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadinessOut"}}},
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ReadinessResponseSchema"}}},
     }
 }
 
 
 @blueprint.get("/healthz")
-@blueprint.output(HealthOut, description="The process is alive.")
+@blueprint.output(HealthResponseSchema, description="The process is alive.")
 def healthz() -> Response:
     """Report that this process is alive."""
     return json_response({"status": "ok"})
 
 
 @blueprint.get("/readyz")
-@blueprint.output(ReadinessOut, description="Jobs are accepted and processed.")
+@blueprint.output(ReadinessResponseSchema, description="Jobs are accepted and processed.")
 @blueprint.doc(responses=_NOT_READY)
 def readyz() -> Response:
     """Report whether database, queue and workers are available and jobs progress, within two seconds."""
     checks, detail = readiness(_probes(services()))
-    ready = all(state == READY for part, state in checks.items() if part not in WARNINGS)
+    ready = all(result == READY for part, result in checks.items() if part not in WARNINGS)
     body = {"status": "ok" if ready else "unavailable", "checks": checks, "detail": detail}
     return json_response(body, 200 if ready else 503)
 
@@ -107,6 +107,6 @@ def _may_see_metrics(token: str) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _probes(of: AppServices) -> Readiness:
+def _probes(app_services: AppServices) -> Readiness:
     """Return the probes of the process, which keep their threads and connections between requests."""
-    return Readiness(of)
+    return Readiness(app_services)

@@ -96,3 +96,12 @@ class JobResponseSchema(ResponseSchema):
     result = fields.Dict(required=True, allow_none=True)
     trace = fields.List(fields.Nested(TraceSchema), required=True)
     credits = fields.Nested(CreditsSchema, required=True)
+
+
+class BalanceSchema(ResponseSchema):
+    """The credits of the workspace."""
+
+    balance = fields.Integer(required=True, metadata={"example": 250})
+    reserved = fields.Integer(
+        required=True, metadata={"example": 0, "description": "Held for open jobs; not part of the balance."}
+    )
