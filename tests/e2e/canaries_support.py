@@ -26,7 +26,7 @@ class Canaries:
     secret: dict[str, str] = field(default_factory=dict)
     people: dict[str, str] = field(default_factory=dict)
 
-    def make(self) -> None:
+    def generate(self) -> None:
         """Generate the canaries."""
         tag, number = self.tag, f"{secrets.randbelow(10_000_000):07}"
         for name in ("password", "new password", "wrong password", "vendor key", "redis password"):
@@ -57,7 +57,7 @@ class Canaries:
         )
 
     def __str__(self) -> str:
-        return f"the canaries of {self.tag}"
+        return f"canaries with tag {self.tag}"
 
 
 def spellings(value: str) -> set[bytes]:
@@ -70,23 +70,23 @@ def spellings(value: str) -> set[bytes]:
     raw = value.encode()
     found = {text.lower().encode() for text in plain} | {raw.hex().encode(), value[::-1].lower().encode()}
     for shift in range(3):
-        packed = base64.b64encode(b"\0" * shift + raw)
-        whole = packed[(0, 2, 3)[shift] : (len(raw) + shift) // 3 * 4]
-        found |= {whole, whole.replace(b"+", b"-").replace(b"/", b"_")}
+        encoded = base64.b64encode(b"\0" * shift + raw)
+        stable = encoded[(0, 2, 3)[shift] : (len(raw) + shift) // 3 * 4]
+        found |= {stable, stable.replace(b"+", b"-").replace(b"/", b"_")}
     return found
 
 
 def leaks(canaries: Iterable[tuple[str, str]], places: Iterable[tuple[str, bytes]]) -> list[str]:
     """Return each canary that was found, and where."""
-    wanted = [(name, one) for name, value in canaries for one in spellings(value)]
+    searched = [(name, text) for name, value in canaries for text in spellings(value)]
     found = set()
     for place, content in places:
-        small = content.lower()
-        found |= {f"{name} in {place}" for name, one in wanted if one in small or one in content}
+        lowered = content.lower()
+        found |= {f"{name} in {place}" for name, text in searched if text in lowered or text in content}
     return sorted(found)
 
 
-def cells(database: Database) -> Iterator[tuple[str, bytes]]:
+def database_columns(database: Database) -> Iterator[tuple[str, bytes]]:
     """Yield each column of each table, as `table.column`, with its values."""
     with database.engine.connect() as connection:
         for table in inspect(database.engine).get_table_names():
@@ -100,7 +100,7 @@ def cells(database: Database) -> Iterator[tuple[str, bytes]]:
                 yield f"{table}.{name}", b"\n".join(column)
 
 
-def stored(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
+def redis_entries(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
     """Yield each key of Redis with its value, as read by type and as serialised by DUMP."""
     reads: dict[bytes, Any] = {
         b"string": client.get,
@@ -112,52 +112,55 @@ def stored(client: redis.Redis) -> Iterator[tuple[str, bytes]]:
     }
     for key in client.scan_iter("*"):
         value = reads[client.type(key)](key)
-        yield f"Redis {key!r}", b"\n".join((key, _bytes(value), _bytes(client.dump(key)), unpacked(value)))
+        yield (
+            f"Redis {key!r}",
+            b"\n".join((key, _bytes(value), _bytes(client.dump(key)), decoded_messages(value))),
+        )
 
 
-def unpacked(value: Any) -> bytes:
+def decoded_messages(value: Any) -> bytes:
     """Return the decoded bodies of the messages in a queue; the bodies are base64."""
     return b"\n".join(
-        base64.b64decode(json.loads(one)["body"])
-        for one in (value if isinstance(value, list) else [value])
-        if isinstance(one, bytes | str) and one[:9] in (b'{"body": ', '{"body": ')
+        base64.b64decode(json.loads(item)["body"])
+        for item in (value if isinstance(value, list) else [value])
+        if isinstance(item, bytes | str) and item[:9] in (b'{"body": ', '{"body": ')
     )
 
 
 @dataclass
-class Wiretap:
+class TrafficCapture:
     """A recording of all commands sent to a Redis server."""
 
     url: str
-    heard: list[str] = field(default_factory=list)
-    over: threading.Event = field(default_factory=threading.Event)
+    commands: list[str] = field(default_factory=list)
+    stopped: threading.Event = field(default_factory=threading.Event)
 
     def listen(self) -> None:
-        while not self.over.is_set():
+        while not self.stopped.is_set():
             try:
                 with redis.Redis.from_url(self.url, socket_timeout=1).monitor() as monitor:
-                    while not self.over.is_set():
-                        self.heard.append(str(monitor.next_command()["command"]))
+                    while not self.stopped.is_set():
+                        self.commands.append(str(monitor.next_command()["command"]))
             except redis.RedisError:
-                self.over.wait(0.05)
+                self.stopped.wait(0.05)
 
     @property
     def messages(self) -> bytes:
         """Return the decoded bodies of the messages that were sent."""
         bodies = []
-        for command in self.heard:
-            _words, found, rest = command.partition('{"body": "')
-            if found:
+        for command in self.commands:
+            _prefix, marker, rest = command.partition('{"body": "')
+            if marker:
                 bodies.append(base64.b64decode(rest.partition('"')[0]))
         return b"\n".join(bodies)
 
 
-def logs(folder: Path) -> list[tuple[str, bytes]]:
+def process_logs(folder: Path) -> list[tuple[str, bytes]]:
     """Return the log of each process."""
     return [(path.name, path.read_bytes()) for path in sorted(folder.glob("*.log"))]
 
 
-def arguments() -> list[tuple[str, bytes]]:
+def process_arguments() -> list[tuple[str, bytes]]:
     """Return the arguments of every running process."""
     found = []
     for process in Path("/proc").glob("[0-9]*/cmdline"):

@@ -42,7 +42,7 @@ ALL_QUEUES = ",".join(Queue)
 
 
 @dataclass
-class Answer:
+class ApiResponse:
     status: int
     headers: dict[str, str]
     body: Any
@@ -66,7 +66,7 @@ class Stack:
     web: subprocess.Popen[bytes] | None = None
     openapi: dict[str, Any] = field(default_factory=dict)
 
-    def call(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, **headers: str) -> ApiResponse:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base_url + path, data, method=method)
         if data is not None:
@@ -74,15 +74,15 @@ class Stack:
         for name, value in headers.items():
             request.add_header(name.replace("_", "-"), value)
         try:
-            with urllib.request.urlopen(request, timeout=40) as response:
-                answer = _answer(response)
+            with urllib.request.urlopen(request, timeout=40) as reply:
+                response = _read_response(reply)
         except urllib.error.HTTPError as error:
             with error:
-                answer = _answer(error)
-        self._check(method, path, answer)
-        return answer
+                response = _read_response(error)
+        self._check(method, path, response)
+        return response
 
-    def _check(self, method: str, path: str, answer: Answer) -> None:
+    def _check(self, method: str, path: str, response: ApiResponse) -> None:
         """Check a response against the service's own OpenAPI document."""
         if not self.openapi:
             return
@@ -91,42 +91,42 @@ class Stack:
         operation = self.openapi["paths"].get(rule, {}).get(method.lower())
         if operation is None:
             return
-        content = operation["responses"][str(answer.status)].get("content", {})
-        kind = answer.headers.get("Content-Type", "").partition(";")[0]
-        if answer.body:
+        content = operation["responses"][str(response.status)].get("content", {})
+        kind = response.headers.get("Content-Type", "").partition(";")[0]
+        if response.body:
             schema = {**content[kind]["schema"], "components": self.openapi["components"]}
-            Draft202012Validator(schema).validate(answer.body)
+            Draft202012Validator(schema).validate(response.body)
 
-    def workspace(self, *, grant: int = 100) -> tuple[str, str]:
+    def create_workspace(self, *, grant: int = 100) -> tuple[str, str]:
         """Create a workspace with credits and an account; return its id and a session token."""
         with self.database.transaction() as session:
             now = clock.now()
-            workspace = workspaces.create(session, name="Walkers", now=now)
-            email = f"{workspace.id.replace('_', '-')}@walkers.example"
+            workspace = workspaces.create(session, name="Example", now=now)
+            email = f"{workspace.id.replace('_', '-')}@customer.example"
             accounts.create(
                 session,
                 workspace.id,
                 email=email,
-                name="Walker",
+                name="Ada Example",
                 role=Role.ADMIN,
                 api_access=True,
                 password_hash=PASSWORD_HASH,
                 now=now,
             )
             if grant:
-                credits.grant(session, workspace.id, grant, reason="walk", now=now)
-        answer = self.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD})
-        assert answer.status == 200, answer.body
-        return workspace.id, f"Bearer {answer.body['access_token']}"
+                credits.grant(session, workspace.id, grant, reason="test", now=now)
+        response = self.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD})
+        assert response.status == 200, response.body
+        return workspace.id, f"Bearer {response.body['access_token']}"
 
     def grant(self, workspace_id: str, amount: int) -> None:
         with self.database.transaction() as session:
-            credits.grant(session, workspace_id, amount, reason="walk", now=clock.now())
+            credits.grant(session, workspace_id, amount, reason="test", now=clock.now())
 
-    def contacts(self, count: int) -> list[str]:
+    def create_contacts(self, count: int) -> list[str]:
         """Store contacts with a valid address each; return their ids."""
         now = clock.now()
-        source = Source("walk", SourceKind.IMPORT, now)
+        source = Source("test", SourceKind.IMPORT, now)
         tag = secrets.token_hex(4)
         ids = []
         with self.database.transaction() as session:
@@ -134,12 +134,12 @@ class Stack:
                 email = FoundEmail(
                     email=f"p{number}@{tag}.example", type="work", status=EmailStatus.VALID, source=source
                 )
-                found = FoundContact(source=source, full_name=f"Person {tag} {number}", emails=(email,))
-                ids.append(contacts.upsert(session, found, now=now).id)
+                contact = FoundContact(source=source, full_name=f"Person {tag} {number}", emails=(email,))
+                ids.append(contacts.upsert(session, contact, now=now).id)
         return ids
 
     def start_worker(self, queues: str = ALL_QUEUES) -> subprocess.Popen[bytes]:
-        name = f"walk{len(self.workers)}"
+        name = f"worker{len(self.workers)}"
         worker = spawn(
             *("celery", "-q", "-A", "workers.main", "worker", "-Q", queues, "-P", "threads", "-c", "10"),
             *("--without-gossip", "--without-mingle", "-n", f"{name}@%h"),
@@ -170,29 +170,29 @@ def spawn(*command: str, log: Path, environment: dict[str, str]) -> subprocess.P
         )
 
 
-def _answer(response: Any) -> Answer:
+def _read_response(response: Any) -> ApiResponse:
     raw = response.read()
     kind = response.headers.get("Content-Type", "")
     body = json.loads(raw) if "json" in kind else raw
-    return Answer(response.status, dict(response.headers), body)
+    return ApiResponse(response.status, dict(response.headers), body)
 
 
-def operate(environment: Mapping[str, str], *words: str) -> str:
+def run_flask(environment: Mapping[str, str], *arguments: str) -> str:
     """Run `flask` with these arguments and return its output.
 
     The command runs in this process, because importing the application takes longer than any command.
     """
     with mock.patch.dict(os.environ, environment):
-        settings, faults = app_settings.read()
-    assert not faults
+        settings, errors = app_settings.read()
+    assert not errors
     app = create_app(settings)
     try:
-        done = app.test_cli_runner().invoke(args=words)
+        result = app.test_cli_runner().invoke(args=arguments)
     finally:
         app.extensions["services"].listener.close()
         app.extensions["services"].database.engine.dispose()
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    assert result.exit_code == 0, result.output
+    return result.stdout
 
 
 def is_ready(stack: Stack) -> bool:
@@ -211,6 +211,18 @@ def kill(process: subprocess.Popen[bytes]) -> None:
         process.wait()
     except ProcessLookupError:
         process.wait()
+
+
+@contextmanager
+def suspended(processes: Sequence[subprocess.Popen[bytes]]) -> Iterator[None]:
+    """Suspend these processes and their children until the block ends."""
+    try:
+        for process in processes:
+            os.killpg(process.pid, signal.SIGSTOP)
+        yield
+    finally:
+        for process in processes:
+            os.killpg(process.pid, signal.SIGCONT)
 
 
 @contextmanager
@@ -236,7 +248,7 @@ def running(
         "PROVIDERS_VERIFICATION": "",
         **settings,
     }
-    operate(environment, "database", "upgrade")
+    run_flask(environment, "database", "upgrade")
     with ExitStack() as stop:
         redis = start_redis(redis_port, folder)
         web = spawn(

@@ -20,7 +20,7 @@ SECONDS = 10
 
 
 @dataclass(frozen=True)
-class Reply:
+class RawResponse:
     """The first response other than 1xx, and all received bytes."""
 
     status: int
@@ -62,26 +62,26 @@ def chunk(body: bytes, end: bytes = b"0\r\n\r\n") -> bytes:
     return b"%x\r\n%s\r\n" % (len(body), body) + end
 
 
-def exchange(stack: Stack, raw: bytes, token: str, *, hang_up: bool = True) -> bytes:
-    """Send a request and, if `hang_up`, close the sending side; return all that the server sends."""
-    with socket.create_connection(("127.0.0.1", port(stack)), timeout=SECONDS) as line:
+def exchange(stack: Stack, raw: bytes, token: str, *, half_close: bool = True) -> bytes:
+    """Send a request and, if `half_close`, close the sending side; return all that the server sends."""
+    with socket.create_connection(("127.0.0.1", port(stack)), timeout=SECONDS) as connection:
         with suppress(ConnectionError):  # the server may respond and close before the request is sent
-            line.sendall(raw.replace(TOKEN, token.removeprefix("Bearer ").encode()))
-            if hang_up:
-                line.shutdown(socket.SHUT_WR)
-        return b"".join(_pieces(line))
+            connection.sendall(raw.replace(TOKEN, token.removeprefix("Bearer ").encode()))
+            if half_close:
+                connection.shutdown(socket.SHUT_WR)
+        return b"".join(_received(connection))
 
 
-def ask(stack: Stack, raw: bytes, token: str, *, hang_up: bool = True) -> Reply:
-    answer = exchange(stack, raw, token, hang_up=hang_up)
-    head, _, body = answer.partition(b"\r\n\r\n")
+def send(stack: Stack, raw: bytes, token: str, *, half_close: bool = True) -> RawResponse:
+    received = exchange(stack, raw, token, half_close=half_close)
+    head, _, body = received.partition(b"\r\n\r\n")
     if head.startswith(b"HTTP/1.1 1"):
         head, _, body = body.partition(b"\r\n\r\n")
     start, *lines = head.decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
     is_json = "json" in headers.get("content-type", "")
     content = json.loads(body[: int(headers["content-length"])]) if is_json and body else None
-    return Reply(int(start.split()[1]), headers, content, answer)
+    return RawResponse(int(start.split()[1]), headers, content, received)
 
 
 def port(stack: Stack) -> int:
@@ -98,7 +98,7 @@ def memory(stack: Stack) -> int:
     )
 
 
-def _pieces(line: socket.socket) -> Iterator[bytes]:
+def _received(connection: socket.socket) -> Iterator[bytes]:
     with suppress(ConnectionResetError):
-        while piece := line.recv(65536):
-            yield piece
+        while data := connection.recv(65536):
+            yield data

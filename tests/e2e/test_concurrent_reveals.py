@@ -10,7 +10,7 @@ from collections import Counter
 
 import pytest
 from audit_support import STUCK_AFTER, faults
-from e2e_stack import Answer, Stack
+from e2e_stack import ApiResponse, Stack
 from jobs_support import at_once
 from sqlalchemy import func, select
 
@@ -21,7 +21,7 @@ ROUNDS = int(os.environ.get("RACE_ROUNDS", "1"))
 EMAIL = "/api/ext/reveal/email"
 
 
-def reveal(stack: Stack, token: str, contact_id: str, **headers: str) -> Answer:
+def reveal(stack: Stack, token: str, contact_id: str, **headers: str) -> ApiResponse:
     body = {"subject": {"contact_id": contact_id}}
     return stack.call("POST", EMAIL, body, Authorization=token, Prefer="wait=20", **headers)
 
@@ -40,13 +40,13 @@ def broken(stack: Stack, workspace_id: str) -> list[tuple[str, str]]:
 def test_forty_callers_of_the_same_reveal_get_one_job_and_one_charge(
     stack: Stack, number: int, headers: dict[str, str]
 ) -> None:
-    workspace_id, token = stack.workspace(grant=10)
-    [contact_id] = stack.contacts(1)
+    workspace_id, token = stack.create_workspace(grant=10)
+    [contact_id] = stack.create_contacts(1)
 
-    answers = at_once(40, lambda _: reveal(stack, token, contact_id, **headers))
+    responses = at_once(40, lambda _: reveal(stack, token, contact_id, **headers))
 
-    assert {answer.status for answer in answers} == {200}
-    assert len({answer.body["job"]["id"] for answer in answers}) == 1
+    assert {response.status for response in responses} == {200}
+    assert len({response.body["job"]["id"] for response in responses}) == 1
     assert balance(stack, token) == 9
     assert broken(stack, workspace_id) == []
 
@@ -55,17 +55,17 @@ def test_forty_callers_of_the_same_reveal_get_one_job_and_one_charge(
 def test_five_credits_buy_five_of_forty_reveals_and_a_refused_key_works_after_a_top_up(
     stack: Stack, number: int
 ) -> None:
-    workspace_id, token = stack.workspace(grant=5)
-    people = stack.contacts(40)
+    workspace_id, token = stack.create_workspace(grant=5)
+    people = stack.create_contacts(40)
 
-    answers = at_once(40, lambda one: reveal(stack, token, people[one], Idempotency_Key=f"click {one}"))
+    responses = at_once(40, lambda n: reveal(stack, token, people[n], Idempotency_Key=f"click {n}"))
 
-    assert Counter(answer.status for answer in answers) == {200: 5, 402: 35}
+    assert Counter(response.status for response in responses) == {200: 5, 402: 35}
     assert balance(stack, token) == 0
     with stack.database.reading() as session:
         query = select(func.count()).where(IdempotencyKey.workspace_id == workspace_id)
         assert session.scalar(query) == 5
-    refused = next(one for one, answer in enumerate(answers) if answer.status == 402)
+    refused = next(n for n, response in enumerate(responses) if response.status == 402)
     stack.grant(workspace_id, 1)
     assert reveal(stack, token, people[refused], Idempotency_Key=f"click {refused}").status == 200
     assert broken(stack, workspace_id) == []

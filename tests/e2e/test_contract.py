@@ -31,7 +31,7 @@ FOUND = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"
 
 
 def test_a_person_is_looked_up_masked_revealed_and_then_shown_in_full(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=5)
+    _workspace, token = stack.create_workspace(grant=5)
     contact_id = _engineer(stack, "walker-one")
     subject = {"subject": {"contact_id": contact_id}}
 
@@ -50,7 +50,7 @@ def test_a_person_is_looked_up_masked_revealed_and_then_shown_in_full(stack: Sta
 
 
 def test_a_replayed_key_joins_the_first_request_and_another_body_is_refused(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+    _workspace, token = stack.create_workspace()
     headers = {"Authorization": token, "Idempotency_Key": "click-1"}
 
     first = stack.call("POST", "/api/ext/reveal/email", FOUND, **headers)
@@ -64,8 +64,8 @@ def test_a_replayed_key_joins_the_first_request_and_another_body_is_refused(stac
     assert (other.status, other.code) == (422, "idempotency_key_reused")
 
 
-def test_whoever_joins_a_question_gets_their_own_reference_back(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_a_request_that_joins_a_job_gets_its_own_reference_back(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
 
     first, joined, bare = (
         stack.call("POST", "/api/ext/reveal/email", FOUND | reference, Authorization=token).body
@@ -74,13 +74,13 @@ def test_whoever_joins_a_question_gets_their_own_reference_back(stack: Stack) ->
 
     assert first["job"]["id"] == joined["job"]["id"] == bare["job"]["id"]
     assert [
-        (answer["job"].get("client_reference"), answer["result"].get("client_reference"))
-        for answer in (first, joined, bare)
+        (response["job"].get("client_reference"), response["result"].get("client_reference"))
+        for response in (first, joined, bare)
     ] == [("row-1", "row-1"), ("row-2", "row-2"), (None, None)]
 
 
-def test_a_refusal_is_not_remembered_so_a_top_up_and_the_same_key_work(stack: Stack) -> None:
-    workspace, token = stack.workspace(grant=0)
+def test_a_refused_request_can_be_repeated_with_the_same_key_after_a_top_up(stack: Stack) -> None:
+    workspace, token = stack.create_workspace(grant=0)
     headers = {"Authorization": token, "Idempotency_Key": "click-1"}
 
     refused = stack.call("POST", "/api/ext/reveal/email", FOUND, **headers)
@@ -93,7 +93,7 @@ def test_a_refusal_is_not_remembered_so_a_top_up_and_the_same_key_work(stack: St
 
 
 def test_an_enrichment_fills_in_item_by_item_and_one_bad_item_fails_alone(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=10)
+    _workspace, token = stack.create_workspace(grant=10)
     profile = "https://www.linkedin.com/in/sandbox-"
     items = [
         {"subject": {"linkedin_url": f"{profile}found"}, "client_reference": "a"},
@@ -120,8 +120,8 @@ def test_an_enrichment_fills_in_item_by_item_and_one_bad_item_fails_alone(stack:
     assert job["credits"] == {"charged": 2, "reserved": 0, "balance": 8, "already_owned": False}
 
 
-def test_an_enrichment_shows_nothing_of_a_suppressed_person_and_says_who_was_asked(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=5)
+def test_an_enrichment_hides_suppressed_people_and_lists_the_queried_providers(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=5)
     hidden = _engineer(stack, "walker-six")
     with stack.database.transaction() as session:
         identifier = Identifier("email", "walker@walker-six.example")
@@ -136,7 +136,7 @@ def test_an_enrichment_shows_nothing_of_a_suppressed_person_and_says_who_was_ask
     job = stack.call(
         "POST",
         "/api/ext/enrichment-request",
-        {"entity": "person", "items": [{"subject": one} for one in subjects], "fields": ["profile"]},
+        {"entity": "person", "items": [{"subject": subject} for subject in subjects], "fields": ["profile"]},
         Authorization=token,
         Prefer="wait=25",
     ).body
@@ -151,15 +151,15 @@ def test_an_enrichment_shows_nothing_of_a_suppressed_person_and_says_who_was_ask
     assert [(line["item"], line["outcome"]) for line in job["trace"]] == [(1, "suppressed"), (2, "hit")]
 
 
-def test_a_company_is_enriched_from_what_is_stored_or_a_provider_knows(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=0)
+def test_a_company_is_enriched_from_stored_data_and_providers(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=0)
     _engineer(stack, "walker-seven")
-    named = [{"domain": "www.walker-seven.example"}, {"domain": "nobody-knows.example"}, {"name": ""}]
+    subjects = [{"domain": "www.walker-seven.example"}, {"domain": "nobody-knows.example"}, {"name": ""}]
 
     job = stack.call(
         "POST",
         "/api/ext/enrichment-request",
-        {"entity": "company", "items": [{"company": one} for one in named]},
+        {"entity": "company", "items": [{"company": company} for company in subjects]},
         Authorization=token,
         Prefer="wait=25",
     ).body
@@ -170,12 +170,12 @@ def test_a_company_is_enriched_from_what_is_stored_or_a_provider_knows(stack: St
     assert items[2]["error"]["code"] == "validation_error"
 
 
-def test_an_enrichment_with_a_webhook_is_taken_but_not_to_a_private_network(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_an_enrichment_accepts_a_public_webhook_url_and_refuses_a_private_one(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
     item = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-not-found"}}
     body = {"entity": "person", "items": [item], "webhook_url": "https://hooks.acme.example/done"}
 
-    taken = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token)
+    accepted = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token)
     refused = stack.call(
         "POST",
         "/api/ext/enrichment-request",
@@ -183,13 +183,13 @@ def test_an_enrichment_with_a_webhook_is_taken_but_not_to_a_private_network(stac
         Authorization=token,
     )
 
-    assert taken.status == 200
+    assert accepted.status == 200
     assert (refused.status, refused.body["errors"][0]["pointer"]) == (422, "/webhook_url")
 
 
-def test_when_credits_run_out_the_rest_of_an_enrichment_says_so(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=2)
-    items = [{"subject": {"contact_id": person}} for person in stack.contacts(4)]
+def test_when_credits_run_out_the_remaining_items_of_an_enrichment_report_it(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=2)
+    items = [{"subject": {"contact_id": person}} for person in stack.create_contacts(4)]
 
     job = stack.call(
         "POST",
@@ -199,14 +199,14 @@ def test_when_credits_run_out_the_rest_of_an_enrichment_says_so(stack: Stack) ->
         Prefer="wait=25",
     ).body
 
-    said = [(item["outcome"], item["error"] and item["error"]["code"]) for item in job["result"]["items"]]
-    assert said == [("found", None)] * 2 + [(None, "insufficient_credits")] * 2
+    outcomes = [(item["outcome"], item["error"] and item["error"]["code"]) for item in job["result"]["items"]]
+    assert outcomes == [("found", None)] * 2 + [(None, "insufficient_credits")] * 2
     assert (job["job"]["outcome"], job["credits"]["charged"]) == ("partial", 2)
 
 
-def test_after_a_top_up_the_same_enrichment_gives_the_rest(stack: Stack) -> None:
-    workspace_id, token = stack.workspace(grant=1)
-    items = [{"subject": {"contact_id": person}} for person in stack.contacts(2)]
+def test_after_a_top_up_the_same_enrichment_returns_the_remaining_items(stack: Stack) -> None:
+    workspace_id, token = stack.create_workspace(grant=1)
+    items = [{"subject": {"contact_id": person}} for person in stack.create_contacts(2)]
     body = {"entity": "person", "items": items, "fields": ["email"]}
     short = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
     stack.grant(workspace_id, 1)
@@ -217,13 +217,13 @@ def test_after_a_top_up_the_same_enrichment_gives_the_rest(stack: Stack) -> None
     assert [item["credits_charged"] for item in whole["result"]["items"]] == [0, 1]
 
 
-def test_an_address_that_is_not_there_leaves_the_credit_for_the_number(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=1)
-    source = Source("walk", SourceKind.IMPORT, clock.now())
+def test_a_credit_that_no_address_used_pays_for_the_phone_number(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=1)
+    source = Source("test", SourceKind.IMPORT, clock.now())
     number = FoundPhone(e164="+12025550143", type="mobile", status="valid", source=source)
-    found = FoundContact(source=source, full_name="Only Phone", phones=(number,))
+    contact = FoundContact(source=source, full_name="Only Phone", phones=(number,))
     with stack.database.transaction() as session:
-        contact_id = contacts.upsert(session, found, now=clock.now()).id
+        contact_id = contacts.upsert(session, contact, now=clock.now()).id
 
     job = stack.call(
         "POST",
@@ -241,8 +241,8 @@ def test_an_address_that_is_not_there_leaves_the_credit_for_the_number(stack: St
     assert (item["outcome"], item["error"], item["credits_charged"]) == ("partial", None, 1)
 
 
-def test_a_company_is_found_by_hash_by_suffixes_and_by_prefix(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_a_company_is_found_by_hash_by_several_hashes_and_by_prefix(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
     _engineer(stack, "walker-three")
     digest = _hash("walker-three.example")
 
@@ -268,9 +268,9 @@ def test_a_company_is_found_by_hash_by_suffixes_and_by_prefix(stack: Stack) -> N
 
 
 @pytest.mark.parametrize("prefer", ["wait=20", "respond-async"])
-def test_nothing_of_a_prefix_is_kept_once_it_is_answered(stack: Stack, prefer: str) -> None:
-    _workspace, token = stack.workspace()
-    answer = stack.call(
+def test_a_prefix_request_is_deleted_once_it_is_answered(stack: Stack, prefer: str) -> None:
+    _workspace, token = stack.create_workspace()
+    response = stack.call(
         "POST",
         "/api/ext/company-by-hash",
         {"prefix": "beef"},
@@ -278,14 +278,14 @@ def test_nothing_of_a_prefix_is_kept_once_it_is_answered(stack: Stack, prefer: s
         Prefer=prefer,
         Idempotency_Key="k",
     )
-    where = f"/api/ext/jobs?id={answer.body['job']['id']}"
+    path = f"/api/ext/jobs?id={response.body['job']['id']}"
 
-    if answer.status == 202:
-        answer = stack.call("GET", where, Authorization=token, Prefer="wait=20")
-    gone = stack.call("GET", where, Authorization=token)
+    if response.status == 202:
+        response = stack.call("GET", path, Authorization=token, Prefer="wait=20")
+    second = stack.call("GET", path, Authorization=token)
 
-    assert answer.body["result"]["prefix"] == "beef"
-    assert (gone.status, gone.code) == (404, "job_not_found")
+    assert response.body["result"]["prefix"] == "beef"
+    assert (second.status, second.code) == (404, "job_not_found")
     with stack.database.reading() as session:
         requests = session.scalars(select(Job.request)).all()
     assert not any("prefix" in request for request in requests)
@@ -293,28 +293,28 @@ def test_nothing_of_a_prefix_is_kept_once_it_is_answered(stack: Stack, prefer: s
     assert not re.search(r"\bbeef\b", "".join(log.read_text() for log in stack.redis_folder.glob("*.log")))
 
 
-def test_a_job_of_another_workspace_looks_like_one_that_never_was(stack: Stack) -> None:
-    _mine, token = stack.workspace()
-    _theirs, stranger = stack.workspace()
+def test_a_job_of_another_workspace_looks_like_an_unknown_one(stack: Stack) -> None:
+    _mine, token = stack.create_workspace()
+    _theirs, stranger = stack.create_workspace()
     job_id = stack.call("POST", "/api/ext/reveal/email", FOUND, Authorization=token).body["job"]["id"]
     unknown = job_id[:-1] + ("0" if job_id[-1] != "0" else "1")
 
-    theirs = stack.call("GET", f"/api/ext/jobs?id={job_id}", Authorization=stranger)
-    nobodys = stack.call("GET", f"/api/ext/jobs?id={unknown}", Authorization=stranger)
+    foreign = stack.call("GET", f"/api/ext/jobs?id={job_id}", Authorization=stranger)
+    missing = stack.call("GET", f"/api/ext/jobs?id={unknown}", Authorization=stranger)
     listed = stack.call("GET", "/api/ext/jobs", Authorization=token)
 
-    assert theirs.status == nobodys.status == 404
-    assert {**theirs.body, "request_id": 0} == {**nobodys.body, "request_id": 0}
+    assert foreign.status == missing.status == 404
+    assert {**foreign.body, "request_id": 0} == {**missing.body, "request_id": 0}
     assert [job["id"] for job in listed.body["jobs"]] == [job_id]
 
 
 def test_jobs_are_listed_newest_first_page_by_page(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
-    made = [
+    _workspace, token = stack.create_workspace()
+    submitted = [
         stack.call(
             "POST", "/api/ext/reveal/email", {"subject": {"contact_id": person}}, Authorization=token
         ).body["job"]["id"]
-        for person in stack.contacts(3)
+        for person in stack.create_contacts(3)
     ]
 
     first = stack.call("GET", "/api/ext/jobs?limit=2&status=succeeded", Authorization=token).body
@@ -322,12 +322,12 @@ def test_jobs_are_listed_newest_first_page_by_page(stack: Stack) -> None:
         "GET", f"/api/ext/jobs?limit=2&cursor={first['next_cursor']}", Authorization=token
     ).body
 
-    assert [job["id"] for job in first["jobs"] + second["jobs"]] == made[::-1]
+    assert [job["id"] for job in first["jobs"] + second["jobs"]] == submitted[::-1]
     assert second["next_cursor"] is None
 
 
-def test_a_suppressed_person_is_not_shown_not_asked_about_and_not_charged(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=1)
+def test_a_suppressed_person_is_not_shown_not_queried_and_not_charged(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=1)
     contact_id = _engineer(stack, "walker-four")
     with stack.database.transaction() as session:
         identifier = Identifier("email", "walker@walker-four.example")
@@ -342,26 +342,26 @@ def test_a_suppressed_person_is_not_shown_not_asked_about_and_not_charged(stack:
     assert revealed["credits"]["balance"] == 1
 
 
-def test_a_provider_that_gives_a_suppressed_address_finds_somebody_who_is_left_alone(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=1)
+def test_a_suppressed_address_from_a_provider_is_neither_shown_nor_stored(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=1)
     with stack.database.transaction() as session:
         identifier = Identifier("email", "unknown@sandbox.example")
         suppressions.suppress(session, [identifier], reason="asked to", now=clock.now())
     subject = {"linkedin_url": "https://www.linkedin.com/in/sandbox-unknown"}
 
-    answer = stack.call(
+    response = stack.call(
         "POST", "/api/ext/reveal/email", {"subject": subject, "min_status": "any"}, Authorization=token
     ).body
 
-    assert (answer["job"]["outcome"], answer["result"]) == ("suppressed", None)
-    assert answer["credits"] == {"charged": 0, "reserved": 0, "balance": 1, "already_owned": False}
+    assert (response["job"]["outcome"], response["result"]) == ("suppressed", None)
+    assert response["credits"] == {"charged": 0, "reserved": 0, "balance": 1, "already_owned": False}
     with stack.database.reading() as session:
         stored = session.scalars(select(Email.id).where(Email.email == "unknown@sandbox.example")).all()
     assert stored == []
 
 
-def test_a_saved_profile_is_kept_and_shown_in_lookups(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_a_saved_profile_is_stored_once_under_its_canonical_url(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
     profile = {"linkedin_url": "https://de.linkedin.com/in/Ada-Walker/?trk=x", "full_name": "Ada Walker"}
     body = {"profile": profile, "list": "Engineers", "tags": ["a"], "note": "met"}
 
@@ -374,7 +374,7 @@ def test_a_saved_profile_is_kept_and_shown_in_lookups(stack: Stack) -> None:
 
 
 def test_an_api_key_works_until_it_is_revoked_and_only_within_its_scopes(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+    _workspace, token = stack.create_workspace()
     key = stack.call("POST", "/api/keys", {"name": "crm", "scopes": ["lookup"]}, Authorization=token).body
     bearer = f"Bearer {key['key']}"
 
@@ -390,7 +390,7 @@ def test_an_api_key_works_until_it_is_revoked_and_only_within_its_scopes(stack: 
 
 
 def test_a_session_ends_with_logout(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+    _workspace, token = stack.create_workspace()
 
     stack.call("POST", "/api/ext/logout", {}, Authorization=token)
     after = stack.call("GET", "/api/ext/session", Authorization=token)
@@ -410,24 +410,24 @@ def test_a_session_ends_with_logout(stack: Stack) -> None:
         ({"hash": "0" * 64, "prefix": "0000"}, "validation_error"),
     ],
 )
-def test_a_bad_hash_is_told(stack: Stack, body: dict[str, object], code: str) -> None:
-    _workspace, token = stack.workspace()
+def test_a_malformed_hash_request_is_refused(stack: Stack, body: dict[str, object], code: str) -> None:
+    _workspace, token = stack.create_workspace()
 
-    answer = stack.call("POST", "/api/ext/company-by-hash", body, Authorization=token)
+    response = stack.call("POST", "/api/ext/company-by-hash", body, Authorization=token)
 
-    assert (answer.status, answer.code) == (422, code)
-
-
-def test_leads_take_no_prefix(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
-
-    answer = stack.call("POST", "/api/ext/leads-by-website-hash", {"prefix": "0000"}, Authorization=token)
-
-    assert (answer.status, answer.code) == (422, "prefix_not_allowed")
+    assert (response.status, response.code) == (422, code)
 
 
-def test_addresses_and_methods_that_are_not_there_are_problems_not_pages(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_leads_cannot_be_requested_by_prefix(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
+
+    response = stack.call("POST", "/api/ext/leads-by-website-hash", {"prefix": "0000"}, Authorization=token)
+
+    assert (response.status, response.code) == (422, "prefix_not_allowed")
+
+
+def test_unknown_paths_and_methods_get_a_problem_document(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
 
     nowhere = stack.call("GET", "/nowhere")
     method = stack.call("GET", "/api/ext/login")
@@ -446,20 +446,20 @@ def test_addresses_and_methods_that_are_not_there_are_problems_not_pages(stack: 
     assert wrong.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
 
 
-def test_an_unknown_account_and_a_wrong_password_are_answered_alike(stack: Stack) -> None:
-    workspace, _token = stack.workspace()
-    email = f"{workspace.replace('_', '-')}@walkers.example"
+def test_an_unknown_account_and_a_wrong_password_get_the_same_response(stack: Stack) -> None:
+    workspace, _token = stack.create_workspace()
+    email = f"{workspace.replace('_', '-')}@customer.example"
 
     wrong = stack.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD + "x"})
-    nobody = {"email": "nobody@walkers.example", "password": PASSWORD}
+    nobody = {"email": "nobody@customer.example", "password": PASSWORD}
     unknown = stack.call("POST", "/api/ext/login", nobody)
 
     assert (wrong.status, wrong.code) == (401, "invalid_credentials")
     assert {**wrong.body, "request_id": 0} == {**unknown.body, "request_id": 0}
 
 
-def test_no_personal_data_and_no_secret_is_in_the_logs(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_the_logs_contain_no_personal_data_and_no_secret(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
     stack.call("POST", "/api/ext/reveal/email", FOUND, Authorization=token)
     person = {"contact_id": _engineer(stack, "walker-five")}
     stack.call("POST", "/api/ext/reveal/phone", {"subject": person}, Authorization=token)
@@ -473,7 +473,7 @@ def test_no_personal_data_and_no_secret_is_in_the_logs(stack: Stack) -> None:
         assert canary not in logs
 
 
-def test_a_browser_is_told_what_a_problem_means(stack: Stack) -> None:
+def test_a_browser_gets_an_explanation_of_a_problem(stack: Stack) -> None:
     request = urllib.request.Request(f"{stack.base_url}/problems/bad_hash", headers={"Accept": "text/html"})
 
     with urllib.request.urlopen(request) as response:
@@ -494,8 +494,8 @@ def test_the_docs_page_needs_no_internet(stack: Stack) -> None:
 def _engineer(stack: Stack, slug: str) -> str:
     """Store a contact with a valid address and phone number, at a separate company."""
     now = clock.now()
-    source = Source("walk", SourceKind.IMPORT, now)
-    found = FoundContact(
+    source = Source("test", SourceKind.IMPORT, now)
+    contact = FoundContact(
         source=source,
         full_name=f"Walker {slug}",
         company=FoundCompany(source=source, name=slug, domain=f"{slug}.example"),
@@ -505,8 +505,8 @@ def _engineer(stack: Stack, slug: str) -> str:
         phones=(FoundPhone(e164="+12025550143", type="mobile", status="valid", source=source),),
     )
     with stack.database.transaction() as session:
-        companies.upsert(session, found.company, now=now)
-        return contacts.upsert(session, found, now=now).id
+        companies.upsert(session, contact.company, now=now)
+        return contacts.upsert(session, contact, now=now).id
 
 
 def _hash(text: str) -> str:
@@ -523,5 +523,5 @@ def _raw(
         urllib.request.urlopen(request)
     with caught.value as error:
         assert error.headers["Content-Type"] == "application/problem+json"
-        answer: dict[str, object] = json.loads(error.read())
-        return answer
+        response: dict[str, object] = json.loads(error.read())
+        return response

@@ -17,8 +17,8 @@ import pytest
 from e2e_stack import Stack, kill, running
 from local_servers import empty_database
 
-WAITING = 50
-LOOKING = 4
+WAITING_CALLERS = 50
+LOOKUP_CALLERS = 4
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Caller:
 
     connected_at: float
     status: int = 0
-    fate: str = "answered"
+    outcome: str = "answered"
 
 
 @pytest.fixture
@@ -40,42 +40,45 @@ def stack(tmp_path: Path) -> Iterator[Stack]:
         yield stack
 
 
-def ask(stack: Stack, path: str, body: object, **headers: str) -> Caller:
+def send(stack: Stack, path: str, body: object, **headers: str) -> Caller:
     text = json.dumps(body)
-    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    header_lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: api\r\nContent-Type: application/json\r\nConnection: close\r\n{lines}"
+        f"POST {path} HTTP/1.1\r\nHost: api\r\nContent-Type: application/json\r\n"
+        f"Connection: close\r\n{header_lines}"
     )
-    with socket.create_connection(("127.0.0.1", int(stack.base_url.rpartition(":")[2])), 30) as line:
+    with socket.create_connection(("127.0.0.1", int(stack.base_url.rpartition(":")[2])), 30) as connection:
         caller = Caller(time.monotonic())
         try:
-            line.sendall(f"{head}Content-Length: {len(text)}\r\n\r\n{text}".encode())
-            answer = b"".join(iter(lambda: line.recv(65536), b""))
-            caller.status = int(answer.split()[1])
+            connection.sendall(f"{head}Content-Length: {len(text)}\r\n\r\n{text}".encode())
+            response = b"".join(iter(lambda: connection.recv(65536), b""))
+            caller.status = int(response.split()[1])
         except (OSError, IndexError) as error:
-            caller.fate = repr(error)
+            caller.outcome = repr(error)
     return caller
 
 
-def look_until_refused(stack: Stack, person: str, token: str) -> list[Caller]:
+def look_up_until_refused(stack: Stack, person: str, token: str) -> list[Caller]:
     callers = []
     while True:
         try:
             body = {"subject": {"contact_id": person}}
-            callers.append(ask(stack, "/api/ext/lookup", body, Authorization=token))
+            callers.append(send(stack, "/api/ext/lookup", body, Authorization=token))
         except ConnectionRefusedError:
             return callers
 
 
-def test_a_deploy_answers_everybody_who_was_let_in_and_is_soon_over(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=WAITING)
-    person = stack.contacts(1)[0]
-    subjects = [{"full_name": f"Waiting {n}", "company_domain": "nobody.example"} for n in range(WAITING)]
+def test_sigterm_answers_every_accepted_request_and_ends_within_ten_seconds(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=WAITING_CALLERS)
+    person = stack.create_contacts(1)[0]
+    subjects = [
+        {"full_name": f"Waiting {n}", "company_domain": "nobody.example"} for n in range(WAITING_CALLERS)
+    ]
     assert stack.web is not None
-    with ThreadPoolExecutor(WAITING + LOOKING) as pool:
+    with ThreadPoolExecutor(WAITING_CALLERS + LOOKUP_CALLERS) as pool:
         waiting = [
             pool.submit(
-                ask,
+                send,
                 stack,
                 "/api/ext/reveal/email",
                 {"subject": subject},
@@ -84,19 +87,19 @@ def test_a_deploy_answers_everybody_who_was_let_in_and_is_soon_over(stack: Stack
             )
             for subject in subjects
         ]
-        looking = [pool.submit(look_until_refused, stack, person, token) for _ in range(LOOKING)]
+        looking = [pool.submit(look_up_until_refused, stack, person, token) for _ in range(LOOKUP_CALLERS)]
         threading.Event().wait(3)
         assert not any(future.done() for future in (*waiting, *looking))
 
         stack.web.send_signal(signal.SIGTERM)
-        told_at = time.monotonic()
-        code = stack.web.wait(15)
-        took = time.monotonic() - told_at
+        signalled_at = time.monotonic()
+        exit_code = stack.web.wait(15)
+        seconds = time.monotonic() - signalled_at
 
-        waited = [future.result() for future in waiting]
-        looked = [caller for future in looking for caller in future.result()]
-    assert code == 0
-    assert took < 10
-    assert {(caller.status, caller.fate) for caller in waited} == {(202, "answered")}
-    let_in = [caller for caller in looked if caller.connected_at < told_at]
-    assert {(caller.status, caller.fate) for caller in let_in} == {(200, "answered")}
+        waiting_callers = [future.result() for future in waiting]
+        lookup_callers = [caller for future in looking for caller in future.result()]
+    assert exit_code == 0
+    assert seconds < 10
+    assert {(caller.status, caller.outcome) for caller in waiting_callers} == {(202, "answered")}
+    accepted = [caller for caller in lookup_callers if caller.connected_at < signalled_at]
+    assert {(caller.status, caller.outcome) for caller in accepted} == {(200, "answered")}

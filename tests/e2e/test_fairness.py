@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from e2e_stack import Answer, Stack, running
+from e2e_stack import ApiResponse, Stack, running
 from local_servers import empty_database
 from polling import wait_until
 from sqlalchemy import func, select
-from vendors_support import Vendors, vendors_on_loopback
+from vendors_support import FakeVendors, run_fake_vendors
 from werkzeug import Request
 
 from app.core.jobs.jobs import Job
@@ -23,35 +23,35 @@ from app.domain.normal.names import name_key
 
 REVEAL = "/api/ext/reveal/email"
 THREADS = 10
-MANY = 3 * THREADS
+REVEALS = 3 * THREADS
 
 
-class Gate:
+class GatedVendor:
     """A vendor that delays each response until it is permitted, and records the order of the requests."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.requested_names: list[str] = []
         self.permits = threading.Semaphore(0)
 
-    def answer(self, request: Request) -> tuple[int, object]:
-        self.asked.append(name_key(request.args["full_name"]))
+    def respond(self, request: Request) -> tuple[int, object]:
+        self.requested_names.append(name_key(request.args["full_name"]))
         self.permits.acquire(timeout=9)
         return 200, {"data": {"email": None, "score": None}, "meta": {}}
 
 
-def knows_everybody(request: Request) -> tuple[int, object]:
+def finds_everybody(request: Request) -> tuple[int, object]:
     address = f"{request.args['full_name'].replace(' ', '.')}@acme.example".lower()
     return 200, {"data": {"email": address, "score": 99, "verification": {"status": "valid"}}, "meta": {}}
 
 
 @pytest.fixture(scope="module")
-def vendors() -> Iterator[Vendors]:
-    with vendors_on_loopback() as vendors:
+def vendors() -> Iterator[FakeVendors]:
+    with run_fake_vendors() as vendors:
         yield vendors
 
 
 @pytest.fixture(scope="module")
-def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
     """A separate stack whose only provider is the fake vendor, with worker processes for different queues."""
     folder = tmp_path_factory.mktemp("fairness")
     with ExitStack() as stop:
@@ -62,18 +62,18 @@ def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id:
 
 
 @pytest.fixture
-def gate(stack: Stack, vendors: Vendors) -> Iterator[Gate]:
+def gate(stack: Stack, vendors: FakeVendors) -> Iterator[GatedVendor]:
     """The vendor with delayed responses; after the test all open jobs are finished."""
-    gate = Gate()
-    vendors.start_anew()
-    vendors.says["hunter"] = gate.answer
+    gate = GatedVendor()
+    vendors.reset()
+    vendors.responders["hunter"] = gate.respond
     yield gate
-    vendors.start_anew()
+    vendors.reset()
     gate.permits.release(1000)
     wait_until(lambda: not open_jobs(stack), 60)
 
 
-def reveal(stack: Stack, token: str, name: str, **headers: str) -> Answer:
+def reveal(stack: Stack, token: str, name: str, **headers: str) -> ApiResponse:
     subject = {"full_name": name, "company_domain": "acme.example"}
     return stack.call("POST", REVEAL, {"subject": subject}, Authorization=token, **headers)
 
@@ -86,56 +86,56 @@ def open_jobs(stack: Stack, workspace_id: str | None = None) -> int:
         return session.scalar(query) or 0
 
 
-def flood(stack: Stack, gate: Gate, tag: str) -> tuple[str, str]:
+def flood(stack: Stack, gate: GatedVendor, tag: str) -> tuple[str, str]:
     """Request many reveals until every worker thread waits for the vendor; return workspace and token."""
-    workspace_id, token = stack.workspace()
-    for number in range(MANY):
+    workspace_id, token = stack.create_workspace()
+    for number in range(REVEALS):
         assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
-    wait_until(lambda: len(gate.asked) == THREADS)
+    wait_until(lambda: len(gate.requested_names) == THREADS)
     return workspace_id, token
 
 
 def test_a_click_on_a_known_person_does_not_wait_for_slow_reveals_of_another_workspace(
-    stack: Stack, gate: Gate
+    stack: Stack, gate: GatedVendor
 ) -> None:
     heavy, _token = flood(stack, gate, "Heavy")
-    _light, token = stack.workspace()
-    [contact_id] = stack.contacts(1)
+    _light, token = stack.create_workspace()
+    [contact_id] = stack.create_contacts(1)
 
     click = stack.call("POST", REVEAL, {"subject": {"contact_id": contact_id}}, Authorization=token)
 
     assert (click.status, click.body["job"]["outcome"]) == (200, "found")
-    assert open_jobs(stack, heavy) == MANY  # none of them delayed the request
+    assert open_jobs(stack, heavy) == REVEALS  # none of them delayed the request
 
 
-def test_a_slow_reveal_is_asked_for_as_soon_as_a_thread_of_another_workspace_is_free(
-    stack: Stack, gate: Gate
+def test_the_next_free_thread_takes_the_reveal_of_the_workspace_that_has_none_running(
+    stack: Stack, gate: GatedVendor
 ) -> None:
     flood(stack, gate, "Crowd")
-    _light, token = stack.workspace()
+    _light, token = stack.create_workspace()
     reveal(stack, token, "Single Person", Prefer="respond-async")
 
     gate.permits.release()
-    wait_until(lambda: len(gate.asked) > THREADS)
+    wait_until(lambda: len(gate.requested_names) > THREADS)
 
-    assert gate.asked[THREADS] == name_key("Single Person")
+    assert gate.requested_names[THREADS] == name_key("Single Person")
 
 
-def test_what_was_handed_over_survives_the_death_of_its_worker_and_is_charged_once(
-    stack: Stack, gate: Gate, vendors: Vendors
+def test_reveals_of_a_killed_worker_are_done_by_another_and_charged_once(
+    stack: Stack, gate: GatedVendor, vendors: FakeVendors
 ) -> None:
     heavy, _token = flood(stack, gate, "Survivor")
     worker = stack.workers[1]
 
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait()
-    vendors.says["hunter"] = knows_everybody
+    vendors.responders["hunter"] = finds_everybody
     gate.permits.release(1000)
     stack.workers[1] = stack.start_worker("providers")
     wait_until(lambda: not open_jobs(stack, heavy), 90)
 
-    assert statuses(stack, heavy) == {("succeeded", "found"): MANY}
-    assert closed_and_spent(stack, heavy) == (MANY, MANY)
+    assert statuses(stack, heavy) == {("succeeded", "found"): REVEALS}
+    assert closed_and_spent(stack, heavy) == (REVEALS, REVEALS)
 
 
 def statuses(stack: Stack, workspace_id: str) -> dict[tuple[str, str | None], int]:

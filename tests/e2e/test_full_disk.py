@@ -14,16 +14,16 @@ FULL = Path("/dev/full")
 
 @pytest.fixture
 def stack(tmp_path: Path) -> Iterator[Stack]:
-    for log in ("web.log", "walk0.log"):
+    for log in ("web.log", "worker0.log"):
         (tmp_path / log).symlink_to(FULL)
     with empty_database(tmp_path, "full_disk") as url, running(tmp_path, url) as stack:
         yield stack
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="only Linux has a disk that is always full")
-def test_requests_jobs_and_settlements_go_on_while_no_line_of_the_log_can_be_written(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=3)
-    [contact_id] = stack.contacts(1)
+def test_requests_and_jobs_succeed_while_logs_cannot_be_written(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace(grant=3)
+    [contact_id] = stack.create_contacts(1)
     body = {"subject": {"contact_id": contact_id}}
 
     looked_up = stack.call("POST", "/api/ext/lookup", body, Authorization=token)

@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 import redis
-from e2e_stack import PROCESSES, Answer, Stack, running
+from e2e_stack import PROCESSES, ApiResponse, Stack, running
 from local_servers import empty_database
 from polling import wait_until
 
 from app.domain.tokens import TokenKind, new_token
 
-MOST = 20
+LIMIT = 20
 REQUESTS = 60
-GUESSES = 4
-ALONE = MOST // 4
+MAX_GUESSES = 4
+LOCAL_LIMIT = LIMIT // 4
 
 
 @pytest.fixture(scope="module")
@@ -35,23 +35,23 @@ def limited(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterato
             running(
                 folder,
                 url,
-                LIMIT_LOOKUP=f"{MOST}/hour",
-                LIMIT_READ=f"{MOST}/hour",
-                LIMIT_LOGIN_ADDRESS=f"{MOST}/hour",
-                LIMIT_LOGIN_ACCOUNT=f"{GUESSES}/hour",
+                LIMIT_LOOKUP=f"{LIMIT}/hour",
+                LIMIT_READ=f"{LIMIT}/hour",
+                LIMIT_LOGIN_ADDRESS=f"{LIMIT}/hour",
+                LIMIT_LOGIN_ACCOUNT=f"{MAX_GUESSES}/hour",
             )
         )
 
 
 @pytest.fixture(scope="module")
-def watcher(limited: Stack) -> str:
+def header_token(limited: Stack) -> str:
     """A session whose requests are used only to read the rate limit headers."""
-    return limited.workspace()[1]
+    return limited.create_workspace()[1]
 
 
 @pytest.fixture(autouse=True)
-def _nothing_counted(limited: Stack, watcher: str) -> None:
-    wait_until(lambda: together(limited, watcher))
+def _reset_limits(limited: Stack, header_token: str) -> None:
+    wait_until(lambda: shared_quota(limited, header_token))
     with redis.Redis(port=limited.redis_port) as client:
         client.flushall()
 
@@ -59,54 +59,54 @@ def _nothing_counted(limited: Stack, watcher: str) -> None:
 @pytest.fixture
 def token(limited: Stack) -> str:
     """A new session, for which no requests have been counted."""
-    return limited.workspace()[1]
+    return limited.create_workspace()[1]
 
 
-def lookup(stack: Stack, token: str, **headers: str) -> Answer:
+def lookup(stack: Stack, token: str, **headers: str) -> ApiResponse:
     body = {"subject": {"email": "nobody@nowhere.example"}}
     return stack.call("POST", "/api/ext/lookup", body, Authorization=token, **headers)
 
 
-def at_once(call: Callable[[], Answer], count: int = REQUESTS) -> list[Answer]:
+def at_once(call: Callable[[], ApiResponse], count: int = REQUESTS) -> list[ApiResponse]:
     with ThreadPoolExecutor(8) as pool:
         return list(pool.map(lambda _n: call(), range(count)))
 
 
-def statuses(answers: list[Answer]) -> Counter[int]:
-    return Counter(answer.status for answer in answers)
+def statuses(responses: list[ApiResponse]) -> Counter[int]:
+    return Counter(response.status for response in responses)
 
 
-def quota(answer: Answer) -> str:
-    return answer.headers["RateLimit-Policy"]
+def quota(response: ApiResponse) -> str:
+    return response.headers["RateLimit-Policy"]
 
 
-def test_two_processes_together_let_exactly_so_many_through(limited: Stack, token: str) -> None:
-    answers = at_once(lambda: lookup(limited, token))
+def test_two_processes_together_accept_exactly_the_limit(limited: Stack, token: str) -> None:
+    responses = at_once(lambda: lookup(limited, token))
 
-    assert statuses(answers) == {200: MOST, 429: REQUESTS - MOST}
+    assert statuses(responses) == {200: LIMIT, 429: REQUESTS - LIMIT}
 
 
-@pytest.mark.parametrize("way", ["killed", "frozen"])
-def test_without_redis_the_limit_holds_more_strictly_and_nobody_waits(limited: Stack, way: str) -> None:
-    token = limited.workspace()[1]
-    leave, come_back = ways(limited)[way]
-    at_once(lambda: lookup(limited, token), MOST // 2)
+@pytest.mark.parametrize("outage", ["killed", "frozen"])
+def test_without_redis_the_limit_is_stricter_and_requests_do_not_hang(limited: Stack, outage: str) -> None:
+    token = limited.create_workspace()[1]
+    stop, restart = outages(limited)[outage]
+    at_once(lambda: lookup(limited, token), LIMIT // 2)
 
-    leave()
+    stop()
     try:
-        answers = at_once(lambda: lookup(limited, token))
+        responses = at_once(lambda: lookup(limited, token))
     finally:
-        come_back()
+        restart()
 
-    counted = statuses(answers)
+    counted = statuses(responses)
     assert set(counted) == {200, 429}
-    assert ALONE <= counted[200] <= ALONE * PROCESSES
-    assert {quota(answer) for answer in answers} == {f'"lookup";q={ALONE};w=3600'}
-    shared = wait_until(lambda: together(limited, token))
-    assert shared == f'"lookup";q={MOST};w=3600'
+    assert LOCAL_LIMIT <= counted[200] <= LOCAL_LIMIT * PROCESSES
+    assert {quota(response) for response in responses} == {f'"lookup";q={LOCAL_LIMIT};w=3600'}
+    shared = wait_until(lambda: shared_quota(limited, token))
+    assert shared == f'"lookup";q={LIMIT};w=3600'
 
 
-def ways(stack: Stack) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
+def outages(stack: Stack) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     return {
         "killed": (stack.stop_redis, stack.start_redis),
         "frozen": (
@@ -116,10 +116,10 @@ def ways(stack: Stack) -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]
     }
 
 
-def together(stack: Stack, token: str) -> str | None:
+def shared_quota(stack: Stack, token: str) -> str | None:
     """Return the policy that both processes report, or None while they still count separately."""
-    told = {quota(answer) for answer in at_once(lambda: lookup(stack, token), 16)}
-    return told.pop() if len(told) == 1 and f"q={ALONE}" not in str(told) else None
+    quotas = {quota(response) for response in at_once(lambda: lookup(stack, token), 16)}
+    return quotas.pop() if len(quotas) == 1 and f"q={LOCAL_LIMIT}" not in str(quotas) else None
 
 
 @pytest.mark.parametrize(
@@ -131,26 +131,26 @@ def together(stack: Stack, token: str) -> str | None:
         ("GET", "/api/ext/session?another=one"),
     ],
 )
-def test_no_spelling_of_a_request_escapes_the_limit(
+def test_every_spelling_of_a_request_counts_towards_the_limit(
     limited: Stack, token: str, method: str, path: str
 ) -> None:
-    at_once(lambda: limited.call("GET", "/api/ext/session", Authorization=token), MOST)
+    at_once(lambda: limited.call("GET", "/api/ext/session", Authorization=token), LIMIT)
 
-    line = http.client.HTTPConnection("127.0.0.1", int(limited.base_url.rpartition(":")[2]), timeout=30)
-    with closing(line):
-        line.request(method, path, headers={"Authorization": token, "X-Forwarded-For": "203.0.113.7"})
-        status = line.getresponse().status
+    connection = http.client.HTTPConnection("127.0.0.1", int(limited.base_url.rpartition(":")[2]), timeout=30)
+    with closing(connection):
+        connection.request(method, path, headers={"Authorization": token, "X-Forwarded-For": "203.0.113.7"})
+        status = connection.getresponse().status
 
     assert status == 429
 
 
-def test_another_case_of_a_path_is_another_path(limited: Stack, token: str) -> None:
+def test_paths_are_case_sensitive(limited: Stack, token: str) -> None:
     assert limited.call("GET", "/api/ext/Session", Authorization=token).status == 404
 
 
-def test_keys_in_redis_name_nobody(limited: Stack, token: str) -> None:
+def test_keys_in_redis_contain_no_personal_data(limited: Stack, token: str) -> None:
     lookup(limited, token, X_Forwarded_For="203.0.113.7")
-    wrong = {"email": "somebody@walkers.example", "password": "not the password"}
+    wrong = {"email": "somebody@customer.example", "password": "not the password"}
     limited.call("POST", "/api/ext/login", wrong)
     guess_token(limited, 7)
 
@@ -169,39 +169,41 @@ def name() -> str:
     return secrets.token_hex(8)
 
 
-def guess_token(stack: Stack, number: int, _name: str = "") -> Answer:
+def guess_token(stack: Stack, number: int, _name: str = "") -> ApiResponse:
     token = new_token(TokenKind.SESSION)  # well-formed but unknown
-    elsewhere = f"203.0.113.{number}"
-    return stack.call("GET", "/api/ext/session", Authorization=f"Bearer {token}", X_Forwarded_For=elsewhere)
+    forwarded_for = f"203.0.113.{number}"
+    return stack.call(
+        "GET", "/api/ext/session", Authorization=f"Bearer {token}", X_Forwarded_For=forwarded_for
+    )
 
 
-def guess_password(stack: Stack, number: int, name: str) -> Answer:
-    body = {"email": f"{name}@walkers.example", "password": f"guess number {number}"}
+def guess_password(stack: Stack, number: int, name: str) -> ApiResponse:
+    body = {"email": f"{name}@customer.example", "password": f"guess number {number}"}
     return stack.call("POST", "/api/ext/login", body, X_Forwarded_For=f"203.0.113.{number}")
 
 
 @pytest.mark.parametrize("guess", [guess_token, guess_password])
-def test_guesses_are_counted_over_both_processes_wherever_they_say_they_come_from(
-    limited: Stack, guess: Callable[[Stack, int, str], Answer], name: str
+def test_guesses_are_counted_over_both_processes_whatever_address_they_claim(
+    limited: Stack, guess: Callable[[Stack, int, str], ApiResponse], name: str
 ) -> None:
     with ThreadPoolExecutor(4) as pool:
-        answers = list(pool.map(lambda number: guess(limited, number, name), range(30)))
+        responses = list(pool.map(lambda number: guess(limited, number, name), range(30)))
 
-    most = MOST if guess is guess_token else GUESSES
-    assert statuses(answers) == {401: most, 429: 30 - most}
+    limit = LIMIT if guess is guess_token else MAX_GUESSES
+    assert statuses(responses) == {401: limit, 429: 30 - limit}
 
 
 @pytest.mark.parametrize("guess", [guess_token, guess_password])
-def test_without_redis_fewer_guesses_pass(
-    limited: Stack, guess: Callable[[Stack, int, str], Answer], name: str
+def test_without_redis_fewer_guesses_are_accepted(
+    limited: Stack, guess: Callable[[Stack, int, str], ApiResponse], name: str
 ) -> None:
     limited.stop_redis()
     try:
         with ThreadPoolExecutor(4) as pool:
-            answers = list(pool.map(lambda number: guess(limited, number, name), range(30)))
+            responses = list(pool.map(lambda number: guess(limited, number, name), range(30)))
     finally:
         limited.start_redis()
 
-    counted = statuses(answers)
+    counted = statuses(responses)
     assert set(counted) == {401, 429}
-    assert counted[401] <= (ALONE if guess is guess_token else 1) * PROCESSES
+    assert counted[401] <= (LOCAL_LIMIT if guess is guess_token else 1) * PROCESSES

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import redis as redis_client
-from e2e_stack import PROCESSES, Answer, Stack
+from e2e_stack import PROCESSES, ApiResponse, Stack
 from polling import wait_until
 from sqlalchemy import func, select
 
@@ -17,7 +17,7 @@ from app.core.ledger.credits import LedgerEntry
 
 
 def test_a_reveal_is_charged_once_and_a_second_one_costs_nothing(stack: Stack) -> None:
-    _workspace, token = stack.workspace(grant=3)
+    _workspace, token = stack.create_workspace(grant=3)
     body = {"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}
 
     first = stack.call("POST", "/api/ext/reveal/email", body, Authorization=token)
@@ -33,35 +33,37 @@ def test_a_reveal_is_charged_once_and_a_second_one_costs_nothing(stack: Stack) -
 
 
 def test_forty_identical_reveals_at_once_are_one_job_and_one_charge(stack: Stack) -> None:
-    workspace, token = stack.workspace(grant=10)
+    workspace, token = stack.create_workspace(grant=10)
     body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
 
-    answers = _at_once(40, lambda _n: stack.call("POST", "/api/ext/reveal/email", body, Authorization=token))
+    responses = _at_once(
+        40, lambda _n: stack.call("POST", "/api/ext/reveal/email", body, Authorization=token)
+    )
 
-    assert {answer.status for answer in answers} == {200}
-    assert len({answer.body["job"]["id"] for answer in answers}) == 1
-    assert _figures(stack, workspace) == (9, 0, 1)
+    assert {response.status for response in responses} == {200}
+    assert len({response.body["job"]["id"] for response in responses}) == 1
+    assert _balance(stack, workspace) == (9, 0, 1)
 
 
-def test_five_credits_and_forty_different_reveals_at_once_are_exactly_five(stack: Stack) -> None:
-    workspace, token = stack.workspace(grant=5)
-    people = stack.contacts(40)
+def test_five_credits_pay_for_exactly_five_of_forty_concurrent_reveals(stack: Stack) -> None:
+    workspace, token = stack.create_workspace(grant=5)
+    people = stack.create_contacts(40)
 
-    answers = _at_once(
+    responses = _at_once(
         40,
         lambda n: stack.call(
             "POST", "/api/ext/reveal/email", {"subject": {"contact_id": people[n]}}, Authorization=token
         ),
     )
 
-    assert sorted(answer.status for answer in answers) == [200] * 5 + [402] * 35
-    refused = next(answer for answer in answers if answer.status == 402)
+    assert sorted(response.status for response in responses) == [200] * 5 + [402] * 35
+    refused = next(response for response in responses if response.status == 402)
     assert (refused.code, refused.body["required"], refused.body["balance"]) == ("insufficient_credits", 1, 0)
-    assert _figures(stack, workspace) == (0, 0, 5)
+    assert _balance(stack, workspace) == (0, 0, 5)
 
 
-def test_what_is_not_found_suppressed_or_failed_is_not_charged(stack: Stack) -> None:
-    workspace, token = stack.workspace(grant=5)
+def test_reveals_that_find_nothing_are_suppressed_or_fail_are_not_charged(stack: Stack) -> None:
+    workspace, token = stack.create_workspace(grant=5)
 
     outcomes = {
         scenario: stack.call(
@@ -81,11 +83,11 @@ def test_what_is_not_found_suppressed_or_failed_is_not_charged(stack: Stack) -> 
         "failed",
         "provider_failed",
     )
-    assert _figures(stack, workspace) == (5, 0, 0)
+    assert _balance(stack, workspace) == (5, 0, 0)
 
 
 def test_a_caller_that_does_not_wait_polls_its_job(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+    _workspace, token = stack.create_workspace()
     body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
     body["types"] = ["personal"]  # no other test requests it, so it is not stored yet
 
@@ -100,8 +102,8 @@ def test_a_caller_that_does_not_wait_polls_its_job(stack: Stack) -> None:
     assert set(accepted.body) == set(late.body) == {"job", "result", "trace", "credits"}
 
 
-def test_a_reveal_sent_while_redis_is_down_is_taken_in_at_once_and_done_when_it_is_back(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+def test_a_reveal_sent_while_redis_is_down_is_accepted_at_once_and_done_when_it_is_back(stack: Stack) -> None:
+    _workspace, token = stack.create_workspace()
     stack.stop_redis()
     started = time.monotonic()
 
@@ -112,17 +114,19 @@ def test_a_reveal_sent_while_redis_is_down_is_taken_in_at_once_and_done_when_it_
         Authorization=token,
         Prefer="respond-async",
     )
-    taken_in = time.monotonic() - started
+    seconds = time.monotonic() - started
     stack.start_redis()
-    done = wait_until(lambda: _is_over(stack.call("GET", accepted.headers["Location"], Authorization=token)))
+    done = wait_until(
+        lambda: _if_finished(stack.call("GET", accepted.headers["Location"], Authorization=token))
+    )
 
     assert accepted.status == 202
-    assert taken_in < 5  # must not hang; `dev.py chaos` measures the time (R5)
+    assert seconds < 5  # must not hang; `dev.py chaos` measures the time (R5)
     assert done.body["job"]["outcome"] == "found"
 
 
 def test_a_login_is_answered_while_two_hundred_callers_wait(stack: Stack) -> None:
-    _workspace, token = stack.workspace()
+    _workspace, token = stack.create_workspace()
     path = stack.call(
         "POST",
         "/api/ext/reveal/phone",
@@ -138,11 +142,11 @@ def test_a_login_is_answered_while_two_hundred_callers_wait(stack: Stack) -> Non
             for _ in range(200)
         ]
         release.set()
-        other, _token = stack.workspace(grant=0)
-        answers = [wait.result() for wait in waits]
+        other, _token = stack.create_workspace(grant=0)
+        responses = [wait.result() for wait in waits]
 
     assert other
-    assert {answer.body["job"]["outcome"] for answer in answers} == {"found"}
+    assert {response.body["job"]["outcome"] for response in responses} == {"found"}
     with redis_client.Redis(port=stack.redis_port) as client:
         subscribers = client.pubsub_numsub("jobs.over")[0][1]
     assert subscribers == PROCESSES  # one per process, not one per caller
@@ -163,22 +167,22 @@ def _sums() -> list[object]:
     return [func.sum(column) for column in (LedgerEntry.available, LedgerEntry.held, LedgerEntry.spent)]
 
 
-def _at_once(count: int, call: object) -> list[Answer]:
+def _at_once(count: int, call: object) -> list[ApiResponse]:
     barrier = threading.Barrier(count)
 
-    def one(number: int) -> Answer:
+    def call_together(number: int) -> ApiResponse:
         barrier.wait()
         return call(number)
 
     with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(one, range(count)))
+        return list(pool.map(call_together, range(count)))
 
 
-def _is_over(answer: Answer) -> Answer | None:
-    return answer if answer.status == 200 else None
+def _if_finished(response: ApiResponse) -> ApiResponse | None:
+    return response if response.status == 200 else None
 
 
-def _figures(stack: Stack, workspace_id: str) -> tuple[int, int, int]:
+def _balance(stack: Stack, workspace_id: str) -> tuple[int, int, int]:
     def settled() -> Workspace | None:
         with stack.database.reading() as session:
             open_jobs = session.scalar(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import psutil
 import pytest
-from e2e_stack import PASSWORD, PROCESSES, Stack, operate
+from e2e_stack import PASSWORD, PROCESSES, Stack, run_flask, suspended
 from polling import wait_until
 
 EVERY_SECONDS = 0.05
@@ -20,24 +20,24 @@ Revoke = Callable[[], int]
 
 
 @dataclass
-class Poll:
+class Poller:
     """Polls one process every 50 ms with a token; records the time and status of each response."""
 
     connection: http.client.HTTPConnection
     authorization: str
-    seen: list[tuple[float, int]] = field(default_factory=list)
+    responses: list[tuple[float, int]] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         while not self.stopped.wait(EVERY_SECONDS):
-            asked_at = time.monotonic()
+            sent_at = time.monotonic()
             self.connection.request("GET", "/api/ext/session", headers={"Authorization": self.authorization})
             with self.connection.getresponse() as response:
                 response.read()
-            self.seen.append((asked_at, response.status))
+            self.responses.append((sent_at, response.status))
 
     def accepted_since(self, moment: float) -> list[float]:
-        return [asked_at - moment for asked_at, status in self.seen if asked_at > moment and status != 401]
+        return [sent_at - moment for sent_at, status in self.responses if sent_at > moment and status != 401]
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ def end_other_sessions(stack: Stack, session: str) -> tuple[str, Revoke]:
 
 
 def revoke_a_key(stack: Stack, session: str) -> tuple[str, Revoke]:
-    made = _key(stack, session)
+    key = _key(stack, session)
     return (
-        f"Bearer {made['key']}",
-        lambda: stack.call("DELETE", f"/api/keys/{made['id']}", Authorization=session).status,
+        f"Bearer {key['key']}",
+        lambda: stack.call("DELETE", f"/api/keys/{key['id']}", Authorization=session).status,
     )
 
 
@@ -100,7 +100,7 @@ def take_api_access_away(stack: Stack, session: str) -> tuple[str, Revoke]:
 
 
 @pytest.mark.parametrize(
-    "way",
+    "method",
     [
         logout,
         end_a_session,
@@ -112,48 +112,54 @@ def take_api_access_away(stack: Stack, session: str) -> tuple[str, Revoke]:
         take_api_access_away,
     ],
 )
-def test_what_is_revoked_is_accepted_for_no_time_by_any_process(
+def test_every_process_refuses_a_revoked_token_at_once(
     stack: Stack,
     connections: list[http.client.HTTPConnection],
-    way: Callable[[Stack, str], tuple[str, Revoke]],
+    method: Callable[[Stack, str], tuple[str, Revoke]],
 ) -> None:
-    _workspace, session = stack.workspace()
-    authorization, revoke = way(stack, session)
-    polls = [Poll(connection, authorization) for connection in connections]
+    _workspace, session = stack.create_workspace()
+    authorization, revoke = method(stack, session)
+    pollers = [Poller(connection, authorization) for connection in connections]
 
     with ThreadPoolExecutor(PROCESSES) as threads:
-        running_polls = [threads.submit(poll.run) for poll in polls]
-        wait_until(lambda: all(len(poll.seen) > 3 for poll in polls))
-        before = [status for poll in polls for _, status in poll.seen[:3]]
+        running = [threads.submit(poller.run) for poller in pollers]
+        wait_until(lambda: all(len(poller.responses) > 3 for poller in pollers))
+        before = [status for poller in pollers for _, status in poller.responses[:3]]
         status = revoke()
         answered_at = time.monotonic()
-        wait_until(lambda: all(poll.seen[-1][0] > answered_at + 5 * EVERY_SECONDS for poll in polls))
-        for poll in polls:
-            poll.stopped.set()
-    for each in running_polls:
-        each.result()
+        wait_until(
+            lambda: all(poller.responses[-1][0] > answered_at + 5 * EVERY_SECONDS for poller in pollers)
+        )
+        for poller in pollers:
+            poller.stopped.set()
+    for future in running:
+        future.result()
 
     assert (before, status) == ([200] * 6, 204)
-    assert [poll.accepted_since(answered_at) for poll in polls] == [[]] * PROCESSES
+    assert [poller.accepted_since(answered_at) for poller in pollers] == [[]] * PROCESSES
 
 
-def test_a_request_that_waits_is_not_answered_to_a_session_that_ended_meanwhile_and_its_job_goes_on(
+def test_a_waiting_request_is_refused_once_its_session_has_ended_and_its_job_continues(
     stack: Stack,
 ) -> None:
-    _workspace, session = stack.workspace(grant=5)
+    _workspace, session = stack.create_workspace(grant=5)
     again = _sign_in(stack, session)
-    body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
+    body = {"subject": {"contact_id": stack.create_contacts(1)[0]}}
 
     with ThreadPoolExecutor(1) as threads:
-        waiting = threads.submit(
-            stack.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
-        )
-        wait_until(lambda: stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
-        stack.call("POST", "/api/ext/logout", Authorization=session)
+        with suspended(stack.workers):
+            waiting = threads.submit(
+                stack.call, "POST", "/api/ext/reveal/email", body, Authorization=session, Prefer="wait=25"
+            )
+            (job,) = wait_until(lambda: stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"])
+            stack.call("POST", "/api/ext/logout", Authorization=session)
+            path = f"/api/ext/jobs?id={job['id']}"
+            stack.call(
+                "GET", path, Authorization=again, Prefer="wait=2"
+            )  # tokens are rechecked after a second
         refused = waiting.result()
 
-    (job,) = stack.call("GET", "/api/ext/jobs", Authorization=again).body["jobs"]
-    polled = stack.call("GET", f"/api/ext/jobs?id={job['id']}", Authorization=again, Prefer="wait=25")
+    polled = stack.call("GET", path, Authorization=again, Prefer="wait=25")
     assert (refused.status, refused.code) == (401, "token_revoked")
     assert "result" not in refused.body
     assert (polled.body["job"]["outcome"], polled.body["credits"]["charged"]) == ("found", 1)
@@ -163,9 +169,9 @@ def _process_behind(connection: http.client.HTTPConnection) -> int:
     """Return the id of the server process that accepted the connection."""
     port = connection.sock.getsockname()[1]
     for process in psutil.Process().children(recursive=True):
-        if any(one.raddr and one.raddr.port == port for one in process.net_connections("tcp")):
+        if any(item.raddr and item.raddr.port == port for item in process.net_connections("tcp")):
             return process.pid
-    pytest.fail("no process has taken the connection")
+    pytest.fail("no server process has this connection")
 
 
 def _sign_in(stack: Stack, session: str) -> str:
@@ -175,8 +181,8 @@ def _sign_in(stack: Stack, session: str) -> str:
 
 
 def _key(stack: Stack, session: str) -> dict[str, str]:
-    made: dict[str, str] = stack.call("POST", "/api/keys", {"name": "walk"}, Authorization=session).body
-    return made
+    key: dict[str, str] = stack.call("POST", "/api/keys", {"name": "test"}, Authorization=session).body
+    return key
 
 
 def _email(stack: Stack, session: str) -> str:
@@ -189,7 +195,7 @@ def _command(stack: Stack, word: str, session: str) -> Revoke:
     email = _email(stack, session)
 
     def run() -> int:
-        operate(stack.environment, "accounts", word, email)
+        run_flask(stack.environment, "accounts", word, email)
         return 204
 
     return run

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from e2e_stack import Stack, operate
+from e2e_stack import Stack, run_flask
 from polling import wait_until
 from pytest_httpserver import HTTPServer
 from standardwebhooks import Webhook as Reference
@@ -21,93 +21,93 @@ ITEMS = [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found
 
 
 @dataclass
-class Receiver:
+class FakeReceiver:
     """A customer's server: it records the requests, and responds when permitted."""
 
     url: str
-    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
-    may_answer: threading.Event = field(default_factory=threading.Event)
+    requests: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    may_respond: threading.Event = field(default_factory=threading.Event)
 
-    def answer(self, request: Request) -> Response:
-        self.got.append((dict(request.headers), request.get_data()))
-        self.may_answer.wait(60)
+    def respond(self, request: Request) -> Response:
+        self.requests.append((dict(request.headers), request.get_data()))
+        self.may_respond.wait(60)
         return Response(status=204)
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
+def receiver() -> Iterator[FakeReceiver]:
     with HTTPServer(host="127.0.0.1", threaded=True) as server:
-        receiver = Receiver(f"http://127.0.0.1:{server.port}/done")
-        server.expect_request("/done", method="POST").respond_with_handler(receiver.answer)
+        receiver = FakeReceiver(f"http://127.0.0.1:{server.port}/done")
+        server.expect_request("/done", method="POST").respond_with_handler(receiver.respond)
         yield receiver
-        receiver.may_answer.set()
+        receiver.may_respond.set()
 
 
-def command(stack: Stack, *words: str) -> Any:
+def run_command(stack: Stack, *arguments: str) -> Any:
     """Run an operator's command and return its JSON output."""
-    return json.loads(operate(stack.environment, *words, "--json"))
+    return json.loads(run_flask(stack.environment, *arguments, "--json"))
 
 
-def enrich(stack: Stack, receiver: Receiver) -> tuple[str, str]:
+def enrich(stack: Stack, receiver: FakeReceiver) -> tuple[str, str]:
     """Request an enrichment with the receiver as webhook; return the workspace's id and the job."""
-    workspace, token = stack.workspace(grant=5)
-    answer = stack.call(
+    workspace, token = stack.create_workspace(grant=5)
+    response = stack.call(
         "POST",
         "/api/ext/enrichment-request",
         {"entity": "person", "items": ITEMS, "fields": ["email"], "webhook_url": receiver.url},
         Authorization=token,
         Prefer="wait=25",
     )
-    assert answer.status == 200, answer.body
-    return workspace, answer.body["job"]["id"]
+    assert response.status == 200, response.body
+    return workspace, response.body["job"]["id"]
 
 
-def webhook_of(stack: Stack, workspace: str) -> dict[str, Any]:
-    (webhook,) = command(stack, "webhooks", "list", "--workspace", workspace)["webhooks"]
+def find_webhook(stack: Stack, workspace: str) -> dict[str, Any]:
+    (webhook,) = run_command(stack, "webhooks", "list", "--workspace", workspace)["webhooks"]
     return dict(webhook)
 
 
 def attempts(stack: Stack, webhook_id: str) -> list[str]:
-    return [one["state"] for one in command(stack, "webhooks", "show", webhook_id)["attempts"]]
+    return [attempt["state"] for attempt in run_command(stack, "webhooks", "show", webhook_id)["attempts"]]
 
 
 def test_a_webhook_is_verified_by_the_reference_library_and_replayed_under_its_id(
-    stack: Stack, receiver: Receiver
+    stack: Stack, receiver: FakeReceiver
 ) -> None:
-    receiver.may_answer.set()
+    receiver.may_respond.set()
     workspace, job_id = enrich(stack, receiver)
-    secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
-    webhook = wait_until(lambda: _if_delivered(webhook_of(stack, workspace)))
+    secret = run_command(stack, "workspaces", "webhook-secret", workspace)["secret"]
+    webhook = wait_until(lambda: _if_delivered(find_webhook(stack, workspace)))
 
-    command(stack, "webhooks", "replay", webhook["id"])
-    wait_until(lambda: len(receiver.got) == 2)
-    told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]
+    run_command(stack, "webhooks", "replay", webhook["id"])
+    wait_until(lambda: len(receiver.requests) == 2)
+    payloads = [Reference(secret).verify(body, headers) for headers, body in receiver.requests]
 
-    assert [payload["type"] for payload in told] == ["job.finished"] * 2
-    assert [payload["data"]["job"]["id"] for payload in told] == [job_id] * 2
-    assert [headers["Webhook-Id"] for headers, _body in receiver.got] == [webhook["id"]] * 2
+    assert [payload["type"] for payload in payloads] == ["job.finished"] * 2
+    assert [payload["data"]["job"]["id"] for payload in payloads] == [job_id] * 2
+    assert [headers["Webhook-Id"] for headers, _body in receiver.requests] == [webhook["id"]] * 2
     wait_until(lambda: attempts(stack, webhook["id"]) == ["delivered", "delivered"])
 
 
-def test_a_webhook_whose_worker_is_killed_with_the_request_open_is_delivered_by_another(
-    stack: Stack, receiver: Receiver
+def test_a_webhook_is_delivered_by_another_worker_if_its_worker_is_killed_during_the_request(
+    stack: Stack, receiver: FakeReceiver
 ) -> None:
     workspace, _job = enrich(stack, receiver)
-    wait_until(lambda: receiver.got)
+    wait_until(lambda: receiver.requests)
 
     (killed,) = stack.workers
     os.killpg(killed.pid, signal.SIGKILL)
     killed.wait()
     stack.workers.clear()
-    receiver.may_answer.set()
+    receiver.may_respond.set()
     stack.start_worker()
-    webhook = wait_until(lambda: _if_delivered(webhook_of(stack, workspace)), 60)
+    webhook = wait_until(lambda: _if_delivered(find_webhook(stack, workspace)), 60)
 
-    secret = command(stack, "workspaces", "webhook-secret", workspace)["secret"]
-    told = [Reference(secret).verify(body, headers) for headers, body in receiver.got]
+    secret = run_command(stack, "workspaces", "webhook-secret", workspace)["secret"]
+    payloads = [Reference(secret).verify(body, headers) for headers, body in receiver.requests]
     assert attempts(stack, webhook["id"]) == ["lost", "delivered"]
-    assert told[0] == told[1]
-    assert [headers["Webhook-Id"] for headers, _body in receiver.got] == [webhook["id"]] * 2
+    assert payloads[0] == payloads[1]
+    assert [headers["Webhook-Id"] for headers, _body in receiver.requests] == [webhook["id"]] * 2
 
 
 def _if_delivered(webhook: dict[str, Any]) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from polling import wait_until
-from watched_support import Crew, crew
+from supervised_support import SupervisedWorkers, supervised_workers
 
 from app.core.jobs import jobs
 from app.domain.kinds import Status
@@ -19,76 +19,82 @@ SECONDS = 40.0
 
 
 @pytest.fixture(scope="module")
-def lone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crew]:
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SupervisedWorkers]:
     """One supervised worker with a low limit for stalls; it is restarted when it ends."""
-    with crew(tmp_path_factory.mktemp("lone"), "one", WATCHED_LOOKS="4") as made:
-        yield made
+    with supervised_workers(tmp_path_factory.mktemp("worker"), "one", STALLED_SAMPLES="4") as workers:
+        yield workers
 
 
-def freeze_redis(lone: Crew) -> None:
-    os.kill(lone.redis.pid, signal.SIGSTOP)
+def freeze_redis(worker: SupervisedWorkers) -> None:
+    os.kill(worker.redis.pid, signal.SIGSTOP)
     time.sleep(1)
-    os.kill(lone.redis.pid, signal.SIGCONT)
+    os.kill(worker.redis.pid, signal.SIGCONT)
 
 
-def hang_up_on_the_consumer(lone: Crew) -> None:
-    for client in lone.client.client_list():
+def disconnect_the_consumer(worker: SupervisedWorkers) -> None:
+    for client in worker.client.client_list():
         if client["cmd"] == "brpop":
-            lone.client.client_kill(client["addr"])
+            worker.client.client_kill(client["addr"])
 
 
-def flush(lone: Crew) -> None:
-    lone.client.flushall()
+def flush_redis(worker: SupervisedWorkers) -> None:
+    worker.client.flushall()
 
 
-@pytest.mark.parametrize("trouble", [*[Crew.restart_redis] * 5, freeze_redis, hang_up_on_the_consumer, flush])
-def test_after_trouble_with_redis_the_next_job_is_done(lone: Crew, trouble: Callable[[Crew], None]) -> None:
-    lone.seconds_until_done(lone.ask(), SECONDS)
+@pytest.mark.parametrize(
+    "fault", [*[SupervisedWorkers.restart_redis] * 5, freeze_redis, disconnect_the_consumer, flush_redis]
+)
+def test_the_job_after_a_redis_fault_is_done(
+    worker: SupervisedWorkers, fault: Callable[[SupervisedWorkers], None]
+) -> None:
+    worker.seconds_until_done(worker.submit(), SECONDS)
 
-    trouble(lone)
-    job_id = lone.ask()
+    fault(worker)
+    job_id = worker.submit()
 
-    assert lone.seconds_until_done(job_id, SECONDS) < SECONDS
-
-
-def test_a_message_that_redis_forgot_is_sent_again(lone: Crew) -> None:
-    job_id = lone.ask(send=False)
-
-    assert lone.seconds_until_done(job_id, SECONDS) < SECONDS
+    assert worker.seconds_until_done(job_id, SECONDS) < SECONDS
 
 
-def test_a_worker_whose_consumer_hangs_ends_itself_and_the_next_one_does_the_job(lone: Crew) -> None:
-    before = lone.pid
-    (lone.folder / "hang").touch()
-    wait_until(lambda: not (lone.folder / "hang").exists())
+def test_a_lost_message_is_republished(worker: SupervisedWorkers) -> None:
+    job_id = worker.submit(publish=False)
 
-    job_id = lone.ask()
-    lone.seconds_until_done(job_id, SECONDS)
+    assert worker.seconds_until_done(job_id, SECONDS) < SECONDS
 
-    assert lone.pid != before
-    assert "messages are waiting and threads are idle, but none is received" in lone.log()
+
+def test_a_worker_whose_consumer_hangs_exits_and_its_successor_does_the_job(
+    worker: SupervisedWorkers,
+) -> None:
+    before = worker.pid
+    (worker.folder / "hang").touch()
+    wait_until(lambda: not (worker.folder / "hang").exists())
+
+    job_id = worker.submit()
+    worker.seconds_until_done(job_id, SECONDS)
+
+    assert worker.pid != before
+    assert "messages are waiting and threads are idle, but none is received" in worker.log()
 
 
 @pytest.mark.parametrize(("pool", "count"), [("threads", 50), ("prefork", 20)])
-def test_a_worker_that_is_told_to_end_does_so_and_another_goes_on_at_once(
+def test_a_worker_exits_on_sigterm_and_another_finishes_its_jobs(
     tmp_path: Path, pool: str, count: int
 ) -> None:
-    with crew(tmp_path, "one", "two", pool=pool, WATCHED_SECONDS="0.1") as pair:
-        request = pair.enrichment(count)
-        wait_until(lambda: len(pair.asked()) > 5)
-        told = pair.worker_of(int(pair.asked()[0].split()[0]))
-        reveals = [pair.reveal(f"Cy Dee{number}") for number in range(10)]
+    with supervised_workers(tmp_path, "one", "two", pool=pool, PROVIDER_SECONDS="0.1") as workers:
+        request = workers.enrichment(count)
+        wait_until(lambda: len(workers.provider_requests()) > 5)
+        stopped = workers.worker_of(workers.provider_requests()[0][0])
+        reveals = [workers.reveal(f"Cy Dee{number}") for number in range(10)]
 
-        began = time.monotonic()
-        os.kill(told.pid, signal.SIGTERM)
-        wait_until(lambda: told.poll() is not None)
+        started = time.monotonic()
+        os.kill(stopped.pid, signal.SIGTERM)
+        wait_until(lambda: stopped.poll() is not None)
         ended = time.monotonic()
-        pair.until_over(request, *reveals)
+        workers.wait_until_done(request, *reveals)
 
-        assert ended - began < 10
-        assert {pair.job(job_id).status for job_id in (request, *reveals)} == {Status.SUCCEEDED}
-        done = pair.job(request)
+        assert ended - started < 10
+        assert {workers.job(job_id).status for job_id in (request, *reveals)} == {Status.SUCCEEDED}
+        done = workers.job(request)
         assert (done.charged, done.attempts, done.crashes) == (count, 1, 0)
-        assert set(Counter(who for _pid, who in pair.asked_about()).values()) == {1}
-        with pair.database.reading() as session:
+        assert set(Counter(text for _pid, text in workers.provider_requests()).values()) == {1}
+        with workers.database.reading() as session:
             assert {item.charged for item in jobs.items(session, request)} == {1}

@@ -99,7 +99,7 @@ class BrowserUser:
 
     @property
     def email(self) -> str:
-        return f"{self.workspace.replace('_', '-')}@walkers.example"
+        return f"{self.workspace.replace('_', '-')}@customer.example"
 
     @property
     def server(self) -> str:

@@ -13,17 +13,17 @@ from e2e_stack import Stack, running
 from local_servers import empty_database
 from playwright.sync_api import Playwright, sync_playwright
 from proxy_support import RecordingProxy, recording_proxy
-from vendors_support import Vendors, vendors_on_loopback
+from vendors_support import FakeVendors, run_fake_vendors
 
 
 @pytest.fixture(scope="session")
-def vendors() -> Iterator[Vendors]:
-    with vendors_on_loopback() as vendors:
+def vendors() -> Iterator[FakeVendors]:
+    with run_fake_vendors() as vendors:
         yield vendors
 
 
 @pytest.fixture(scope="session")
-def stack(vendors: Vendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
+def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Stack]:
     """Run one service for this folder, which searches the sandbox first, then Hunter and Prospeo."""
     chromium_path()
     folder = tmp_path_factory.mktemp("extension")
@@ -102,15 +102,15 @@ def _own_browser(playwright: Playwright, proxy: RecordingProxy, tmp_path: Path) 
 @pytest.fixture
 def user(request: pytest.FixtureRequest, proxy: RecordingProxy, stack: Stack, *, dark: bool) -> BrowserUser:
     """Return a user with a new account who is not signed in, and whose extension has no stored data."""
-    workspace, token = stack.workspace()
+    workspace, token = stack.create_workspace()
     is_marked = request.node.get_closest_marker("own_browser")
     started: Browser = request.getfixturevalue("_own_browser" if is_marked else "_clean_browser")
     return BrowserUser(started, proxy, stack, workspace, token)
 
 
 @pytest.fixture(autouse=True)
-def _reset_vendors(vendors: Vendors) -> None:
-    vendors.start_anew()
+def _reset_vendors(vendors: FakeVendors) -> None:
+    vendors.reset()
 
 
 def pytest_configure(config: pytest.Config) -> None:

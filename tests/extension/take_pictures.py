@@ -21,7 +21,7 @@ from chromium_support import BrowserUser, launch_browser
 from e2e_stack import ROOT, Stack
 from playwright.sync_api import Page, Playwright, expect
 from proxy_support import RecordingProxy
-from vendors_support import Vendors, prospeo_knows
+from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
 
 from app.core.accounts.workspaces import Workspace
@@ -37,12 +37,17 @@ PEOPLE_WITHOUT_ADDRESS = {"light": "Logan Rivera", "dark": "Marcus Kim"}  # in d
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_pictures(  # noqa: PLR0917 -- fixtures
-    playwright: Playwright, proxy: RecordingProxy, stack: Stack, vendors: Vendors, tmp_path: Path, theme: str
+    playwright: Playwright,
+    proxy: RecordingProxy,
+    stack: Stack,
+    vendors: FakeVendors,
+    tmp_path: Path,
+    theme: str,
 ) -> None:
     _import(stack)
     may_reply = threading.Event()
     name = PEOPLE_WITHOUT_ADDRESS[theme]
-    find = prospeo_knows(f"{name.replace(' ', '.').lower()}@northlight-optics.example")
+    find = prospeo_finds(f"{name.replace(' ', '.').lower()}@northlight-optics.example")
 
     def reply(request: Request) -> tuple[int, Any]:
         may_reply.wait(60)
@@ -51,8 +56,8 @@ def test_pictures(  # noqa: PLR0917 -- fixtures
         body["company"] = {"name": "Northlight Optics", "domain": "northlight-optics.example"}
         return status, body
 
-    vendors.says["prospeo"] = reply
-    workspace, token = stack.workspace(grant=250)
+    vendors.responders["prospeo"] = reply
+    workspace, token = stack.create_workspace(grant=250)
     with stack.database.transaction() as session:
         session.get_one(Workspace, workspace).name = "Acme Sales"
     with launch_browser(playwright, tmp_path, proxy, dark=theme == "dark") as started:

@@ -38,7 +38,7 @@ CROPPED = "1280x700+0+0"
 
 def test_window_picture(playwright: Playwright, proxy: RecordingProxy, stack: Stack, tmp_path: Path) -> None:
     _import(stack)
-    workspace, token = stack.workspace(grant=250)
+    workspace, token = stack.create_workspace(grant=250)
     with stack.database.transaction() as session:
         session.get_one(Workspace, workspace).name = "Acme Sales"
     with (

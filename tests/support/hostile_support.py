@@ -134,7 +134,7 @@ as_spelled = pytest.mark.parametrize("url", SPELLINGS.values(), ids=SPELLINGS)
 
 
 @dataclass
-class Seen:
+class NetworkRecording:
     """Recorded network activity: addresses connected to, and names looked up."""
 
     connected: list[Any] = field(default_factory=list)
@@ -143,37 +143,39 @@ class Seen:
     """Unrelated threads, which ran before the recording started."""
 
     @property
-    def is_about_this(self) -> bool:
+    def includes_this_thread(self) -> bool:
         return threading.get_ident() not in self.others
 
 
 @contextmanager
-def watching() -> Iterator[Seen]:
+def record_network() -> Iterator[NetworkRecording]:
     """Record the connections and DNS lookups of the block and of the threads that it starts.
 
     An audit hook (PEP 578) would see more, but cannot be removed, and CPython 3.11 then loses threads that
     start at the same moment while coverage is measured (`sys.settrace` is audited, too).
     """
-    seen = Seen(others=frozenset(one.ident for one in threading.enumerate()) - {threading.get_ident()})
+    recording = NetworkRecording(
+        others=frozenset(thread.ident for thread in threading.enumerate()) - {threading.get_ident()}
+    )
 
-    def connecting(connect: Callable[..., Any]) -> Callable[..., Any]:
-        def heard(line: socket.socket, address: Any) -> Any:
-            if seen.is_about_this and isinstance(address, tuple):
-                seen.connected.append(address[:2])
-            return connect(line, address)
+    def wrap_connect(connect: Callable[..., Any]) -> Callable[..., Any]:
+        def recording_connect(connection: socket.socket, address: Any) -> Any:
+            if recording.includes_this_thread and isinstance(address, tuple):
+                recording.connected.append(address[:2])
+            return connect(connection, address)
 
-        return heard
+        return recording_connect
 
-    def looking_up(getaddrinfo: Callable[..., Any]) -> Callable[..., Any]:
-        def heard(host: Any, *words: Any, **options: Any) -> Any:
-            if seen.is_about_this:
-                seen.looked_up.append(str(host))
-            return getaddrinfo(host, *words, **options)
+    def wrap_getaddrinfo(getaddrinfo: Callable[..., Any]) -> Callable[..., Any]:
+        def recording_getaddrinfo(host: Any, *arguments: Any, **options: Any) -> Any:
+            if recording.includes_this_thread:
+                recording.looked_up.append(str(host))
+            return getaddrinfo(host, *arguments, **options)
 
-        return heard
+        return recording_getaddrinfo
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", connecting(socket.socket.connect))
-        patch.setattr(socket.socket, "connect_ex", connecting(socket.socket.connect_ex))
-        patch.setattr(socket, "getaddrinfo", looking_up(socket.getaddrinfo))
-        yield seen
+        patch.setattr(socket.socket, "connect", wrap_connect(socket.socket.connect))
+        patch.setattr(socket.socket, "connect_ex", wrap_connect(socket.socket.connect_ex))
+        patch.setattr(socket, "getaddrinfo", wrap_getaddrinfo(socket.getaddrinfo))
+        yield recording

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile_support import PRIVATE, SPELLINGS, as_spelled, watching
+from hostile_support import PRIVATE, SPELLINGS, as_spelled, record_network
 from local_servers import free_port
 
 from workers import webhook_client
@@ -124,7 +124,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
 
 
 def test_the_watch_sees_a_connection_that_is_made() -> None:
-    with serving(saying(204)) as server, watching() as seen:
+    with serving(saying(204)) as server, record_network() as seen:
         assert outcome(LOOPBACK, server.url) == "204"
 
     assert seen.connected == [("127.0.0.1", server.port)]
@@ -133,7 +133,7 @@ def test_the_watch_sees_a_connection_that_is_made() -> None:
 
 @as_spelled
 def test_what_is_written_to_deceive_is_refused_before_anybody_is_asked_or_called(url: str) -> None:
-    with watching() as seen:
+    with record_network() as seen:
         assert outcome(WebhookClient(), url) == "refused"
 
     assert (seen.connected, seen.looked_up) == ([], [])
@@ -141,7 +141,7 @@ def test_what_is_written_to_deceive_is_refused_before_anybody_is_asked_or_called
 
 @pytest.mark.parametrize("name", [name for name in SPELLINGS if name.startswith(("loopback", "IPv4", "NAT"))])
 def test_a_door_open_to_loopback_takes_one_spelling_of_it(name: str) -> None:
-    with serving(saying(204)) as server, watching() as seen:
+    with serving(saying(204)) as server, record_network() as seen:
         url = SPELLINGS[name].rstrip("/").replace("https:", "http:") + f":{server.port}/"
         said = outcome(LOOPBACK, url)
 
@@ -157,7 +157,7 @@ def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
     """This includes CNAME and DNAME: only the final addresses are checked."""
     asked = names(HOST, (*beside, address))
 
-    with watching() as seen:
+    with record_network() as seen:
         assert outcome(WebhookClient(), f"https://{HOST}/done") == "refused"
 
     assert (seen.connected, asked) == ([], [HOST])
@@ -167,7 +167,7 @@ def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_
     names: Callable[..., list[str]],
 ) -> None:
     """DNS rebinding: the operator's allowed network stands for a public one, 127.0.0.2 for a private one."""
-    with serving(saying(204)) as server, watching() as seen:
+    with serving(saying(204)) as server, record_network() as seen:
         asked = names(HOST, ["127.0.0.1"], ["127.0.0.2"])
         said = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
 
@@ -208,7 +208,7 @@ def test_no_redirect_is_followed(status: int, where: str) -> None:
         places = {"itself": "/", "another port": other.url}
         with (
             serving(saying(status, f"Location: {places.get(where, where)}", "Refresh: 0; url=/")) as server,
-            watching() as seen,
+            record_network() as seen,
         ):
             said = outcome(LOOPBACK, server.url)
 
@@ -240,7 +240,7 @@ ANSWERS = {
 
 @pytest.mark.parametrize(("says", "said"), ANSWERS.values(), ids=ANSWERS)
 def test_a_hostile_answer_is_an_answer_or_none_and_leads_nowhere(says: bytes, said: str) -> None:
-    with serving(says) as server, watching() as seen:
+    with serving(says) as server, record_network() as seen:
         assert outcome(LOOPBACK, server.url) == said
 
     assert seen.connected == [("127.0.0.1", server.port)]
@@ -269,7 +269,7 @@ def test_no_proxy_of_the_environment_changes_the_way(name: str, monkeypatch: pyt
     """A proxy would resolve the name a second time, and is itself in the private network."""
     with serving(saying(200)) as proxy, serving(saying(204)) as server:
         monkeypatch.setenv(name, proxy.url)
-        with watching() as seen:
+        with record_network() as seen:
             assert outcome(LOOPBACK, server.url) == "204"
             assert outcome(LOOPBACK, f"https://127.0.0.1:{free_port()}/") == "connection"
 

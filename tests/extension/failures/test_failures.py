@@ -202,7 +202,7 @@ def test_a_refused_reveal_shows_why_and_can_be_retried_under_a_new_key_if_that_c
 def test_without_credits_a_message_replaces_every_button_that_spends_credits(
     user: BrowserUser, proxy: RecordingProxy, stack: Stack, company: Company
 ) -> None:
-    user.workspace, user.token = stack.workspace(grant=0)
+    user.workspace, user.token = stack.create_workspace(grant=0)
     popup = open_ada(user, company)
     message = "Not enough credits: this costs 1 credit and your workspace has 0 credits. Ask your admin"
 

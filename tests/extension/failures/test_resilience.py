@@ -19,7 +19,7 @@ from e2e_stack import Stack
 from playwright.sync_api import Locator, Page, Playwright, expect
 from polling import wait_until
 from proxy_support import CannedReply, RecordedRequest, RecordingProxy, problem_reply
-from vendors_support import Vendors, prospeo_knows
+from vendors_support import FakeVendors, prospeo_finds
 
 DAY = 24 * 3600 * 1000
 REVEAL = "/api/ext/reveal/email"
@@ -35,7 +35,7 @@ class Stranger:
     profile_url: str
     email: str
     may_reply: threading.Event
-    vendors: Vendors
+    vendors: FakeVendors
 
     @property
     def is_requested(self) -> bool:
@@ -43,7 +43,7 @@ class Stranger:
 
 
 @pytest.fixture
-def stranger(vendors: Vendors, user: BrowserUser) -> Iterator[Stranger]:
+def stranger(vendors: FakeVendors, user: BrowserUser) -> Iterator[Stranger]:
     tag = secrets.token_hex(4)
     stranger = Stranger(
         user.serve_profile(f"ada-{tag}", "Ada Lovelace"),
@@ -51,8 +51,8 @@ def stranger(vendors: Vendors, user: BrowserUser) -> Iterator[Stranger]:
         threading.Event(),
         vendors,
     )
-    reply = prospeo_knows(stranger.email)
-    vendors.says["prospeo"] = lambda request: (stranger.may_reply.wait(20), reply(request))[1]
+    reply = prospeo_finds(stranger.email)
+    vendors.responders["prospeo"] = lambda request: (stranger.may_reply.wait(20), reply(request))[1]
     yield stranger
     stranger.may_reply.set()
     signal_workers(user, signal.SIGCONT)
@@ -348,7 +348,7 @@ def test_a_user_who_stays_signed_in_gets_the_badge_after_the_browser_was_killed(
 def test_another_account_sees_no_requests_of_the_first(
     user: BrowserUser, proxy: RecordingProxy, stack: Stack, stranger: Stranger
 ) -> None:
-    workspace, token = stack.workspace()
+    workspace, token = stack.create_workspace()
     other = replace(user, workspace=workspace, token=token)
     user.sign_in()
     popup = user.open_popup_on(stranger.profile_url)

@@ -30,7 +30,7 @@ def new_user(
 ) -> Iterator[BrowserUser]:
     """A user with a screen and the extension as shipped, without a host permission."""
     shutil.copytree(EXTENSION, tmp_path / "extension")
-    workspace, token = stack.workspace()
+    workspace, token = stack.create_workspace()
     with launch_browser(playwright, tmp_path, proxy, on_screen=screen.environment) as started:
         yield BrowserUser(started, proxy, stack, workspace, token)
 

@@ -15,7 +15,7 @@ from e2e_stack import Stack
 from playwright.sync_api import Page, expect
 from polling import wait_until
 from proxy_support import problem_reply
-from vendors_support import Says, Vendors, prospeo_knows
+from vendors_support import FakeVendors, Responder, prospeo_finds
 from werkzeug import Request
 
 NARROWEST_PANEL = 190  # CSS pixels: a side panel of 380 at 200 %
@@ -86,25 +86,25 @@ def company(stack: Stack) -> Company:
 
 
 @pytest.fixture
-def hunter_may_reply(vendors: Vendors) -> Iterator[threading.Event]:
+def hunter_may_reply(vendors: FakeVendors) -> Iterator[threading.Event]:
     """Make Hunter report a miss, once the event is set."""
-    yield from _hold_replies(vendors, "hunter", vendors.says["hunter"])
+    yield from _hold_replies(vendors, "hunter", vendors.responders["hunter"])
 
 
 @pytest.fixture
-def prospeo_may_reply(vendors: Vendors) -> Iterator[threading.Event]:
+def prospeo_may_reply(vendors: FakeVendors) -> Iterator[threading.Event]:
     """Make Prospeo return an address for every person, once the event is set."""
-    yield from _hold_replies(vendors, "prospeo", prospeo_knows(f"ada.{secrets.token_hex(4)}@northwind.dev"))
+    yield from _hold_replies(vendors, "prospeo", prospeo_finds(f"ada.{secrets.token_hex(4)}@northwind.dev"))
 
 
-def _hold_replies(vendors: Vendors, name: str, says: Says) -> Iterator[threading.Event]:
+def _hold_replies(vendors: FakeVendors, name: str, says: Responder) -> Iterator[threading.Event]:
     event = threading.Event()
 
     def reply(request: Request) -> tuple[int, Any]:
         event.wait(30)
         return says(request)
 
-    vendors.says[name] = reply
+    vendors.responders[name] = reply
     yield event
     event.set()
 

@@ -12,7 +12,7 @@ import pytest
 from chromium_support import BrowserUser
 from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
-from vendors_support import Vendors, prospeo_knows
+from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
 
 REQUEST = "/api/ext/enrichment-request"
@@ -28,15 +28,15 @@ class Prospeo:
 
 
 @pytest.fixture
-def prospeo(vendors: Vendors) -> Iterator[Prospeo]:
+def prospeo(vendors: FakeVendors) -> Iterator[Prospeo]:
     vendor = Prospeo(f"ada.{secrets.token_hex(4)}@northwind.dev", threading.Event())
-    knows = prospeo_knows(vendor.address)
+    knows = prospeo_finds(vendor.address)
 
     def reply(request: Request) -> tuple[int, Any]:
         vendor.may_reply.wait(30)
         return knows(request)
 
-    vendors.says["prospeo"] = reply
+    vendors.responders["prospeo"] = reply
     yield vendor
     vendor.may_reply.set()
 
@@ -89,7 +89,7 @@ def layout(popup: Page) -> list[Any]:
 
 
 def test_an_enrichment_continues_while_the_popup_is_closed_and_its_end_is_on_the_badge(
-    user: BrowserUser, vendors: Vendors, prospeo: Prospeo
+    user: BrowserUser, vendors: FakeVendors, prospeo: Prospeo
 ) -> None:
     user.sign_in()
     url = stranger(user)
@@ -130,7 +130,7 @@ def test_an_enrichment_opens_the_person_it_found(user: BrowserUser, prospeo: Pro
 
 @pytest.mark.own_browser
 def test_an_enrichment_in_progress_is_shown_again_and_not_requested_twice(
-    user: BrowserUser, vendors: Vendors, prospeo: Prospeo
+    user: BrowserUser, vendors: FakeVendors, prospeo: Prospeo
 ) -> None:
     user.sign_in()
     url = stranger(user)

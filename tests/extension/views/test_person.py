@@ -7,7 +7,7 @@ import re
 from chromium_support import BrowserUser
 from company_support import add_employees, create_company
 from playwright.sync_api import Locator, Page, expect
-from vendors_support import Vendors, prospeo_knows
+from vendors_support import FakeVendors, prospeo_finds
 
 LOOKUP = "/api/ext/lookup"
 REVEAL = "/api/ext/reveal/"
@@ -240,9 +240,9 @@ def test_a_search_for_an_address_without_a_result_is_not_charged(user: BrowserUs
     expect(email.get_by_role("row", name="Hunter not found")).to_be_visible()
 
 
-def test_finding_an_address_of_a_known_person_is_charged(user: BrowserUser, vendors: Vendors) -> None:
+def test_finding_an_address_of_a_known_person_is_charged(user: BrowserUser, vendors: FakeVendors) -> None:
     company = create_company(user.stack)
-    vendors.says["prospeo"] = prospeo_knows(f"cleo@{company.domain}")
+    vendors.responders["prospeo"] = prospeo_finds(f"cleo@{company.domain}")
     user.sign_in()
     popup = user.open_popup_on(user.serve_profile(company.profiles["Cleo"].rpartition("/")[2], "Cleo Clarke"))
     email = part(popup, "E-mail")

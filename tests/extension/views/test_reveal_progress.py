@@ -12,23 +12,23 @@ from chromium_support import BrowserUser, mouse_held_down_on
 from company_support import create_company
 from playwright.sync_api import Locator, Page, expect
 from polling import wait_until
-from vendors_support import Vendors, prospeo_knows
+from vendors_support import FakeVendors, prospeo_finds
 from werkzeug import Request
 
 POLL = "/api/ext/jobs"
 
 
 @pytest.fixture
-def prospeo_may_reply(vendors: Vendors) -> Iterator[threading.Event]:
+def prospeo_may_reply(vendors: FakeVendors) -> Iterator[threading.Event]:
     """Make Prospeo return an address for every person, once the event is set."""
     event = threading.Event()
-    knows = prospeo_knows(f"ada.{secrets.token_hex(4)}@northwind.dev")
+    knows = prospeo_finds(f"ada.{secrets.token_hex(4)}@northwind.dev")
 
     def reply(request: Request) -> tuple[int, Any]:
         event.wait(30)
         return knows(request)
 
-    vendors.says["prospeo"] = reply
+    vendors.responders["prospeo"] = reply
     yield event
     event.set()
 
@@ -78,7 +78,7 @@ def test_a_reveal_shows_the_providers_searched_and_ends_with_the_receipt(
 
 
 def test_the_progress_is_shown_again_after_the_popup_was_closed_and_then_the_result(
-    user: BrowserUser, vendors: Vendors, prospeo_may_reply: threading.Event
+    user: BrowserUser, vendors: FakeVendors, prospeo_may_reply: threading.Event
 ) -> None:
     url = reveal_and_close_popup(user)
 

@@ -9,7 +9,7 @@ from chromium_support import BrowserUser
 from company_support import Company, add_employees, create_company
 from e2e_stack import Stack
 from playwright.sync_api import Locator, Page, expect
-from vendors_support import NO_MATCH, Vendors
+from vendors_support import NO_MATCH, FakeVendors
 from werkzeug import Request
 
 from app.core.contacts import contacts
@@ -162,7 +162,7 @@ def test_the_history_shows_person_charge_and_requester_and_copies_values(
 
 
 def test_the_name_on_the_profile_page_is_shown_and_sent_to_the_providers(
-    user: BrowserUser, stack: Stack, vendors: Vendors
+    user: BrowserUser, stack: Stack, vendors: FakeVendors
 ) -> None:
     received: list[str] = []
 
@@ -170,7 +170,7 @@ def test_the_name_on_the_profile_page_is_shown_and_sent_to_the_providers(
         received.append(request.get_data(as_text=True))
         return NO_MATCH
 
-    vendors.says["prospeo"] = record
+    vendors.responders["prospeo"] = record
     url = user.serve_profile("nameless-but-shown", "Nell Nameless", "Baker")
     nameless(stack, url.rstrip("/"))
     user.sign_in()

@@ -7,7 +7,7 @@ from ipaddress import ip_address
 
 import pytest
 from dnslib import AAAA, MX, A
-from hostile_support import PRIVATE, watching
+from hostile_support import PRIVATE, record_network
 from local_servers import free_port
 from mail_support import Names as NameServer
 from mail_support import name_server, settings, told, verify
@@ -19,7 +19,7 @@ from workers.providers.mx import Mx
 
 def verdict(zone: dict[tuple[str, str], tuple[object, ...]], **changes: object) -> tuple[str, list[object]]:
     """Verify an address of acme.com with this zone; return the verdict and the connections made."""
-    with name_server(NameServer(zone, ttl=0)) as names, watching() as seen:
+    with name_server(NameServer(zone, ttl=0)) as names, record_network() as seen:
         said = told(verify(Mx(ProviderSettings(), settings(free_port(), names, **changes))))
     return said, seen.connected
 
@@ -37,7 +37,7 @@ def test_a_mail_host_that_is_inside_is_not_called(address: str) -> None:
 def test_a_mail_host_with_a_name_of_the_inside_is_not_even_looked_up(host: str) -> None:
     server = NameServer({("acme.com", "MX"): (MX(host, 10),), (host, "A"): (A("93.184.215.14"),)}, ttl=0)
 
-    with name_server(server) as names, watching() as seen:
+    with name_server(server) as names, record_network() as seen:
         said = told(verify(Mx(ProviderSettings(), settings(free_port(), names))))
 
     assert (said, seen.connected) == ("unknown", [])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from hostile_support import watching
+from hostile_support import record_network
 
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
@@ -92,7 +92,7 @@ def described(folder: Path, port: int) -> Vendor:
 
 @pytest.mark.parametrize("value", EVIL)
 def test_a_value_of_the_caller_stays_one_value_of_the_request(tmp_path: Path, value: str) -> None:
-    with vendor(saying(404)) as (port, heard), watching() as seen:
+    with vendor(saying(404)) as (port, heard), record_network() as seen:
         described(tmp_path, port).call(
             ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
         )
@@ -117,7 +117,7 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
 ) -> None:
     subject = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 
-    with vendor(saying(500)) as (port, heard), watching() as seen:
+    with vendor(saying(500)) as (port, heard), record_network() as seen:
         asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
         try:
             asked.call(
@@ -140,7 +140,7 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
 def test_a_vendor_that_sends_us_elsewhere_is_not_obeyed(tmp_path: Path, status: int, where: str) -> None:
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
 
-    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), watching() as seen:
+    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), record_network() as seen:
         described(tmp_path, port).call(request, seconds=3)
 
     assert (seen.connected, len(heard)) == ([("127.0.0.1", port)], 1)

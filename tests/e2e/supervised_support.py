@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 import redis
-from e2e_stack import ROOT, operate
+from e2e_stack import ROOT, run_flask
 from jobs_support import FRESH, a_question, a_workspace
 from local_servers import empty_database, free_port, start_redis
 from polling import wait_until
@@ -38,7 +38,7 @@ QUEUES = "interactive,providers,enrichment,upkeep"
 
 
 @dataclass
-class Crew:
+class SupervisedWorkers:
     """Supervised workers, which are restarted when they end, and the means to submit jobs to them."""
 
     database: Database
@@ -51,20 +51,20 @@ class Crew:
         with self.database.transaction() as session:
             self.workspace_id = a_workspace(session, grant=1000)
         self.reaper = Reaper(grace=1)
-        self.over = threading.Event()
-        self.tending = threading.Thread(target=self._tend)
+        self.stopping = threading.Event()
+        self.restarter = threading.Thread(target=self._restart_exited)
 
     def start(self, names: Sequence[str], pool: str) -> None:
-        celery = f"exec {sys.executable} -m celery -A watched_entry worker -Q {QUEUES} -P {pool} -c 4"
+        celery = f"exec {sys.executable} -m celery -A supervised_entry worker -Q {QUEUES} -P {pool} -c 4"
         commands = {name: f"{celery} -n {name}@%h --without-gossip --without-mingle" for name in names}
         self.supervisor = Supervisor(commands, self.environment, self.folder, self.reaper, grace=12)
         self.supervisor.start()
-        self.tending.start()
-        self.until_working(len(names))
+        self.restarter.start()
+        self.wait_until_working(len(names))
 
     def stop(self) -> None:
-        self.over.set()
-        self.tending.join()
+        self.stopping.set()
+        self.restarter.join()
         self.supervisor.stop()
         self.reaper.close()
 
@@ -85,27 +85,28 @@ class Crew:
     def log(self, name: str = "one") -> str:
         return (self.folder / f"{name}.log").read_text()
 
-    def asked(self) -> list[str]:
-        """Return the provider's recorded requests, one line each."""
-        path = self.folder / "asked"
-        return path.read_text().splitlines() if path.exists() else []
+    def provider_requests(self) -> list[tuple[int, str]]:
+        """Return the process id and the text of each request that the provider recorded."""
+        path = self.folder / "requests"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [(int(pid), text) for pid, _, text in (line.partition(" ") for line in lines)]
 
-    def ask(self, kind: Kind = Kind.COMPANY_BY_HASH, *, send: bool = True, **changes: Any) -> str:
+    def submit(self, kind: Kind = Kind.COMPANY_BY_HASH, *, publish: bool = True, **changes: Any) -> str:
         """Submit a job as the API does; return its id."""
         request = {"kind": "website", "hashes": [token_hex(32)]}
         values = {"kind": kind, "price": 0, "request": request, "dedup_key": {"about": token_hex(8)}}
         now = database_clock.now()
         with self.database.transaction() as session:
-            question = a_question(self.workspace_id, **(values | changes))
-            job = submission.submit(session, question, freshness=FRESH, deadline=_HOUR, now=now).job
-        if send:
+            job_request = a_question(self.workspace_id, **(values | changes))
+            job = submission.submit(session, job_request, freshness=FRESH, deadline=_HOUR, now=now).job
+        if publish:
             JobPublisher(self.environment["REDIS_URL"]).publish(kind, [job.id])
         return job.id
 
     def enrichment(self, count: int) -> str:
         """Submit an enrichment of the e-mails of `count` people; return the job's id."""
         people = [f"Ann{token_hex(3)} Bee{number:02}" for number in range(count)]
-        return self.ask(
+        return self.submit(
             Kind.ENRICHMENT_REQUEST,
             price=count,
             request={"entity": "person", "fields": ["email"], "max_credits": None},
@@ -118,11 +119,7 @@ class Crew:
         """Submit a reveal of a person's e-mail; return the job's id."""
         subject = {"full_name": name, "company_domain": "acme.example"}
         request = {"subject": subject, "types": ["work"], "min_status": "valid"}
-        return self.ask(Kind.REVEAL_EMAIL, price=1, request=request)
-
-    def asked_about(self) -> list[tuple[str, str]]:
-        """Return the process id and the request of each recorded line."""
-        return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in self.asked()]
+        return self.submit(Kind.REVEAL_EMAIL, price=1, request=request)
 
     def worker_of(self, pid: int) -> subprocess.Popen[bytes]:
         """Return the worker that this process is, or whose child it is."""
@@ -133,7 +130,7 @@ class Crew:
             if child.process is not None and child.process.pid in family
         )
 
-    def until_over(self, *job_ids: str) -> None:
+    def wait_until_done(self, *job_ids: str) -> None:
         for job_id in job_ids:
             self.seconds_until_done(job_id, 60)
 
@@ -143,9 +140,9 @@ class Crew:
 
     def seconds_until_done(self, job_id: str, limit: float) -> float:
         """Wait until the job is finished; return how long that took."""
-        began = time.monotonic()
+        started = time.monotonic()
         wait_until(lambda: self.job(job_id).finished_at, limit)
-        return time.monotonic() - began
+        return time.monotonic() - started
 
     def states(self) -> dict[str, str]:
         """Return the reported state of each known worker, by name."""
@@ -156,33 +153,35 @@ class Crew:
                 for row in worker_heartbeats.known(session)
             }
 
-    def until_working(self, count: int = 1) -> None:
+    def wait_until_working(self, count: int = 1) -> None:
         wait_until(lambda: [*self.states().values()].count("working") >= count, 60)
 
     def restart_redis(self) -> None:
         self.stop_redis()
         self.redis = start_redis(self.port, self.folder)
 
-    def _tend(self) -> None:
-        while not self.over.wait(0.05):
+    def _restart_exited(self) -> None:
+        while not self.stopping.wait(0.05):
             self.supervisor.restart_exited()
 
 
 @contextmanager
-def crew(folder: Path, *names: str, pool: str = "threads", **settings: str) -> Iterator[Crew]:
+def supervised_workers(
+    folder: Path, *names: str, pool: str = "threads", **settings: str
+) -> Iterator[SupervisedWorkers]:
     """Run workers with these names and the same settings until the block ends."""
     with ExitStack() as stop:
-        url = stop.enter_context(empty_database(folder, f"watched_{token_hex(4)}"))
+        url = stop.enter_context(empty_database(folder, f"supervised_{token_hex(4)}"))
         environment = _environment(folder, url, settings)
-        operate(environment, "database", "upgrade")
+        run_flask(environment, "database", "upgrade")
         keys = DigestKeys(environment["SECRET_KEY"].encode(), environment["SUPPRESSION_KEY"].encode())
         database = Database(url, keys=keys)
         stop.callback(database.engine.dispose)
-        made = Crew(database, folder, environment)
-        stop.callback(made.stop_redis)
-        made.start(names, pool)
-        stop.callback(made.stop)
-        yield made
+        workers = SupervisedWorkers(database, folder, environment)
+        stop.callback(workers.stop_redis)
+        workers.start(names, pool)
+        stop.callback(workers.stop)
+        yield workers
 
 
 def _environment(folder: Path, url: str, settings: dict[str, str]) -> dict[str, str]:
@@ -194,7 +193,7 @@ def _environment(folder: Path, url: str, settings: dict[str, str]) -> dict[str, 
         "PROVIDERS_EMAIL": "sandbox",
         "PROVIDERS_PERSON": "",
         "PROVIDERS_VERIFICATION": "",
-        "WATCHED_FOLDER": str(folder),
+        "RECORDING_FOLDER": str(folder),
         "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'e2e'}",
         **settings,
     }

@@ -18,19 +18,19 @@ from workers.providers.sandbox import Sandbox
 from workers.runtime import supervision
 
 app = main.app
-FOLDER = Path(os.environ["WATCHED_FOLDER"])
-SECONDS = float(os.environ.get("WATCHED_SECONDS", "0"))
-supervision.STALLED_SAMPLES = int(os.environ.get("WATCHED_LOOKS", supervision.STALLED_SAMPLES))
+FOLDER = Path(os.environ["RECORDING_FOLDER"])
+SECONDS = float(os.environ.get("PROVIDER_SECONDS", "0"))
+supervision.STALLED_SAMPLES = int(os.environ.get("STALLED_SAMPLES", supervision.STALLED_SAMPLES))
 
 
-def _ask(_provider: Sandbox, ask: ProviderRequest, *, seconds: float) -> ProviderResponse:
+def _call(_provider: Sandbox, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
     """Record the requested person, and return an address after a delay."""
-    with (FOLDER / "asked").open("a") as file:
-        file.write(f"{os.getpid()} {ask.field} {ask.subject.full_name}\n")
+    with (FOLDER / "requests").open("a") as file:
+        file.write(f"{os.getpid()} {request.field} {request.subject.full_name}\n")
     time.sleep(min(SECONDS, seconds))
     now = clock.now()
     email = FoundEmail(
-        email=f"{(ask.subject.full_name or 'x').replace(' ', '.').lower()}@acme.example",
+        email=f"{(request.subject.full_name or 'x').replace(' ', '.').lower()}@acme.example",
         type="work",
         status=EmailStatus.VALID,
         source=Source("sandbox", SourceKind.PROVIDER, now),
@@ -40,16 +40,16 @@ def _ask(_provider: Sandbox, ask: ProviderRequest, *, seconds: float) -> Provide
 
 
 Sandbox.unavailability = lambda _provider, _request: None  # type: ignore[method-assign]
-Sandbox.ask = _ask  # type: ignore[method-assign]
+Sandbox.call = _call  # type: ignore[method-assign]
 
 
 @worker_ready.connect
-def _may_hang(sender: Any, **_signal: Any) -> None:
+def _schedule_hang(sender: Any, **_signal: Any) -> None:
     """Make the consumer's thread hang permanently once the file `hang` exists."""
-    sender.timer.call_repeatedly(0.1, _hang_if_told)
+    sender.timer.call_repeatedly(0.1, _hang_if_requested)
 
 
-def _hang_if_told() -> None:
+def _hang_if_requested() -> None:
     if (FOLDER / "hang").exists():
         (FOLDER / "hang").unlink()
         time.sleep(3600)
