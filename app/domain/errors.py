@@ -114,7 +114,7 @@ class TokenExpired(Unauthorized):
 
     code = "token_expired"
     title = "The token has expired"
-    help = "Sign in again with POST /api/ext/login, or make a new API key."
+    help = "Sign in again with POST /api/ext/login, or create a new API key."
 
 
 class TokenRevoked(Unauthorized):
@@ -122,7 +122,7 @@ class TokenRevoked(Unauthorized):
 
     code = "token_revoked"
     title = "The token was revoked"
-    help = "Sign in again with POST /api/ext/login, or make a new API key."
+    help = "Sign in again with POST /api/ext/login, or create a new API key."
 
 
 class InvalidCredentials(Unauthorized):
@@ -159,16 +159,16 @@ class ApiAccessRequired(Forbidden):
     """API keys are for accounts that have been granted API access, and are managed from a session."""
 
     code = "api_access_required"
-    title = "API access is needed"
-    help = "Sign in (an API key will not do) with an account that an admin has granted API access."
+    title = "API access is required"
+    help = "Sign in, instead of using an API key, with an account that has API access. An admin can grant it."
 
 
 class InsufficientScope(Forbidden):
     """The API key does not have the scope that this endpoint requires."""
 
     code = "insufficient_scope"
-    title = "The API key lacks a scope"
-    help = "Make an API key that has the scope this endpoint asks for."
+    title = "The API key does not have the required scope"
+    help = "Create an API key with the scope that this endpoint requires."
 
 
 class AccountDisabled(Forbidden):
@@ -185,7 +185,7 @@ class NotFound(Problem):
     code = "not_found"
     status = 404
     title = "Not found"
-    help = "Check the address against /docs."
+    help = "Check the URL against /docs."
 
 
 class ContactNotFound(NotFound):
@@ -193,7 +193,7 @@ class ContactNotFound(NotFound):
 
     code = "contact_not_found"
     title = "No such contact"
-    help = "Look the person up again with POST /api/ext/lookup and use the id it gives."
+    help = "Look the person up again with POST /api/ext/lookup and use the returned id."
 
 
 class JobNotFound(NotFound):
@@ -220,7 +220,7 @@ class RequestTimeout(Problem):
     status = 408
     title = "The request took too long to arrive"
     retryable = True
-    help = "Nothing was done. Send it again, over a better connection."
+    help = "Nothing was changed. Send the request again over a faster connection."
 
 
 class PayloadTooLarge(Problem):
@@ -251,17 +251,17 @@ class ValidationFailed(Unprocessable):
     """One or more fields are invalid; `errors` names them."""
 
     code = "validation_error"
-    title = "The request has wrong fields"
-    help = "Correct the fields named in 'errors' and send it again."
+    title = "The request has invalid fields"
+    help = "Correct the fields listed in 'errors' and send the request again."
 
 
 class InsufficientIdentifiers(Unprocessable):
     """The subject has too few fields to identify one person."""
 
     code = "insufficient_identifiers"
-    title = "The subject does not name a person"
+    title = "The subject does not identify a person"
     help = (
-        "Give contact_id, linkedin_url, email or phone; or a name (full_name, or first_name and last_name) "
+        "Send contact_id, linkedin_url, email or phone; or a name (full_name, or first_name and last_name) "
         "with company_domain or company_name."
     )
 
@@ -279,7 +279,7 @@ class BadHash(Unprocessable):
 
     code = "bad_hash"
     title = "Not a SHA-256 in lower-case hexadecimal"
-    help = "Send 64 lower-case hexadecimal digits: the SHA-256 of the website's normal form."
+    help = "Send 64 lower-case hexadecimal digits: the SHA-256 of the normalised website."
 
 
 class PrefixNotAllowed(Unprocessable):
@@ -287,7 +287,7 @@ class PrefixNotAllowed(Unprocessable):
 
     code = "prefix_not_allowed"
     title = "A prefix is not accepted here"
-    help = "Send 'hash' or 'hashes'; only company-by-hash takes a prefix."
+    help = "Send 'hash' or 'hashes'; only company-by-hash accepts a prefix."
 
 
 class NotAProfileUrl(Unprocessable):
@@ -295,15 +295,15 @@ class NotAProfileUrl(Unprocessable):
 
     code = "not_a_profile_url"
     title = "Not a profile URL"
-    help = "Send a public profile address such as https://www.linkedin.com/in/<slug>."
+    help = "Send the URL of a public profile, such as https://www.linkedin.com/in/<slug>."
 
 
 class PersonSuppressed(Unprocessable):
     """The person asked not to be stored; nothing was stored or changed."""
 
     code = "person_suppressed"
-    title = "The person asked not to be kept"
-    help = "Nothing was saved. Leave this person out."
+    title = "The person is suppressed"
+    help = "The person asked not to be stored. Nothing was saved; remove the person from the request."
 
 
 class TooMany(Problem):
@@ -318,7 +318,7 @@ class RateLimited(TooMany):
 
     code = "rate_limited"
     title = "Too many requests"
-    help = "Wait for the seconds in Retry-After, then go on."
+    help = "Wait for the number of seconds in Retry-After, then continue."
 
 
 class TooManyAttempts(TooMany):
@@ -326,7 +326,7 @@ class TooManyAttempts(TooMany):
 
     code = "too_many_attempts"
     title = "Too many attempts to sign in"
-    help = "Wait for the seconds in Retry-After before the next attempt."
+    help = "Wait for the number of seconds in Retry-After before the next attempt."
 
 
 class InternalError(Problem):
@@ -334,9 +334,9 @@ class InternalError(Problem):
 
     code = "internal_error"
     status = 500
-    title = "Something went wrong here"
+    title = "Internal error"
     retryable = True
-    help = "Try again; if it stays, tell your admin the request id."
+    help = "Try again. If the error persists, send the request id to your admin."
 
 
 class Unavailable(Problem):
@@ -344,7 +344,7 @@ class Unavailable(Problem):
 
     code = "unavailable"
     status = 503
-    title = "The service cannot take the request now"
+    title = "The service is temporarily unavailable"
     retryable = True
     help = "Nothing was charged. Try again with the same Idempotency-Key."
 
@@ -360,8 +360,8 @@ class ProviderFailed(JobFailed):
 
     code = "provider_failed"
     status = 502
-    title = "No provider could answer"
-    help = "Nothing was charged. The trace says who failed and how; ask again later."
+    title = "All providers failed"
+    help = "Nothing was charged. The trace shows which providers failed and why. Try again later."
 
 
 class WorkerLost(JobFailed):
@@ -369,8 +369,8 @@ class WorkerLost(JobFailed):
 
     code = "worker_lost"
     status = 500
-    title = "The job kept stopping its worker"
-    help = "Nothing was charged for what was not delivered. Tell your admin the job id."
+    title = "The workers that ran the job stopped unexpectedly"
+    help = "Values that were not delivered were not charged. Send the job id to your admin."
 
 
 class JobExpired(JobFailed):
@@ -378,8 +378,11 @@ class JobExpired(JobFailed):
 
     code = "job_expired"
     status = 504
-    title = "The job was not done in time"
-    help = "Nothing was charged for what was not delivered. Ask again; if it stays, workers are missing."
+    title = "The job was not finished before its deadline"
+    help = (
+        "Values that were not delivered were not charged. Submit the request again. "
+        "If it expires again, more workers are needed."
+    )
 
 
 def all_problems() -> dict[str, type[Problem]]:

@@ -114,7 +114,7 @@ def test_refused_rows_are_written_down(run: Run, people: Path, tmp_path: Path) -
     rows = list(csv.reader(io.StringIO(rejects.read_text(encoding="utf-8"))))
     assert rows[0][:3] == ["line", "reason", "Name"]
     assert rows[1][0] == "4"
-    assert "names nobody" in rows[1][1]
+    assert "does not identify a person" in rows[1][1]
     assert rows[1][2] == "nobody"
     assert rejects.stat().st_mode & 0o777 == 0o600
 
@@ -159,14 +159,14 @@ def test_columns_are_mapped_by_hand(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--map", "wer=shoe_size"), "'shoe_size' is no field"),
-        (("--map", "who=email"), "There is no column 'who' to map. Columns seen: 'wer', 'was'."),
+        (("--map", "wer=shoe_size"), "'shoe_size' is not a field"),
+        (("--map", "who=email"), "The list has no column 'who'. Columns found: 'wer', 'was'."),
         (("--map", "nothing"), "is not of the form column=field"),
-        (("--region", "Atlantis"), "This is no country"),
+        (("--region", "Atlantis"), "This is not a country"),
         (("--date", "2999-01-01"), "is in the future"),
-        (("--delimiter", "::"), "A delimiter is one character"),
-        (("--encoding", "klingon"), "There is no encoding 'klingon'"),
-        ((), "Columns seen: 'wer', 'was'. Say what they hold with --map"),
+        (("--delimiter", "::"), "The delimiter must be one character"),
+        (("--encoding", "klingon"), "The encoding 'klingon' is unknown"),
+        ((), "Columns found: 'wer', 'was'. Assign fields with --map"),
     ],
 )
 def test_wrong_words_are_explained(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:

@@ -191,8 +191,8 @@ def _layout(header: Sequence[str], options: ImportOptions) -> ColumnMapping:
     layout = map_columns(header, options.entity, options.mapped)
     missing = [name for name in options.mapped if not layout.has(name)]
     if missing:
-        seen = ", ".join(repr(name) for name in header)
-        raise InvalidValue(f"There is no column {missing[0]!r} to map. Columns seen: {seen}.")
+        found = ", ".join(repr(name) for name in header)
+        raise InvalidValue(f"The list has no column {missing[0]!r}. Columns found: {found}.")
     if not layout.names_rows:
         raise InvalidValue(explain_unknown(header, options.entity))
     return layout

@@ -99,7 +99,7 @@ class PageCursor:
         except (ValueError, TypeError, AttributeError, RecursionError):
             is_valid = False
         if not is_valid:
-            raise InvalidValue("This is not a next_cursor value from a response.")
+            raise InvalidValue("This is not a cursor. Send the next_cursor of a previous response.")
         return cls(rank, name, contact_id)
 
 

@@ -139,8 +139,8 @@ def _other_moment(said: str) -> datetime:
             if found:
                 return found
     except ValueError as error:
-        raise InvalidValue("This is no date that the calendar has.") from error
-    raise InvalidValue("This is no date. Write it as 2026-11-20.")
+        raise InvalidValue("This date does not exist.") from error
+    raise InvalidValue("This is not a date. Use the format 2026-11-20.")
 
 
 def _parsed(said: str, style: str) -> datetime | None:

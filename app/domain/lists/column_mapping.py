@@ -109,19 +109,19 @@ def check_mapping(mapped: Mapping[str, str]) -> None:
     for target in mapped.values():
         if fold(target) not in _IGNORE and column(target) is None:
             raise InvalidValue(
-                f"'{target}' is no field. Columns can be mapped to: {', '.join(FIELDS)}; or ignore."
+                f"'{target}' is not a field. Map a column to one of: {', '.join(FIELDS)}; or to ignore."
             )
 
 
 def explain_unknown(header: Iterable[str], entity: Entity) -> str:
     """Return the error message for a list in which no column identifies the rows."""
-    seen = ", ".join(repr(name) for name in header if name.strip()) or "none"
+    found = ", ".join(repr(name) for name in header if name.strip()) or "none"
     needed = "a name, an e-mail, a phone or a LinkedIn profile"
     if entity is Entity.COMPANIES:
         needed = "a company name, a domain or a LinkedIn page"
     return (
-        f"No column with {needed} was recognised. Columns seen: {seen}. Say what they hold with "
-        f"--map 'column=field', once for each. Fields: {', '.join(FIELDS)}."
+        f"No column with {needed} was recognised. Columns found: {found}. Assign fields with "
+        f"--map 'column=field', once per column. Fields: {', '.join(FIELDS)}."
     )
 
 

@@ -13,7 +13,7 @@ from app.domain.normal.profiles import normal_company_url
 from app.domain.normal.vocabularies import headcount
 from app.domain.normal.websites import normal_website
 
-NO_COMPANY_ERROR = "The row names no company: it needs a domain, a LinkedIn page or a name."
+NO_COMPANY_ERROR = "The row does not identify a company. It needs a domain, a LinkedIn page or a name."
 
 _SOCIAL = frozenset(
     [
@@ -78,7 +78,7 @@ def _domain(said: str) -> str:
     """Parse a company's domain; the domain of a social network or mail provider is invalid."""
     domain = normal_website(said.rpartition("@")[2] if "/" not in said else said)
     if domain in _SOCIAL or email_kind(f"a@{domain}") == "personal":
-        raise InvalidValue("This is where others have pages and mailboxes, no company's own website.")
+        raise InvalidValue("This is the domain of a social network or mail provider, not of a company.")
     return domain
 
 

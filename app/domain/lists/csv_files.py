@@ -17,8 +17,8 @@ _EXPORT = "Open it in a spreadsheet program and save it as CSV (UTF-8)."
 _OTHER_FORMATS = (
     (b"PK\x03\x04", f"This is a spreadsheet (xlsx, ods, Numbers) or a ZIP archive, not CSV. {_EXPORT}"),
     (b"\xd0\xcf\x11\xe0", f"This is an old Excel file (xls), not CSV. {_EXPORT}"),
-    (b"%PDF", "This is a PDF, not CSV. Export the list as CSV where it came from."),
-    (b"\x1f\x8b", "This file is compressed (gzip). Unpack it first."),
+    (b"%PDF", "This is a PDF, not CSV. Export the list as CSV from its source."),
+    (b"\x1f\x8b", "This file is compressed (gzip). Decompress it first."),
     (b"SQLite format 3", "This is a database, not CSV. Export its table as CSV."),
     (b"{\\rtf", f"This is a document (RTF), not CSV. {_EXPORT}"),
 )
@@ -34,7 +34,7 @@ _MAX_CONTROL_SHARE = 0.01
 _MIN_CONTROLS = 4
 
 
-def encoding_of(file: IO[bytes], given: str | None = None) -> str:
+def encoding_of(file: IO[bytes], encoding: str | None = None) -> str:
     """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
 
     Raises:
@@ -46,16 +46,16 @@ def encoding_of(file: IO[bytes], given: str | None = None) -> str:
     if not head.strip(b"\x00\t\n\r \xef\xbb\xbf\xff\xfe"):
         raise InvalidValue("The file is empty.")
     _refuse_other_formats(head)
-    if given is not None:
+    if encoding is not None:
         try:
-            return codecs.lookup(given).name
+            return codecs.lookup(encoding).name
         except LookupError:
             raise InvalidValue(
-                f"There is no encoding '{given}'. Try utf-8, utf-16, cp1252 or latin-1."
+                f"The encoding '{encoding}' is unknown. Use utf-8, utf-16, cp1252 or latin-1."
             ) from None
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    for mark, marked_encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
-            return encoding
+            return marked_encoding
     return _unmarked_utf16(head) or _unmarked(file, head)
 
 
@@ -76,14 +76,14 @@ def _agreement(sample: str, delimiter: str) -> tuple[int, int]:
 
 
 def _refuse_other_formats(head: bytes) -> None:
-    for magic, sentence in _OTHER_FORMATS:
+    for magic, message in _OTHER_FORMATS:
         if head.startswith(magic):
-            raise InvalidValue(sentence)
+            raise InvalidValue(message)
     text = head[:100].lstrip(b"\xef\xbb\xbf \r\n\t").lower()
     if text.startswith(tuple(mark.encode() for mark in _MARKUP)):
-        raise InvalidValue("This is a web page or XML, not CSV. Export the list as CSV where it came from.")
+        raise InvalidValue("This is a web page or XML, not CSV. Export the list as CSV from its source.")
     if text.startswith((b"[{", b'{"')):
-        raise InvalidValue("This is JSON, not CSV. Export the list as CSV where it came from.")
+        raise InvalidValue("This is JSON, not CSV. Export the list as CSV from its source.")
 
 
 def _unmarked_utf16(head: bytes) -> str | None:
@@ -98,7 +98,7 @@ def _unmarked_utf16(head: bytes) -> str | None:
 def _unmarked(file: IO[bytes], head: bytes) -> str:
     """Return `utf-8` if the whole file decodes as UTF-8, else `cp1252`."""
     if sum(head.count(byte) for byte in _CONTROLS) > _MIN_CONTROLS + len(head) * _MAX_CONTROL_SHARE:
-        raise InvalidValue("This is no text file. Export the list as CSV where it came from.")
+        raise InvalidValue("This is not a text file. Export the list as CSV from its source.")
     decoder = codecs.getincrementaldecoder("utf-8")()
     file.seek(0)
     try:

@@ -17,12 +17,10 @@ MAX_CELL_LENGTH = 1 << 20
 MAX_ROW_LINES = 2_000  # lines; an unclosed quote would include the rest of the file
 _SAMPLE = 1 << 16
 
-TRUNCATED_ROW = "The file ends inside this row. Export it again, it may be incomplete."
-UNCLOSED_QUOTE = "A quote is opened here and never closed."
-TOO_MANY_CELLS = (
-    "The row has more cells than the header has columns; a cell with a separator in it needs quotes."
-)
-REPEATED_HEADER = "The header is repeated here."
+TRUNCATED_ROW = "The file ends inside this row. It may be incomplete; export it again."
+UNCLOSED_QUOTE = "This row has a quote that is not closed."
+TOO_MANY_CELLS = "The row has more cells than the header has columns. Quote cells that contain the separator."
+REPEATED_HEADER = "This row repeats the header."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def read_table(
     try:
         start = next(rows)
     except StopIteration:
-        raise InvalidValue("The file has a header and no rows.") from None
+        raise InvalidValue("The file has a header but no rows.") from None
     return Table(header, _chain([start], rows), encoding, delimiter, text)
 
 
@@ -94,7 +92,7 @@ def _delimiter(given: str | None) -> str | None:
         return None
     delimiter = {"tab": "\t", "\\t": "\t"}.get(given.lower(), given)
     if len(delimiter) != 1:
-        raise InvalidValue("A delimiter is one character such as ; or the word tab.")
+        raise InvalidValue("The delimiter must be one character, such as ; or the word tab.")
     return delimiter
 
 

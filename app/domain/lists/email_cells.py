@@ -53,7 +53,7 @@ def read_email(text: str) -> str:
         local, _, domain = text.lower().partition("@")
         return f"{local}@{_domain(domain)}"
     if _MASKED.search(text):
-        raise InvalidValue("The address is masked. Export the list with its addresses revealed.")
+        raise InvalidValue("The address is masked. Export the list with full addresses.")
     return normal_email(text)
 
 

@@ -24,8 +24,8 @@ from app.domain.normal.vocabularies import department, seniority
 from app.domain.normal.websites import normal_website
 
 NO_PERSON_ERROR = (
-    "The row names nobody: it needs an e-mail, a phone, a LinkedIn profile, or a whole name with a company "
-    "or its domain."
+    "The row does not identify a person. It needs an e-mail, a phone, a LinkedIn profile, or a full name "
+    "with a company or its domain."
 )
 
 _PLAIN_NAME = re.compile(r"[^\W\d_]{2,}(?:[ '-][^\W\d_]{2,}){0,2}")

@@ -61,7 +61,7 @@ def country_code(text: str) -> str:
     key = fold(text)
     code = _names().get(key) or _names().get(key.removeprefix("the "))
     if code is None:
-        raise InvalidValue("This is no country. Give its name or the two letters of ISO 3166-1.")
+        raise InvalidValue("This is not a country. Use its name or its two-letter ISO 3166-1 code.")
     return code
 
 

@@ -23,7 +23,7 @@ def mask_email(email: str) -> str:
     """
     local, at, domain = email.rpartition("@")
     if not (local and at and domain):
-        raise InvalidValue("An e-mail has something on both sides of its @.")
+        raise InvalidValue("This is not an e-mail address: a part before or after the @ is missing.")
     return f"{local[0]}{_EMAIL_DOTS}@{domain}"
 
 
@@ -39,4 +39,4 @@ def mask_phone(e164: str) -> str:
     for length in range(1, _MAX_COUNTRY_CODE_LENGTH + 1):
         if found and int(digits[:length]) in COUNTRY_CODE_TO_REGION_CODE:
             return f"+{digits[:length]} {_PHONE_DOTS}{digits[-2:]}"
-    raise InvalidValue("A phone number in E.164 is a plus, a country code and the digits after it.")
+    raise InvalidValue("This is not a phone number in E.164 format, such as +16502530000.")

@@ -160,14 +160,14 @@ def _joined_letters(words: list[str]) -> list[str]:
 def _cleaned(full: str) -> str:
     """Return the name in composed form, without headlines and pictures, with single spaces."""
     if len(full) > MAX_NAME_LENGTH:
-        raise InvalidValue(f"A name has at most {MAX_NAME_LENGTH} characters.")
+        raise InvalidValue(f"The name is too long. Use at most {MAX_NAME_LENGTH} characters.")
     text = full
     if not full.isascii():
         text = unicodedata.normalize("NFKC", _APOSTROPHES.sub("'", full))
     text = "".join(character for character in text if character.isprintable() or character.isspace())
     text = " ".join(_PICTURES.sub("", _HEADLINE.sub("", text)).split())
     if not any(map(str.isalpha, text)):
-        raise InvalidValue("A name needs a letter.")
+        raise InvalidValue("The name must contain a letter.")
     return text
 
 

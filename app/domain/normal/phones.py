@@ -55,7 +55,7 @@ def parse_phone(text: str, region: str | None = None) -> PhoneNumber:
     possible = phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
     if not possible or (number.national_number or 0) < MIN_NATIONAL_NUMBER:
         raise InvalidValue(
-            "No such phone number can exist. Give it with its country code, as in +1 650 253 0000."
+            "This is not a possible phone number. Include the country code, as in +1 650 253 0000."
         )
     line = phonenumbers.number_type(number)
     extension, number.extension = number.extension, None  # the national format would include it
@@ -71,7 +71,7 @@ def phone_from_e164(e164: str, extension: str | None = None) -> PhoneNumber:
 
     """
     if not _E164.fullmatch(e164):
-        raise InvalidValue("A phone number in E.164 is a plus and 6 to 15 digits.")
+        raise InvalidValue("This is not a phone number in E.164 format: a plus and 6 to 15 digits.")
     number = _parsed(e164, None)
     return _described(number, phonenumbers.number_type(number), extension)
 
@@ -85,7 +85,9 @@ def _parsed(text: str, region: str | None) -> phonenumbers.PhoneNumber:
             return number
     except NumberParseException as error:
         if not abroad:
-            raise InvalidValue("This is not a phone number, or its country is not known.") from error
+            raise InvalidValue(
+                "This is not a phone number, or it lacks the country code, as in +1 650 253 0000."
+            ) from error
     return _parsed("+" + text[abroad.end() :], None)
 
 

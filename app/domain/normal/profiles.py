@@ -29,16 +29,16 @@ _COMPANIES = frozenset({"company", "company-beta", "school", "showcase"})
 _RESERVED_SLUGS = frozenset({"me", "unavailable"})  # the signed-in member; a hidden profile
 _FORBIDDEN = frozenset('/\\?#%<>"{}|^`[]@:,;')
 _JOINERS = "\u200c\u200d"  # used in Persian words and in emoji
-_INTERNAL = "This is an internal address. Open the profile and send the address shown then."
-_RECRUITER = "This is a Recruiter address. Open the public profile from it and send that."
-_COMPANY_HELP = "Send a public company address such as https://www.linkedin.com/company/<slug>."
+_INTERNAL = "This is an internal LinkedIn URL. Open the profile and send the URL that the browser then shows."
+_RECRUITER = "This is a LinkedIn Recruiter URL. Open the public profile and send its URL."
+_COMPANY_HELP = "Send the URL of a public company page, such as https://www.linkedin.com/company/<slug>."
 _HELP = {
-    "sales": "This is a Sales Navigator address. Open the public profile from its menu and send that.",
+    "sales": "This is a Sales Navigator URL. Open the public profile from its menu and send its URL.",
     "talent": _RECRUITER,
     "recruiter": _RECRUITER,
     "profile": _INTERNAL,
-    "company": "This is a company's address; a person's has /in/.",
-    "in": "This is a person's address; a company's has /company/.",
+    "company": "This is the URL of a company page. The URL of a person's profile contains /in/.",
+    "in": "This is the URL of a person's profile. The URL of a company page contains /company/.",
 }
 
 
@@ -78,7 +78,7 @@ def _read(text: str) -> tuple[str, list[str]]:
     """Split a LinkedIn URL into its first path segment and the segments after it, at least one."""
     path = _AFTER_PATH.split(text.strip(), maxsplit=1)[0]
     if "\\" in path or "@" in path:
-        raise NotAProfileUrl("The address hides where it leads. Send it without '@' and backslashes.")
+        raise NotAProfileUrl("The URL contains '@' or a backslash. Send the plain URL of the profile.")
     if not _HOSTLESS.match(path):
         path = _path_on_linkedin(path)
     segments = [part for part in path.split("/") if part]
@@ -96,7 +96,7 @@ def _path_on_linkedin(url: str) -> str:
     except InvalidValue as error:
         raise NotAProfileUrl from error
     if not _HOST.fullmatch(host):
-        raise NotAProfileUrl("The host is not linkedin.com. Open the address and send the one it leads to.")
+        raise NotAProfileUrl("The host is not linkedin.com. Open the URL and send the one it redirects to.")
     return path
 
 
@@ -110,7 +110,7 @@ def _slug(raw: str) -> str:
             slug = unquote(slug, errors="replace")
     slug = unicodedata.normalize("NFC", unicodedata.normalize("NFC", slug).lower())
     if not slug or any(_is_forbidden(character) for character in slug):
-        raise NotAProfileUrl("The address has characters that no profile address has.")
+        raise NotAProfileUrl("The URL contains characters that are not allowed in profile URLs.")
     return slug
 
 
@@ -126,7 +126,7 @@ def _modern_slug(names: list[str]) -> str:
     groups = [part.lower() for part in names[1:4]]
     if len(groups) < 3 or not all(map(_HEX_GROUP.fullmatch, groups)):  # noqa: PLR2004 -- the groups
         raise NotAProfileUrl(
-            "This old address lacks its three groups of digits. Open it and send where it leads."
+            "This old URL lacks its three groups of digits. Open it and send the URL it redirects to."
         )
     high, middle, low = groups
     return f"{_slug(names[0])}-{low:0>3}{middle:0>3}{high}"

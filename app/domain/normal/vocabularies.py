@@ -62,7 +62,7 @@ def email_status(text: str) -> EmailStatus:
         return EmailStatus.INVALID
     value = _LISTS["status"].get(key) or _LISTS["status"].get(fold(text))
     if value is None:
-        raise InvalidValue("This is no known status of an e-mail address.")
+        raise InvalidValue("This is not a known status of an e-mail address.")
     return EmailStatus(value)
 
 
@@ -110,7 +110,7 @@ def headcount(text: str) -> str:
     key = _MANGLED.get(fold(text).removeprefix("0").replace(" 0", " "), text)
     numbers = [_number(found[1], (found[2] or "").lower()) for found in _NUMBER.finditer(key)][:2]
     if not numbers:
-        raise InvalidValue("A headcount is a number of people or a range such as 51-200.")
+        raise InvalidValue("This is not a headcount. Use a number or a range such as 51-200.")
     middle = sum(numbers) / len(numbers)
     if len(numbers) == 1 and ("+" in key or ">" in key):
         middle += 1

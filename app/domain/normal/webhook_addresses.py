@@ -82,13 +82,13 @@ def parse_target(url: str, networks: Collection[Network] = ()) -> WebhookTarget:
     """
     match = _URL.fullmatch(url)
     if match is None:
-        raise InvalidValue("Must be a URL such as https://hooks.acme.com/done, with no user and no fragment.")
+        raise InvalidValue("Must be a URL such as https://hooks.acme.com/done, without user and fragment.")
     scheme = match["scheme"].lower()
     if scheme not in WEB_PORTS or (scheme == "http" and not networks):
         raise InvalidValue("Must begin with https://.")
     port = int(match["port"]) if match["port"] else WEB_PORTS[scheme]
     if port > MAX_PORT or (port < MIN_UNPRIVILEGED_PORT and port not in WEB_PORTS.values()):
-        raise InvalidValue("The port must be 443, 80, or one from 1024 to 65535.")
+        raise InvalidValue("The port must be 80, 443, or between 1024 and 65535.")
     target = quote("/" + (match["target"] or "").removeprefix("/"), safe=punctuation)
     return WebhookTarget(scheme, _host(match["literal"], match["name"], networks), port, target)
 
@@ -97,12 +97,12 @@ def _host(literal: str | None, name: str | None, networks: Collection[Network]) 
     host = literal.lower() if literal else _ascii(name or "")
     if literal or _NUMBER.fullmatch(host.rpartition(".")[2]):
         if not (is_public(host) or is_within(host, networks)):
-            raise InvalidValue("The address is not one of the public internet, or not written as usual.")
+            raise InvalidValue("The IP address is not on the public internet, or has an unusual format.")
         return host
     if len(host) > MAX_NAME_LENGTH or not all(map(_LABEL.fullmatch, host.split("."))):
-        raise InvalidValue("The host is not a name as the domain name system has it.")
+        raise InvalidValue("The host is not a valid domain name.")
     if not networks and ("." not in host or host.rpartition(".")[2] in INTERNAL_NAMES):
-        raise InvalidValue("The host is not a name of the public internet.")
+        raise InvalidValue("The host is not a public domain name.")
     return host
 
 
@@ -123,4 +123,4 @@ def _ascii(name: str) -> str:
     try:
         return idna.encode(name).decode()
     except UnicodeError as error:
-        raise InvalidValue("The host is not a name as the domain name system has it.") from error
+        raise InvalidValue("The host is not a valid domain name.") from error

@@ -52,7 +52,7 @@ def split_url(text: str) -> tuple[str, str]:
     if start := _HTTP.match(text):
         text = text[start.end() :]
     elif _OTHER_SCHEME.match(text):
-        raise InvalidValue("A website has an http or https address.")
+        raise InvalidValue("The address must begin with http:// or https://.")
     authority = _NO_AUTHORITY.split(text, maxsplit=1)[0]
     if len(authority) > MAX_AUTHORITY_LENGTH:
         raise InvalidValue("The address is too long.")
@@ -64,7 +64,9 @@ def _registrable(host: str) -> str:
     """Return the public suffix of a host and the label before it."""
     domain = _SUFFIXES.privatesuffix(host)
     if not domain:
-        raise InvalidValue("This is a public suffix, under which others register their websites.")
+        raise InvalidValue(
+            "This is a public suffix such as co.uk, not a website. Use a domain registered under it."
+        )
     return str(domain)
 
 
@@ -73,15 +75,17 @@ def _host(authority: str) -> str:
     """Return the host of `user:password@host:port`, parsed as in the WHATWG URL standard."""
     found = _PORT.fullmatch(authority.rpartition("@")[2])
     if found is None or int((found[2] or "0")[:6]) > _MAX_PORT:
-        raise InvalidValue("The address has a port that cannot be.")
+        raise InvalidValue("The port must be between 0 and 65535.")
     host = _to_ascii(unquote(found[1], errors="replace")).removesuffix(".")
     if len(host) > MAX_HOST_LENGTH or not _HOST.fullmatch(host):
-        raise InvalidValue("A website needs a host name such as acme.com.")
+        raise InvalidValue("The address has no valid host name, such as acme.com.")
     last = host.rpartition(".")[2]
     if not _TOP_LEVEL.fullmatch(last):
-        raise InvalidValue("A website needs a name with a top-level domain; an IP address is none.")
+        raise InvalidValue(
+            "The host must be a name with a top-level domain, such as acme.com, not an IP address."
+        )
     if last in _RESERVED_NAMES:
-        raise InvalidValue("This name is kept for machines that are not on the public internet.")
+        raise InvalidValue("The host has a reserved name, which does not exist on the public internet.")
     return host
 
 
@@ -96,7 +100,7 @@ def _to_ascii(host: str) -> str:
         mapped = idna.uts46_remap(host, std3_rules=False)
         return ".".join(_a_label(label) for label in mapped.split("."))
     except UnicodeError as error:  # idna.IDNAError is one
-        raise InvalidValue("The host name has characters that no domain can have.") from error
+        raise InvalidValue("The host name contains characters that are not allowed in domains.") from error
 
 
 def _a_label(label: str) -> str:
@@ -104,9 +108,9 @@ def _a_label(label: str) -> str:
     if label.isascii():
         return label
     if unicodedata.category(label[0]).startswith("M"):
-        raise UnicodeError("a label cannot begin with a mark")
+        raise UnicodeError("a label begins with a combining mark")
     idna.check_bidi(label)
     for at, character in enumerate(label):
         if character in "\u200c\u200d" and not idna.valid_contextj(label, at):
-            raise UnicodeError("a joiner is out of place")
+            raise UnicodeError("a joiner is not allowed at this position")
     return "xn--" + label.encode("punycode").decode("ascii")

@@ -52,5 +52,5 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
     parts = [part.strip() for part in re.split(r"[;,]", text) if part.strip()]
     found = [_RATE.fullmatch(part) for part in parts]
     if not all(found):
-        raise InvalidValue("A rate is written as in 15/second or 15/second;500/minute.")
+        raise InvalidValue("This is not a rate limit. Use a limit such as 15/second or 15/second;500/minute.")
     return tuple(Rate(int(match[1]), _SECONDS[match[2]]) for match in found if match)

@@ -165,7 +165,7 @@ def test_zeros_are_dropped() -> None:
     [
         (b"", "The file is empty"),
         (b"\xef\xbb\xbf\n\n", "The file is empty"),
-        (b"name,email\n", "a header and no rows"),
+        (b"name,email\n", "a header but no rows"),
         (b"PK\x03\x04rest", "spreadsheet"),
         (b"\xd0\xcf\x11\xe0rest", "old Excel"),
         (b"%PDF-1.7", "PDF"),
@@ -174,7 +174,7 @@ def test_zeros_are_dropped() -> None:
         (b"{\\rtf1", "document"),
         (b"<!DOCTYPE html><table>", "web page"),
         (b'[{"name": "Ada"}]', "JSON"),
-        (bytes(range(256)) * 4, "no text file"),
+        (bytes(range(256)) * 4, "not a text file"),
     ],
 )
 def test_what_is_no_list_is_explained(content: bytes, sentence: str) -> None:

@@ -371,12 +371,12 @@ def test_a_companys_place_may_be_on_one_line() -> None:
     ],
 )
 def test_a_row_that_names_nobody_is_refused(said: dict[str, str]) -> None:
-    with pytest.raises(InvalidValue, match="names nobody"):
+    with pytest.raises(InvalidValue, match="does not identify a person"):
         person(**said)
 
 
 def test_a_row_that_names_no_company_is_refused() -> None:
-    with pytest.raises(InvalidValue, match="names no company"):
+    with pytest.raises(InvalidValue, match="does not identify a company"):
         company_of(row(Entity.COMPANIES, industry="Tools"))
 
 

@@ -147,7 +147,7 @@ def test_the_operator_is_believed_before_the_header() -> None:
 
 
 def test_a_field_that_does_not_exist_is_named() -> None:
-    with pytest.raises(InvalidValue, match="'shoe size' is no field") as caught:
+    with pytest.raises(InvalidValue, match="'shoe size' is not a field") as caught:
         check_mapping({"a": "email", "b": "shoe size", "c": "ignore"})
 
     assert "full_name" in str(caught.value)
@@ -160,8 +160,8 @@ def test_what_is_missing_is_said(entity: Entity, needed: str) -> None:
     sentence = explain_unknown(["wer", " "], entity)
 
     assert needed in sentence
-    assert "Columns seen: 'wer'." in sentence
-    assert "Columns seen: none." in explain_unknown([], entity)
+    assert "Columns found: 'wer'." in sentence
+    assert "Columns found: none." in explain_unknown([], entity)
 
 
 def test_a_column_without_a_kind_has_none() -> None:

@@ -72,7 +72,7 @@ def test_there_is_a_provider_for_each_table(file: Path) -> None:
         (CRM + EMAIL + 'types.cell = "mobile"\n', "[crm.email.types.cell] value: Must be one of: personal"),
         (CRM + EMAIL + "confidence_scale = 0\n", "[crm.email] confidence_scale: Must be greater than"),
         (CRM + EMAIL + "price = -1\n", "[crm.email] price: Must be greater than"),
-        (CRM + 'rates = "often"\n' + EMAIL, "[crm] rates: A rate is written as in"),
+        (CRM + 'rates = "often"\n' + EMAIL, "[crm] rates: This is not a rate limit."),
         (CRM + 'headers = { X = "${CRM" }\n' + EMAIL, "[crm] headers: X: Write ${NAME}"),
         (CRM + 'headers = { X = "a\\nb" }\n' + EMAIL, "[crm] headers: X is no header"),
         (CRM + 'headers = { "X Y" = "a" }\n' + EMAIL, "[crm] headers: X Y is no header"),
