@@ -90,7 +90,12 @@ def _request(connection: socket.socket) -> bytes:
 
 
 def saying(status: int, *headers: str, body: bytes = b"") -> bytes:
-    lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    lines = [
+        f"HTTP/1.1 {status} CannedResponse",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        *headers,
+    ]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 

@@ -23,28 +23,28 @@ from workers.mail.settings import MailSettings
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse
 from workers.providers.mx import Mx
 
-HERE = "127.0.0.1"
+LOOPBACK = "127.0.0.1"
 NOTHING: tuple[Any, ...] = ()
 MAIL = (MX("mail.acme.com", 10),)
 ZONE: dict[tuple[str, str], tuple[Any, ...]] = {
     ("acme.com", "MX"): MAIL,
-    ("mail.acme.com", "A"): (A(HERE),),
+    ("mail.acme.com", "A"): (A(LOOPBACK),),
 }
 Zone = Mapping[tuple[str, str], tuple[Any, ...]]
 
 
 @dataclass
-class Names:
+class FakeDnsServer:
     """A name server with a zone of (name, type) to records. A name without an entry does not exist."""
 
     zone: Zone
     ttl: int = 300
     rcode: str = "NOERROR"
-    asked: list[tuple[str, str]] = field(default_factory=list)
+    queries: list[tuple[str, str]] = field(default_factory=list)
 
     def resolve(self, request: DNSRecord, _handler: object) -> DNSRecord:
         name, kind = str(request.q.qname).rstrip("."), QTYPE[request.q.qtype]
-        self.asked.append((name, kind))
+        self.queries.append((name, kind))
         reply = request.reply()
         reply.header.rcode = getattr(RCODE, self.rcode)
         for record in self.zone.get((name, kind), ()):
@@ -59,9 +59,11 @@ class Names:
 
 
 @contextmanager
-def name_server(names: Names) -> Iterator[int]:
+def dns_server(fake: FakeDnsServer) -> Iterator[int]:
     """Run the name server over UDP; yield the port."""
-    server = DNSServer(names, address=HERE, port=0, logger=DNSLogger(log="-request,-reply,-truncated,-error"))
+    server = DNSServer(
+        fake, address=LOOPBACK, port=0, logger=DNSLogger(log="-request,-reply,-truncated,-error")
+    )
     thread = threading.Thread(target=server.server.serve_forever, args=(0.01,))
     thread.start()
     try:
@@ -73,21 +75,21 @@ def name_server(names: Names) -> Iterator[int]:
 
 
 @contextmanager
-def silent_name_server() -> Iterator[int]:
+def silent_dns_server() -> Iterator[int]:
     """Run a name server that receives queries and never answers; yield the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
-        silent.bind((HERE, 0))
+        silent.bind((LOOPBACK, 0))
         yield silent.getsockname()[1]
 
 
 @dataclass
-class Mailboxes:
-    """A mail server's mailboxes: the successive replies to RCPT TO, by local part."""
+class FakeMailServer:
+    """A mail server's server: the successive replies to RCPT TO, by local part."""
 
     answers: dict[str, list[str]] = field(default_factory=dict)
     otherwise: str = "550 5.1.1 No such user here"
     to_sender: str = "250 OK"
-    asked: list[str] = field(default_factory=list)
+    recipients: list[str] = field(default_factory=list)
     senders: list[str] = field(default_factory=list)
     peers: list[str] = field(default_factory=list)
     hellos: list[str] = field(default_factory=list)
@@ -113,7 +115,7 @@ class Mailboxes:
     async def handle_RCPT(  # noqa: N802 -- aiosmtpd's
         self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
     ) -> str:
-        self.asked.append(address)
+        self.recipients.append(address)
         envelope.rcpt_tos.append(address)
         answers = self.answers.get(address.partition("@")[0], [])
         return answers.pop(0) if len(answers) > 1 else (answers or [self.otherwise])[0]
@@ -124,12 +126,12 @@ class Mailboxes:
 
 
 @contextmanager
-def mail_server(mailboxes: Mailboxes, **more: Any) -> Iterator[int]:
+def mail_server(fake: FakeMailServer, **more: Any) -> Iterator[int]:
     """Run a well-behaved SMTP server; yield the port."""
     with socket.socket() as probe:
-        probe.bind((HERE, 0))
+        probe.bind((LOOPBACK, 0))
         port: int = probe.getsockname()[1]
-    controller = Controller(mailboxes, HERE, port, server_hostname="mail.acme.com", **more)
+    controller = Controller(fake, LOOPBACK, port, server_hostname="mail.acme.com", **more)
     controller.start()
     try:
         yield port
@@ -145,19 +147,19 @@ def server_tls() -> ssl.SSLContext:
     return context
 
 
-Talk = Callable[[socket.socket, threading.Event], None]
+Conversation = Callable[[socket.socket, threading.Event], None]
 
 
 @contextmanager
-def raw_server(talk: Talk) -> Iterator[int]:
+def raw_server(converse: Conversation) -> Iterator[int]:
     """Run a server that handles each connection with this function; yield the port."""
     over = threading.Event()
-    guests: list[threading.Thread] = []
+    threads: list[threading.Thread] = []
 
-    def guest(connection: socket.socket) -> None:
+    def handle(connection: socket.socket) -> None:
         with connection:
             try:
-                talk(connection, over)
+                converse(connection, over)
             except OSError:
                 over.wait(0)  # the client has hung up
 
@@ -167,34 +169,34 @@ def raw_server(talk: Talk) -> Iterator[int]:
                 connection, _peer = server.accept()
             except OSError:
                 return
-            guests.append(threading.Thread(target=guest, args=(connection,)))
-            guests[-1].start()
+            threads.append(threading.Thread(target=handle, args=(connection,)))
+            threads[-1].start()
 
-    with socket.create_server((HERE, 0)) as server:
-        host = threading.Thread(target=listen, args=(server,))
-        host.start()
+    with socket.create_server((LOOPBACK, 0)) as server:
+        listener = threading.Thread(target=listen, args=(server,))
+        listener.start()
         yield server.getsockname()[1]
         over.set()
         server.shutdown(socket.SHUT_RDWR)
-        host.join()
-    for thread in guests:
+        listener.join()
+    for thread in threads:
         thread.join()
 
 
-def saying(text: bytes) -> Talk:
+def saying(text: bytes) -> Conversation:
     """Send this text and hang up."""
     return lambda connection, _over: connection.sendall(text)
 
 
-def dripping(text: bytes) -> Talk:
+def dripping(text: bytes) -> Conversation:
     """Send this text, then single bytes slowly without end, as a tarpit does."""
 
-    def talk(connection: socket.socket, over: threading.Event) -> None:
+    def converse(connection: socket.socket, over: threading.Event) -> None:
         connection.sendall(text)
         while not over.wait(0.05):
             connection.sendall(b"2")
 
-    return talk
+    return converse
 
 
 def flooding(connection: socket.socket, over: threading.Event) -> None:
@@ -203,23 +205,23 @@ def flooding(connection: socket.socket, over: threading.Event) -> None:
         connection.sendall(b"220-welcome\r\n" * 100)
 
 
-def scripted(*lines: str) -> Talk:
+def scripted(*lines: str) -> Conversation:
     """Send the first line, then one more for each line received; then hang up."""
 
-    def talk(connection: socket.socket, _over: threading.Event) -> None:
-        heard = connection.makefile("rb")
+    def converse(connection: socket.socket, _over: threading.Event) -> None:
+        received = connection.makefile("rb")
         for line in lines:
             connection.sendall(line.encode() + b"\r\n")
-            heard.readline()
-        heard.close()
+            received.readline()
+        received.close()
 
-    return talk
+    return converse
 
 
-def offering_starttls(answer: bytes, *, hang_up: bool) -> Talk:
+def offering_starttls(answer: bytes, *, hang_up: bool) -> Conversation:
     """Offer STARTTLS, answer it with this reply, and accept only ada's mailbox."""
 
-    def talk(connection: socket.socket, _over: threading.Event) -> None:
+    def converse(connection: socket.socket, _over: threading.Event) -> None:
         connection.sendall(b"220 hi\r\n")
         answers = {b"ehlo": b"250-hi\r\n250 STARTTLS\r\n", b"star": answer}
         with connection.makefile("rb") as lines:
@@ -230,7 +232,7 @@ def offering_starttls(answer: bytes, *, hang_up: bool) -> Talk:
                 if verb == b"star" and hang_up:
                     return
 
-    return talk
+    return converse
 
 
 def silent_in_tls(connection: socket.socket, over: threading.Event) -> None:
@@ -239,20 +241,20 @@ def silent_in_tls(connection: socket.socket, over: threading.Event) -> None:
     over.wait()
 
 
-def recording(heard: list[bytes]) -> Talk:
+def recording(received: list[bytes]) -> Conversation:
     """Record the received lines, and accept all of them."""
 
-    def talk(connection: socket.socket, _over: threading.Event) -> None:
+    def converse(connection: socket.socket, _over: threading.Event) -> None:
         connection.sendall(b"220 hi\r\n")
         with connection.makefile("rb") as lines:
             for line in lines:
-                heard.append(line)
+                received.append(line)
                 connection.sendall(b"250 OK\r\n")
 
-    return talk
+    return converse
 
 
-def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
+def settings(port: int, dns_port: int, **changes: Any) -> MailSettings:
     """Return settings for these servers, with short timeouts."""
     values: dict[str, Any] = {
         "smtp": True,
@@ -260,7 +262,7 @@ def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
         "helo": "verifier.com",
         "port": port,
         "pause_seconds": 0.0,
-        "dns_servers": ((HERE, names_port),),
+        "dns_servers": ((LOOPBACK, dns_port),),
         "dns_seconds": 1.5,
     }
     return MailSettings(**values | changes)
@@ -268,19 +270,19 @@ def settings(port: int, names_port: int, **changes: Any) -> MailSettings:
 
 def mx(mail: MailSettings) -> Mx:
     """Return the provider; it treats the loopback address as public."""
-    return Mx(ProviderSettings(), mail, allowed=lambda address: address == HERE)
+    return Mx(ProviderSettings(), mail, allowed=lambda address: address == LOOPBACK)
 
 
 def verify(
     provider: Mx, email: str = "ada@acme.com", ticket: str | None = None, seconds: float = 8
 ) -> ProviderResponse | Pending:
-    question = ProviderRequest(
+    request = ProviderRequest(
         field=ProviderField.VERIFICATION, subject=Subject(email=email), poll_token=ticket
     )
-    return provider.call(question, seconds=seconds)
+    return provider.call(request, seconds=seconds)
 
 
-def told(reply: ProviderResponse | Pending) -> str:
+def summary(reply: ProviderResponse | Pending) -> str:
     """Return a summary of the reply: a status with its reasons, unknown, or later."""
     if isinstance(reply, Pending):
         return "later"

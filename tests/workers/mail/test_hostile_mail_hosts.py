@@ -9,8 +9,7 @@ import pytest
 from dnslib import AAAA, MX, A
 from hostile_support import PRIVATE, record_network
 from local_servers import free_port
-from mail_support import Names as NameServer
-from mail_support import name_server, settings, told, verify
+from mail_support import FakeDnsServer, dns_server, settings, summary, verify
 
 from app.settings import ProviderSettings
 from workers.providers.base import Pending
@@ -19,9 +18,9 @@ from workers.providers.mx import Mx
 
 def verdict(zone: dict[tuple[str, str], tuple[object, ...]], **changes: object) -> tuple[str, list[object]]:
     """Verify an address of acme.com with this zone; return the verdict and the connections made."""
-    with name_server(NameServer(zone, ttl=0)) as names, record_network() as seen:
-        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names, **changes))))
-    return said, seen.connected
+    with dns_server(FakeDnsServer(zone, ttl=0)) as dns_port, record_network() as seen:
+        result = summary(verify(Mx(ProviderSettings(), settings(free_port(), dns_port, **changes))))
+    return result, seen.connected
 
 
 @pytest.mark.parametrize("address", PRIVATE)
@@ -35,23 +34,23 @@ def test_a_mail_host_that_is_inside_is_not_called(address: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "vault.service.internal", "printer.local", "router.home.arpa"])
 def test_a_mail_host_with_a_name_of_the_inside_is_not_even_looked_up(host: str) -> None:
-    server = NameServer({("acme.com", "MX"): (MX(host, 10),), (host, "A"): (A("93.184.215.14"),)}, ttl=0)
+    server = FakeDnsServer({("acme.com", "MX"): (MX(host, 10),), (host, "A"): (A("93.184.215.14"),)}, ttl=0)
 
-    with name_server(server) as names, record_network() as seen:
-        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names))))
+    with dns_server(server) as dns_port, record_network() as seen:
+        result = summary(verify(Mx(ProviderSettings(), settings(free_port(), dns_port))))
 
-    assert (said, seen.connected) == ("unknown", [])
-    assert (host, "A") not in server.asked
+    assert (result, seen.connected) == ("unknown", [])
+    assert (host, "A") not in server.queries
 
 
 @pytest.mark.parametrize("domain", ["vault.internal", "router.home.arpa", "db.local", "app.localhost"])
 def test_a_domain_of_the_inside_is_not_looked_up(domain: str) -> None:
-    server = NameServer({(domain, "MX"): (MX("mail.acme.com", 10),)})
+    server = FakeDnsServer({(domain, "MX"): (MX("mail.acme.com", 10),)})
 
-    with name_server(server) as names:
-        said = told(verify(Mx(ProviderSettings(), settings(free_port(), names)), f"ada@{domain}"))
+    with dns_server(server) as dns_port:
+        result = summary(verify(Mx(ProviderSettings(), settings(free_port(), dns_port)), f"ada@{domain}"))
 
-    assert (said, server.asked) == ("unknown", [])
+    assert (result, server.queries) == ("unknown", [])
 
 
 def test_a_mail_host_that_moves_inside_a_moment_later_is_called_where_it_was(
@@ -69,10 +68,10 @@ def test_a_mail_host_that_moves_inside_a_moment_later_is_called_where_it_was(
         ("acme.com", "MX"): (MX("mail.acme.com", 10),),
         ("mail.acme.com", "A"): (A("93.184.215.14"),),
     }
-    with name_server(NameServer(zone, ttl=0)) as names:
-        mail = settings(2525, names)
+    with dns_server(FakeDnsServer(zone, ttl=0)) as dns_port:
+        mail = settings(2525, dns_port)
         monkeypatch.setattr(socket, "create_connection", refuse)
-        said = verify(Mx(ProviderSettings(), mail))
+        result = verify(Mx(ProviderSettings(), mail))
 
-    assert not isinstance(said, Pending)
+    assert not isinstance(result, Pending)
     assert called == [("93.184.215.14", 2525)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from specimens import CASES
+from vendor_recording import CASES
 
 STATES = {"passed": "ok", "failed": "FAILED", "error": "FAILED"}
 

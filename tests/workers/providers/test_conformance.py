@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-import apollo_specimen
-import dropcontact_specimen
-import fullenrich_specimen
-import generic_specimen
-import hunter_specimen
-import leadmagic_specimen
-import pdl_specimen
-import prospeo_specimen
+import apollo_recording
+import configured_recording
+import dropcontact_recording
+import fullenrich_recording
+import hunter_recording
+import leadmagic_recording
+import pdl_recording
+import prospeo_recording
 import pytest
-import reacher_specimen
-import rocketreach_specimen
+import reacher_recording
+import rocketreach_recording
 from pytest_httpserver import HTTPServer
-from specimens import CASES, Said, Specimen
+from vendor_recording import CASES, CannedResponse, VendorRecording
 from werkzeug import Request, Response
 
 from app.domain.kinds import TraceOutcome
@@ -39,23 +39,23 @@ from workers.providers.registry import PROVIDERS
 from workers.providers.web import Vendor
 
 MODULES = (
-    hunter_specimen,
-    prospeo_specimen,
-    leadmagic_specimen,
-    pdl_specimen,
-    apollo_specimen,
-    dropcontact_specimen,
-    rocketreach_specimen,
-    fullenrich_specimen,
-    generic_specimen,
-    reacher_specimen,
+    hunter_recording,
+    prospeo_recording,
+    leadmagic_recording,
+    pdl_recording,
+    apollo_recording,
+    dropcontact_recording,
+    rocketreach_recording,
+    fullenrich_recording,
+    configured_recording,
+    reacher_recording,
 )
-SPECIMENS: tuple[Specimen, ...] = tuple(chain.from_iterable(module.SPECIMENS for module in MODULES))
+RECORDINGS: tuple[VendorRecording, ...] = tuple(chain.from_iterable(module.RECORDINGS for module in MODULES))
 KEY = "key-that-nobody-may-see"
 SECONDS = 3.0
-MOST_TURNS = 8
+MAX_POLLS = 8
 RETRY_AFTER = 7
-PAGE = Said(body="<!doctype html><title>Just a moment</title>", content_type="text/html")
+PAGE = CannedResponse(body="<!doctype html><title>Just a moment</title>", content_type="text/html")
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,17 @@ class Case:
     """One cell of the table: a case of one vendor and field."""
 
     name: str
-    specimen: Specimen
+    recording: VendorRecording
 
     @property
     def line(self) -> str:
-        return f"{self.specimen.vendor.name}/{self.specimen.request.field}"
+        return f"{self.recording.vendor.name}/{self.recording.request.field}"
 
 
 def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
     """Parametrize a test with every vendor and field, or those with responses for the case `having`."""
     assert name in CASES
-    cases = [Case(name, one) for one in SPECIMENS if having is None or getattr(one, having) is not None]
+    cases = [Case(name, one) for one in RECORDINGS if having is None or getattr(one, having) is not None]
     return pytest.mark.parametrize("case", [pytest.param(case, id=case.line) for case in cases])
 
 
@@ -86,13 +86,13 @@ def _column(request: pytest.FixtureRequest) -> None:
 
 
 @dataclass(frozen=True)
-class World:
+class FakeVendorApi:
     """A vendor's API on loopback, which sends the responses in order and repeats the last one."""
 
     server: HTTPServer
 
-    def says(self, answers: Sequence[Said], *, slowly: float = 0) -> None:
-        turns: Iterator[Said] = chain(answers, iter(lambda: answers[-1], None))
+    def respond_with(self, answers: Sequence[CannedResponse], *, slowly: float = 0) -> None:
+        turns: Iterator[CannedResponse] = chain(answers, iter(lambda: answers[-1], None))
 
         def answer(request: Request) -> Response:
             request.get_data()  # cache the body for later assertions
@@ -101,13 +101,13 @@ class World:
 
         self.server.expect_request(re.compile(".*")).respond_with_handler(answer)
 
-    def adapter(self, specimen: Specimen) -> Vendor:
-        return specimen.vendor(ProviderSettings(api_key=KEY, base_url=self.server.url_for("/")))
+    def adapter(self, recording: VendorRecording) -> Vendor:
+        return recording.vendor(ProviderSettings(api_key=KEY, base_url=self.server.url_for("/")))
 
-    def reply(self, specimen: Specimen, answers: Sequence[Said]) -> ProviderResponse:
+    def reply(self, recording: VendorRecording, answers: Sequence[CannedResponse]) -> ProviderResponse:
         """Call the adapter until it is no longer pending; return its response."""
-        self.says(answers)
-        return _over(self.adapter(specimen), specimen.request)
+        self.respond_with(answers)
+        return _over(self.adapter(recording), recording.request)
 
     @property
     def requests(self) -> list[Request]:
@@ -115,100 +115,102 @@ class World:
 
 
 @pytest.fixture
-def world(httpserver: HTTPServer) -> World:
-    return World(httpserver)
+def vendor_api(httpserver: HTTPServer) -> FakeVendorApi:
+    return FakeVendorApi(httpserver)
 
 
 @each("hit")
-def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.hit)
+def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.hit)
 
     assert (reply.outcome, _brought(reply), reply.cost) == (
         TraceOutcome.HIT,
-        _expected(case.specimen),
-        case.specimen.cost,
+        _expected(case.recording),
+        case.recording.cost,
     )
-    assert reply.cost <= case.specimen.vendor.usual_terms.prices[case.specimen.request.field]
+    assert reply.cost <= case.recording.vendor.usual_terms.prices[case.recording.request.field]
 
 
 @each("sent")
-def test_what_is_sent_is_the_question_and_the_key_never_in_the_address(case: Case, world: World) -> None:
-    world.reply(case.specimen, case.specimen.hit)
+def test_what_is_sent_is_the_question_and_the_key_never_in_the_address(
+    case: Case, vendor_api: FakeVendorApi
+) -> None:
+    vendor_api.reply(case.recording, case.recording.hit)
 
-    first = world.requests[0]
-    assert first.path == case.specimen.path
-    assert _holds(_sent(first), case.specimen.sent)
-    assert all(KEY not in request.url for request in world.requests)
-    assert all(KEY in str(request.headers) for request in world.requests)
+    first = vendor_api.requests[0]
+    assert first.path == case.recording.path
+    assert _holds(_sent(first), case.recording.sent)
+    assert all(KEY not in request.url for request in vendor_api.requests)
+    assert all(KEY in str(request.headers) for request in vendor_api.requests)
 
 
 @each("miss")
-def test_nothing_found_is_a_miss_and_no_error(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.miss)
+def test_nothing_found_is_a_miss_and_no_error(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.miss)
 
-    assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, case.specimen.miss_cost)
+    assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, case.recording.miss_cost)
     assert (reply.emails, reply.phones) == ((), ())
 
 
 @each("ineligible", having="ineligible")
-def test_a_question_with_too_little_to_go_by_is_refused(case: Case, world: World) -> None:
-    adapter = world.adapter(case.specimen)
+def test_a_question_with_too_little_to_go_by_is_refused(case: Case, vendor_api: FakeVendorApi) -> None:
+    adapter = vendor_api.adapter(case.recording)
 
-    assert adapter.unavailability(case.specimen.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
-    assert adapter.unavailability(case.specimen.request) is None
+    assert adapter.unavailability(case.recording.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
+    assert adapter.unavailability(case.recording.request) is None
 
 
 @each("unconfigured")
 def test_without_its_setting_nobody_is_asked(case: Case) -> None:
-    adapter = case.specimen.vendor(ProviderSettings())
+    adapter = case.recording.vendor(ProviderSettings())
 
-    assert adapter.unavailability(case.specimen.request) is TraceOutcome.UNCONFIGURED
+    assert adapter.unavailability(case.recording.request) is TraceOutcome.UNCONFIGURED
 
 
 @each("bad_key")
-def test_a_key_that_is_refused_counts_as_none(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.bad_key)
+def test_a_key_that_is_refused_counts_as_none(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.bad_key)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.UNCONFIGURED, 0)
 
 
 @each("no_credits", having="no_credits")
-def test_used_up_credits_are_told_apart_from_a_rate_limit(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.no_credits or ())
+def test_used_up_credits_are_told_apart_from_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.no_credits or ())
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.NO_CREDITS, 0)
 
 
 @each("rate_limited")
-def test_too_many_questions_are_a_rate_limit(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.rate_limited)
+def test_too_many_questions_are_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.rate_limited)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.RATE_LIMITED, 0)
 
 
 @each("retry_after")
-def test_a_rate_limit_says_when_to_come_again(case: Case, world: World) -> None:
-    *before, limited = case.specimen.rate_limited
+def test_a_rate_limit_says_when_to_come_again(case: Case, vendor_api: FakeVendorApi) -> None:
+    *before, limited = case.recording.rate_limited
     told = replace(limited, headers={**limited.headers, "Retry-After": str(RETRY_AFTER)})
 
-    reply = world.reply(case.specimen, [*before, told])
+    reply = vendor_api.reply(case.recording, [*before, told])
 
     assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, RETRY_AFTER)
 
 
 @each("suppressed", having="suppressed")
-def test_somebody_who_has_opted_out_is_suppressed(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.suppressed or ())
+def test_somebody_who_has_opted_out_is_suppressed(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.suppressed or ())
 
     assert reply.outcome is TraceOutcome.SUPPRESSED
     assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
 
 
 @each("slow")
-def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, world: World) -> None:
-    world.says(case.specimen.hit, slowly=0.2)
+def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, vendor_api: FakeVendorApi) -> None:
+    vendor_api.respond_with(case.recording.hit, slowly=0.2)
 
-    reply = _over(world.adapter(case.specimen), case.specimen.request)
+    reply = _over(vendor_api.adapter(case.recording), case.recording.request)
 
     assert reply.outcome is TraceOutcome.HIT
 
@@ -217,67 +219,69 @@ def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, world: Wor
 def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         base_url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        adapter = case.specimen.vendor(ProviderSettings(api_key=KEY, base_url=base_url))
+        adapter = case.recording.vendor(ProviderSettings(api_key=KEY, base_url=base_url))
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
-            adapter.call(case.specimen.request, seconds=0.2)
+            adapter.call(case.recording.request, seconds=0.2)
 
     assert time.monotonic() - started < 10
 
 
 @each("html_200")
-def test_a_page_instead_of_json_is_an_error_that_costs_nothing(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, [PAGE])
+def test_a_page_instead_of_json_is_an_error_that_costs_nothing(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, [PAGE])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("html_500")
-def test_a_page_that_says_500_is_an_error_that_costs_nothing(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, [replace(PAGE, status=500)])
+def test_a_page_that_says_500_is_an_error_that_costs_nothing(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, [replace(PAGE, status=500)])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("unexpected")
-def test_json_that_the_vendor_does_not_document_is_an_error(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.unexpected)
+def test_json_that_the_vendor_does_not_document_is_an_error(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.unexpected)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("masked", having="masked")
-def test_a_masked_value_is_never_kept(case: Case, world: World) -> None:
-    reply = world.reply(case.specimen, case.specimen.masked or ())
+def test_a_masked_value_is_never_kept(case: Case, vendor_api: FakeVendorApi) -> None:
+    reply = vendor_api.reply(case.recording, case.recording.masked or ())
 
     assert reply.outcome is TraceOutcome.MISS
     assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
 
 
 @each("never_ready", having="never_ready")
-def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(case: Case, world: World) -> None:
-    world.says(case.specimen.never_ready or ())
+def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(
+    case: Case, vendor_api: FakeVendorApi
+) -> None:
+    vendor_api.respond_with(case.recording.never_ready or ())
 
-    waits = list(_waits(world.adapter(case.specimen), case.specimen.request))
+    waits = list(_waits(vendor_api.adapter(case.recording), case.recording.request))
 
-    assert len(waits) == MOST_TURNS
-    assert all(0 < pending.after <= case.specimen.vendor.usual_terms.poll_timeout for pending in waits)
+    assert len(waits) == MAX_POLLS
+    assert all(0 < pending.after <= case.recording.vendor.usual_terms.poll_timeout for pending in waits)
     assert all(
-        str(told) not in pending.poll_token for pending in waits for told in _personal(case.specimen.request)
+        str(told) not in pending.poll_token for pending in waits for told in _personal(case.recording.request)
     )
 
 
 def test_every_field_of_every_vendor_is_in_the_suite() -> None:
     vendors = {vendor for vendor in PROVIDERS if isinstance(vendor, type) and issubclass(vendor, Vendor)}
-    vendors |= {specimen.vendor for specimen in SPECIMENS}
+    vendors |= {recording.vendor for recording in RECORDINGS}
 
     wanted = {(vendor.name, field) for vendor in vendors for field in vendor.fields}
 
-    assert {(specimen.vendor.name, specimen.request.field) for specimen in SPECIMENS} == wanted
+    assert {(recording.vendor.name, recording.request.field) for recording in RECORDINGS} == wanted
 
 
-def _response(said: Said) -> Response:
+def _response(said: CannedResponse) -> Response:
     if isinstance(said.body, str):
         return Response(said.body, said.status, said.headers, content_type=said.content_type)
     body = b"" if said.body is None else _json(said.body)
@@ -290,7 +294,7 @@ def _json(body: Any) -> bytes:
 
 def _over(adapter: Vendor, request: ProviderRequest) -> ProviderResponse:
     """Call the adapter until it is no longer pending; map exceptions to outcomes as the waterfall does."""
-    for _turn in range(MOST_TURNS):
+    for _turn in range(MAX_POLLS):
         try:
             reply = adapter.call(request, seconds=SECONDS)
         except UnexpectedAnswer:
@@ -302,7 +306,7 @@ def _over(adapter: Vendor, request: ProviderRequest) -> ProviderResponse:
 
 
 def _waits(adapter: Vendor, request: ProviderRequest) -> Iterator[Pending]:
-    for _turn in range(MOST_TURNS):
+    for _turn in range(MAX_POLLS):
         reply = adapter.call(request, seconds=SECONDS)
         assert isinstance(reply, Pending)
         yield reply
@@ -321,9 +325,9 @@ def _brought(reply: ProviderResponse) -> tuple[str | None, ...]:
     return ()
 
 
-def _expected(specimen: Specimen) -> tuple[str | None, ...]:
-    status = specimen.status
-    return (specimen.value, specimen.vendor.name, status)
+def _expected(recording: VendorRecording) -> tuple[str | None, ...]:
+    status = recording.status
+    return (recording.value, recording.vendor.name, status)
 
 
 def _sent(request: Request) -> dict[str, Any]:

@@ -79,7 +79,12 @@ def vendor(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
 
 
 def saying(status: int, body: bytes = b"{}", *headers: str) -> bytes:
-    lines = [f"HTTP/1.1 {status} Said", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    lines = [
+        f"HTTP/1.1 {status} CannedResponse",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        *headers,
+    ]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 

@@ -12,7 +12,7 @@ from workers.providers.web import Vendor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Said:
+class CannedResponse:
     """A canned response of a vendor: `body` is sent as JSON, or unchanged if it is a string."""
 
     status: int = 200
@@ -22,7 +22,7 @@ class Said:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Specimen:
+class VendorRecording:
     """The responses of a vendor for one field. Each case lists them in order; the last one repeats.
 
     A case that the vendor does not document is None. `value` is the expected value of a hit: an address, a
@@ -36,19 +36,19 @@ class Specimen:
     value: str
     path: str
     sent: Mapping[str, Any]
-    hit: Sequence[Said]
+    hit: Sequence[CannedResponse]
     cost: float
-    miss: Sequence[Said]
-    no_credits: Sequence[Said] | None
-    bad_key: Sequence[Said]
-    rate_limited: Sequence[Said]
-    unexpected: Sequence[Said]
+    miss: Sequence[CannedResponse]
+    no_credits: Sequence[CannedResponse] | None
+    bad_key: Sequence[CannedResponse]
+    rate_limited: Sequence[CannedResponse]
+    unexpected: Sequence[CannedResponse]
     ineligible: ProviderRequest | None
     status: EmailStatus | None = None
     miss_cost: float = 0
-    suppressed: Sequence[Said] | None = None
-    masked: Sequence[Said] | None = None
-    never_ready: Sequence[Said] | None = None
+    suppressed: Sequence[CannedResponse] | None = None
+    masked: Sequence[CannedResponse] | None = None
+    never_ready: Sequence[CannedResponse] | None = None
 
 
 CASES = (

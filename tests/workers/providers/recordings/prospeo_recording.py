@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -12,8 +12,8 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.prospeo import Prospeo
 
 
-def error(status: int, code: str) -> Said:
-    return Said(status=status, body={"error": True, "error_code": code})
+def error(status: int, code: str) -> CannedResponse:
+    return CannedResponse(status=status, body={"error": True, "error_code": code})
 
 
 COMPANY: dict[str, Any] = {
@@ -122,20 +122,22 @@ NO_MATCH = error(400, "NO_MATCH")
 USED_UP = error(400, "INSUFFICIENT_CREDITS")
 BAD_KEY = error(401, "INVALID_API_KEY")
 TOO_FAST = error(429, "RATE_LIMITED")
-UNEXPECTED = Said(body={"error": False, "free_enrichment": False, "person": "ada", "company": ["acme"]})
+UNEXPECTED = CannedResponse(
+    body={"error": False, "free_enrichment": False, "person": "ada", "company": ["acme"]}
+)
 NAMED = Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com")
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
 NAME_ONLY = Subject(first_name="Ada", last_name="Lovelace")
 
 
-def record(**parts: Any) -> Said:
+def record(**parts: Any) -> CannedResponse:
     """Return a response with the person, changed in these values."""
     body = {"error": False, "free_enrichment": False, "person": PERSON | parts, "company": COMPANY}
-    return Said(body=body)
+    return CannedResponse(body=body)
 
 
-SPECIMENS: tuple[Specimen, ...] = (
-    Specimen(
+RECORDINGS: tuple[VendorRecording, ...] = (
+    VendorRecording(
         vendor=Prospeo,
         request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
@@ -157,7 +159,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=NAME_ONLY, types=("work",)),
         masked=[record(email=EMAIL | {"revealed": False, "email": "ada.********@acme.com"})],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Prospeo,
         request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
@@ -181,7 +183,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAME_ONLY, types=("mobile",)),
         masked=[record()],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Prospeo,
         request=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
@@ -202,7 +204,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         ineligible=ProviderRequest(field=ProviderField.PERSON, subject=NAME_ONLY),
         masked=[record(full_name="Ada L*******", last_name="L*******", linkedin_url=None)],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Prospeo,
         request=ProviderRequest(
             field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com", company_name="Acme")
@@ -210,7 +212,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         value="acme.com",
         path="/enrich-company",
         sent={"data": {"company_website": "acme.com", "company_name": "Acme"}},
-        hit=[Said(body={"error": False, "free_enrichment": False, "company": COMPANY})],
+        hit=[CannedResponse(body={"error": False, "free_enrichment": False, "company": COMPANY})],
         cost=1,
         miss=[NO_MATCH],
         no_credits=[USED_UP],

@@ -4,9 +4,9 @@ import dataclasses
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pdl_specimen import BAD_KEY, COMPANY, HEADERS, NO_ONE, PERSON, TOO_FAST, USED_UP, error, record
+from pdl_recording import BAD_KEY, COMPANY, HEADERS, NO_ONE, PERSON, TOO_FAST, USED_UP, error, record
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -32,7 +32,7 @@ def pdl(httpserver: HTTPServer) -> PeopleDataLabs:
 
 
 def call(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     for path in ("/v5/person/enrich", "/v5/company/enrich"):
         httpserver.expect_request(path).respond_with_json(said.body, said.status, said.headers)
@@ -222,7 +222,7 @@ def test_a_miss_that_is_charged_all_the_same_says_so(httpserver: HTTPServer, pdl
     ],
 )
 def test_each_documented_error(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, outcome: TraceOutcome
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     reply = call(httpserver, pdl, said)
 
@@ -283,7 +283,9 @@ def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> 
 
 
 def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    nobody = Said(body={"status": 200, "likelihood": None, "data": dict.fromkeys(PERSON)}, headers=HEADERS)
+    nobody = CannedResponse(
+        body={"status": 200, "likelihood": None, "data": dict.fromkeys(PERSON)}, headers=HEADERS
+    )
 
     reply = call(httpserver, pdl, nobody, FOR_PERSON)
 
@@ -291,7 +293,7 @@ def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, p
 
 
 def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
-    company = call(httpserver, pdl, Said(body=COMPANY), FOR_COMPANY).company
+    company = call(httpserver, pdl, CannedResponse(body=COMPANY), FOR_COMPANY).company
 
     assert company is not None
     assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "machinery")
@@ -313,7 +315,7 @@ def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataL
 def test_a_company_known_by_its_name_alone_must_be_likely(
     httpserver: HTTPServer, pdl: PeopleDataLabs, subject: Subject, expected: dict[str, str]
 ) -> None:
-    call(httpserver, pdl, Said(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
+    call(httpserver, pdl, CannedResponse(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
 
     assert sent(httpserver) == expected
 
@@ -333,7 +335,7 @@ def test_a_company_known_by_its_name_alone_must_be_likely(
     ],
 )
 def test_asking_for_nobody_tells_whether_the_key_works(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: Said, expected: CredentialCheck
+    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v5/person/enrich", query_string="")
     server.respond_with_json(said.body, said.status, said.headers)

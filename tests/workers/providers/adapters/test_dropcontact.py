@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from dropcontact_specimen import ADA, ECHO, NOT_READY, RECORD, SUBMITTED, TICKET, fetched, marked
+from dropcontact_recording import ADA, ECHO, NOT_READY, RECORD, SUBMITTED, TICKET, fetched, marked
 from pytest_httpserver import HTTPServer
 
 from app.domain.findings import EmailStatus

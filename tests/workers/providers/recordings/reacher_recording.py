@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -30,25 +30,25 @@ UNKNOWN: dict[str, Any] = VERDICT | {
     "is_reachable": "unknown",
     "smtp": {"type": "SmtpError", "message": "timeout"},
 }
-WRONG_SECRET = Said(
+WRONG_SECRET = CannedResponse(
     status=400, body='Invalid request header "x-reacher-secret"', content_type="text/plain; charset=utf-8"
 )
 
-SPECIMENS: tuple[Specimen, ...] = (
-    Specimen(
+RECORDINGS: tuple[VendorRecording, ...] = (
+    VendorRecording(
         vendor=Reacher,
         request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v0/check_email",
         sent={"to_email": "ada@acme.com"},
-        hit=[Said(body=VERDICT)],
+        hit=[CannedResponse(body=VERDICT)],
         cost=0,
-        miss=[Said(body=UNKNOWN)],
+        miss=[CannedResponse(body=UNKNOWN)],
         no_credits=None,
         bad_key=[WRONG_SECRET],
-        rate_limited=[Said(status=429, body={"error": "Too many requests"})],
-        unexpected=[Said(body={"reachable": True})],
+        rate_limited=[CannedResponse(status=429, body={"error": "Too many requests"})],
+        unexpected=[CannedResponse(body={"reachable": True})],
         ineligible=ProviderRequest(
             field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada Lovelace")
         ),

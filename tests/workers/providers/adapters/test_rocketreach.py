@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
-from rocketreach_specimen import ADA, COMPANY, ID, IN_PROGRESS, MOBILE, OWN, PROFILE, WORK
+from rocketreach_recording import ADA, COMPANY, ID, IN_PROGRESS, MOBILE, OWN, PROFILE, WORK
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from generic_specimen import ADA, SPECIMENS
+from configured_recording import ADA, RECORDINGS
 from pytest_httpserver import HTTPServer
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 from werkzeug import Request, Response
 
 from app.domain.findings import EmailStatus, FoundPhone
@@ -34,39 +34,41 @@ EMAIL = '[crm.email]\npath = "/people"\nquery.email = "{email}"\n'
 READ = 'read.email = "email"\n'
 WORK = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 OF_EACH = pytest.mark.parametrize(
-    "specimen", [pytest.param(one, id=f"{one.vendor.name}-{one.request.field}") for one in SPECIMENS]
+    "recording", [pytest.param(one, id=f"{one.vendor.name}-{one.request.field}") for one in RECORDINGS]
 )
 
 
 @dataclass(frozen=True)
-class Crm:
+class FakeCrm:
     """A service on loopback, and the provider configured for it by a table."""
 
     server: HTTPServer
     folder: Path
 
-    def described(self, text: str, **variables: str) -> type[ConfiguredProvider]:
+    def provider_class(self, text: str, **variables: str) -> type[ConfiguredProvider]:
         path = self.folder / "providers.toml"
         path.write_text(text, encoding="utf-8")
         [made] = provider.read(str(path), variables)
         return made
 
     def provider(self, table: str) -> ConfiguredProvider:
-        return self.described(HEAD + table)(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
+        return self.provider_class(HEAD + table)(
+            ProviderSettings(api_key="k", base_url=self.server.url_for("/"))
+        )
 
-    def says(self, said: Said) -> None:
+    def respond_with(self, said: CannedResponse) -> None:
         content = said.body if isinstance(said.body, str) else json.dumps(said.body)
         response = Response(content, said.status, said.headers, content_type=said.content_type)
         self.server.expect_request(ANY_PATH).respond_with_response(response)
 
     def reply(self, table: str, body: Any, request: ProviderRequest = WORK) -> ProviderResponse:
-        self.says(Said(body=body))
+        self.respond_with(CannedResponse(body=body))
         return self.provider(table).call(request, seconds=3)
 
-    def reply_to(self, specimen: Specimen, said: Said) -> ProviderResponse:
-        self.says(said)
-        made = specimen.vendor(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
-        reply = made.call(specimen.request, seconds=3)
+    def reply_to(self, recording: VendorRecording, said: CannedResponse) -> ProviderResponse:
+        self.respond_with(said)
+        made = recording.vendor(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
+        reply = made.call(recording.request, seconds=3)
         assert isinstance(reply, ProviderResponse)
         return reply
 
@@ -77,26 +79,26 @@ class Crm:
 
 
 @pytest.fixture
-def crm(httpserver: HTTPServer, tmp_path: Path) -> Crm:
-    return Crm(httpserver, tmp_path)
+def crm(httpserver: HTTPServer, tmp_path: Path) -> FakeCrm:
+    return FakeCrm(httpserver, tmp_path)
 
 
 @OF_EACH
-def test_the_example_finds_what_is_there(specimen: Specimen, crm: Crm) -> None:
-    reply = crm.reply_to(specimen, specimen.hit[0])
+def test_the_example_finds_what_is_there(recording: VendorRecording, crm: FakeCrm) -> None:
+    reply = crm.reply_to(recording, recording.hit[0])
 
     found = [one.email for one in reply.emails] + [one.e164 for one in reply.phones]
     found += [reply.contact.full_name or ""] if reply.contact else []
     found += [reply.company.domain or ""] if reply.company else []
-    assert (reply.outcome, found, reply.cost) == (TraceOutcome.HIT, [specimen.value], specimen.cost)
-    assert crm.sent.path == specimen.path
+    assert (reply.outcome, found, reply.cost) == (TraceOutcome.HIT, [recording.value], recording.cost)
+    assert crm.sent.path == recording.path
 
 
 @OF_EACH
-def test_nothing_found_is_a_miss(specimen: Specimen, crm: Crm) -> None:
-    reply = crm.reply_to(specimen, specimen.miss[0])
+def test_nothing_found_is_a_miss(recording: VendorRecording, crm: FakeCrm) -> None:
+    reply = crm.reply_to(recording, recording.miss[0])
 
-    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, cost=specimen.miss_cost)
+    assert reply == ProviderResponse(outcome=TraceOutcome.MISS, cost=recording.miss_cost)
 
 
 @OF_EACH
@@ -114,79 +116,81 @@ def test_nothing_found_is_a_miss(specimen: Specimen, crm: Crm) -> None:
     ],
 )
 def test_a_status_means_here_what_it_means_with_most(
-    specimen: Specimen, crm: Crm, status: int, outcome: TraceOutcome
+    recording: VendorRecording, crm: FakeCrm, status: int, outcome: TraceOutcome
 ) -> None:
-    reply = crm.reply_to(specimen, Said(status=status, body={"error": "no"}))
+    reply = crm.reply_to(recording, CannedResponse(status=status, body={"error": "no"}))
 
     assert reply == ProviderResponse(outcome=outcome)
 
 
 @OF_EACH
 @pytest.mark.parametrize("status", [200, 404, 500])
-def test_a_page_is_an_error_whatever_its_status(specimen: Specimen, crm: Crm, status: int) -> None:
-    page = Said(status=status, body="<!doctype html>", content_type="text/html")
+def test_a_page_is_an_error_whatever_its_status(
+    recording: VendorRecording, crm: FakeCrm, status: int
+) -> None:
+    page = CannedResponse(status=status, body="<!doctype html>", content_type="text/html")
 
-    assert crm.reply_to(specimen, page) == ProviderResponse(outcome=TraceOutcome.ERROR)
+    assert crm.reply_to(recording, page) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @OF_EACH
-def test_json_of_another_shape_is_an_unexpected_answer(specimen: Specimen, crm: Crm) -> None:
+def test_json_of_another_shape_is_an_unexpected_answer(recording: VendorRecording, crm: FakeCrm) -> None:
     with pytest.raises(UnexpectedAnswer):
-        crm.reply_to(specimen, specimen.unexpected[0])
+        crm.reply_to(recording, recording.unexpected[0])
 
 
 @OF_EACH
-def test_one_that_hangs_has_timed_out(specimen: Specimen) -> None:
+def test_one_that_hangs_has_timed_out(recording: VendorRecording) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
-        provider = specimen.vendor(ProviderSettings(api_key="k", base_url=url))
+        provider = recording.vendor(ProviderSettings(api_key="k", base_url=url))
 
         with pytest.raises(ProviderTimeout):
-            provider.call(specimen.request, seconds=0.1)
+            provider.call(recording.request, seconds=0.1)
 
 
 @OF_EACH
-def test_without_key_or_too_little_to_go_by_nobody_is_asked(specimen: Specimen) -> None:
-    without, having = specimen.vendor(ProviderSettings()), specimen.vendor(ProviderSettings(api_key="k"))
-    assert specimen.ineligible is not None
+def test_without_key_or_too_little_to_go_by_nobody_is_asked(recording: VendorRecording) -> None:
+    without, having = recording.vendor(ProviderSettings()), recording.vendor(ProviderSettings(api_key="k"))
+    assert recording.ineligible is not None
 
     refusals = (
-        without.unavailability(specimen.request),
-        having.unavailability(specimen.ineligible),
-        having.unavailability(specimen.request),
+        without.unavailability(recording.request),
+        having.unavailability(recording.ineligible),
+        having.unavailability(recording.request),
     )
 
     assert refusals == (TraceOutcome.UNCONFIGURED, TraceOutcome.INELIGIBLE, None)
 
 
-def test_no_content_is_a_miss(crm: Crm) -> None:
-    crm.says(Said(status=204, body=""))
+def test_no_content_is_a_miss(crm: FakeCrm) -> None:
+    crm.respond_with(CannedResponse(status=204, body=""))
 
     assert crm.provider(EMAIL + READ).call(WORK, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_a_reply_may_be_a_list(crm: Crm) -> None:
+def test_a_reply_may_be_a_list(crm: FakeCrm) -> None:
     reply = crm.reply(EMAIL + 'list = "@"\n' + READ, [{"email": "ada@acme.com"}, {"email": "al@acme.com"}])
 
     assert [found.email for found in reply.emails] == ["ada@acme.com", "al@acme.com"]
 
 
-def test_an_empty_list_is_a_miss(crm: Crm) -> None:
+def test_an_empty_list_is_a_miss(crm: FakeCrm) -> None:
     assert crm.reply(EMAIL + 'list = "@"\n' + READ, []) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_an_item_may_be_a_text(crm: Crm) -> None:
+def test_an_item_may_be_a_text(crm: FakeCrm) -> None:
     reply = crm.reply(EMAIL + 'list = "emails"\nread.email = "@"\n', {"emails": ["ada@acme.com"]})
 
     assert [found.email for found in reply.emails] == ["ada@acme.com"]
 
 
 @pytest.mark.parametrize("body", ["3", '"ada@acme.com"', "null"])
-def test_what_is_neither_object_nor_list_is_an_error(crm: Crm, body: str) -> None:
+def test_what_is_neither_object_nor_list_is_an_error(crm: FakeCrm, body: str) -> None:
     assert crm.reply(EMAIL + READ, body) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
-def test_a_get_sends_its_parameters_and_the_headers(crm: Crm) -> None:
+def test_a_get_sends_its_parameters_and_the_headers(crm: FakeCrm) -> None:
     table = (
         '[crm.email]\npath = "/people"\nneeds = ["full_name"]\n' + READ + "[crm.email.query]\n"
         'q = "{first_name} {last_name} ({{{company_domain}}})"\nno = "{company_name}"\nactive = true\nn = 3\n'
@@ -200,7 +204,7 @@ def test_a_get_sends_its_parameters_and_the_headers(crm: Crm) -> None:
     assert crm.sent.headers["Accept"] == "application/json"
 
 
-def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: Crm) -> None:
+def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: FakeCrm) -> None:
     table = (
         '[crm.email]\npath = "/q"\nneeds = ["email"]\n'
         + READ
@@ -221,7 +225,7 @@ def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: Crm) -> No
 HOSTILE = '"}], "admin": true, {"x": "{phone}${CRM_API_KEY}{0.__class__}'
 
 
-def test_a_value_stays_a_value_in_json(crm: Crm) -> None:
+def test_a_value_stays_a_value_in_json(crm: FakeCrm) -> None:
     request = replace(WORK, subject=Subject(full_name=HOSTILE, company_domain="acme.com"))
 
     crm.reply('[crm.email]\npath = "/q"\nbody.name = "{full_name}"\n' + READ, {}, request)
@@ -237,7 +241,7 @@ def test_a_value_stays_a_value_in_json(crm: Crm) -> None:
         ("a\r\nb", "/people/a%0D%0Ab/emails"),
     ],
 )
-def test_a_value_stays_within_its_segment_of_a_path(crm: Crm, name: str, path: str) -> None:
+def test_a_value_stays_within_its_segment_of_a_path(crm: FakeCrm, name: str, path: str) -> None:
     request = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
     crm.reply('[crm.email]\npath = "/people/{full_name}/emails"\n' + READ, {}, request)
@@ -246,7 +250,7 @@ def test_a_value_stays_within_its_segment_of_a_path(crm: Crm, name: str, path: s
 
 
 @pytest.mark.parametrize("name", [".", "..", "..."])
-def test_a_value_that_would_climb_is_not_asked_about(crm: Crm, name: str) -> None:
+def test_a_value_that_would_climb_is_not_asked_about(crm: FakeCrm, name: str) -> None:
     request = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
     refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).unavailability(request)
@@ -264,14 +268,14 @@ def test_a_value_that_would_climb_is_not_asked_about(crm: Crm, name: str) -> Non
     ],
 )
 def test_every_placeholder_is_needed_unless_it_is_said_which(
-    crm: Crm, needs: str, refusal: TraceOutcome | None
+    crm: FakeCrm, needs: str, refusal: TraceOutcome | None
 ) -> None:
     provider = crm.provider(EMAIL + 'query.phone = "{phone}"\n' + needs + READ)
 
     assert provider.unavailability(WORK) is refusal
 
 
-def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
+def test_it_is_not_asked_for_a_field_without_a_section(crm: FakeCrm) -> None:
     provider = crm.provider(EMAIL + READ)
 
     assert provider.fields == {ProviderField.EMAIL}
@@ -281,11 +285,11 @@ def test_it_is_not_asked_for_a_field_without_a_section(crm: Crm) -> None:
     )
 
 
-def test_a_header_without_its_variable_leaves_it_unconfigured(crm: Crm) -> None:
+def test_a_header_without_its_variable_leaves_it_unconfigured(crm: FakeCrm) -> None:
     text = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Team = "${TEAM}" }\n' + EMAIL + READ
 
     refusals = [
-        crm.described(text, **known)(ProviderSettings()).unavailability(WORK)
+        crm.provider_class(text, **known)(ProviderSettings()).unavailability(WORK)
         for known in ({}, {"TEAM": ""}, {"TEAM": "a"})
     ]
 
@@ -305,7 +309,7 @@ def test_a_header_without_its_variable_leaves_it_unconfigured(crm: Crm) -> None:
     ],
 )
 def test_its_words_for_a_status_are_translated(
-    crm: Crm, said: object, told: str, status: EmailStatus
+    crm: FakeCrm, said: object, told: str, status: EmailStatus
 ) -> None:
     reply = crm.reply(
         EMAIL + told + READ + 'read.status = "state"\n', {"email": "ada@acme.com", "state": said}
@@ -314,14 +318,14 @@ def test_its_words_for_a_status_are_translated(
     assert [(found.status, found.verified_at) for found in reply.emails] == [(status, None)]
 
 
-def test_an_address_without_a_status_is_not_verified(crm: Crm) -> None:
+def test_an_address_without_a_status_is_not_verified(crm: FakeCrm) -> None:
     [found] = crm.reply(EMAIL + READ, {"email": "Ada@ACME.com"}).emails
 
     assert (found.email, found.type, found.status) == ("ada@acme.com", "work", EmailStatus.UNKNOWN)
     assert (found.source.provider, found.confidence, found.verified_at) == ("crm", None, None)
 
 
-def test_a_confidence_has_a_scale_and_a_verification_its_date(crm: Crm) -> None:
+def test_a_confidence_has_a_scale_and_a_verification_its_date(crm: FakeCrm) -> None:
     table = EMAIL + "confidence_scale = 100\n" + READ + 'read.confidence = "score"\nread.status = "state"\n'
     table += 'read.verified_at = "checked"\n'
 
@@ -333,7 +337,7 @@ def test_a_confidence_has_a_scale_and_a_verification_its_date(crm: Crm) -> None:
     assert found.verified_at.date().isoformat() == "2026-10-01"
 
 
-def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: Crm) -> None:
+def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: FakeCrm) -> None:
     table = EMAIL + 'list = "lines"\ntypes = { private = "personal" }\n' + READ + 'read.type = "kind"\n'
     lines = [{"email": "ada@acme.com", "kind": "private"}, {"email": "a.l@acme.com", "kind": None}]
 
@@ -342,13 +346,13 @@ def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: Crm) -> Non
     assert [found.email for found in reply.emails] == ["a.l@acme.com"]
 
 
-def test_a_masked_address_is_never_kept(crm: Crm) -> None:
+def test_a_masked_address_is_never_kept(crm: FakeCrm) -> None:
     reply = crm.reply(EMAIL + 'miss = "none"\n' + READ, {"email": "a***@acme.com"})
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: Crm) -> None:
+def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: FakeCrm) -> None:
     reply = crm.reply(
         EMAIL + 'suppressed = "opted_out"\n' + READ, {"email": "ada@acme.com", "opted_out": True}
     )
@@ -356,19 +360,19 @@ def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: Crm) -> None:
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
-def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: Crm) -> None:
+def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: FakeCrm) -> None:
     with pytest.raises(UnexpectedAnswer):
         crm.reply(EMAIL + 'miss = "total == `0`"\n' + READ, {"data": "none"})
 
 
-def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(crm: Crm) -> None:
+def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(crm: FakeCrm) -> None:
     with pytest.raises(UnexpectedAnswer) as caught:
         crm.reply(EMAIL + 'read.email = "max(scores)"\n', {"scores": ["ada@acme.com", 3]})
 
     assert str(caught.value) == "max(scores)"
 
 
-def test_a_number_of_a_phone_may_be_one_of_json(crm: Crm) -> None:
+def test_a_number_of_a_phone_may_be_one_of_json(crm: FakeCrm) -> None:
     table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
     table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
     request = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
@@ -391,7 +395,7 @@ def test_a_number_of_a_phone_may_be_one_of_json(crm: Crm) -> None:
     ],
 )
 def test_a_verifier_gives_a_verdict_or_none(
-    crm: Crm, said: str, outcome: TraceOutcome, statuses: list[EmailStatus]
+    crm: FakeCrm, said: str, outcome: TraceOutcome, statuses: list[EmailStatus]
 ) -> None:
     table = '[crm.verification]\npath = "/check"\nbody.address = "{email}"\nread.status = "verdict"\n'
     table += 'statuses = { ok = "valid", bad = "invalid" }\n'
@@ -413,13 +417,15 @@ def test_a_verifier_gives_a_verdict_or_none(
         ({}, 0),
     ],
 )
-def test_it_costs_what_it_says_or_its_price_for_a_hit(crm: Crm, body: dict[str, Any], cost: float) -> None:
+def test_it_costs_what_it_says_or_its_price_for_a_hit(
+    crm: FakeCrm, body: dict[str, Any], cost: float
+) -> None:
     assert crm.reply(EMAIL + 'price = 2\ncost = "paid"\n' + READ, body).cost == cost
 
 
-def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm: Crm) -> None:
+def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm: FakeCrm) -> None:
     text = HEAD + 'rates = "5/second"\nmiss_days = 2\ncredit_price = 0.1\ndaily_budget = 9\n'
-    made = crm.described(text + EMAIL + "price = 2\n" + READ)
+    made = crm.provider_class(text + EMAIL + "price = 2\n" + READ)
 
     usual, other = (
         made(ProviderSettings()).terms,
@@ -437,9 +443,9 @@ def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(200, TraceOutcome.HIT), (401, TraceOutcome.UNCONFIGURED)])
-def test_one_with_a_path_for_it_can_be_checked(crm: Crm, status: int, outcome: TraceOutcome) -> None:
+def test_one_with_a_path_for_it_can_be_checked(crm: FakeCrm, status: int, outcome: TraceOutcome) -> None:
     provider = crm.provider('check = "/me"\n' + EMAIL + READ)
-    crm.says(Said(status=status, body={}))
+    crm.respond_with(CannedResponse(status=status, body={}))
     assert isinstance(provider, GenericWithCheck)
 
     check = provider.check(seconds=3)
@@ -447,7 +453,7 @@ def test_one_with_a_path_for_it_can_be_checked(crm: Crm, status: int, outcome: T
     assert (check.outcome, crm.sent.path) == (outcome, "/me")
 
 
-def test_one_without_such_a_path_cannot_be_checked(crm: Crm) -> None:
+def test_one_without_such_a_path_cannot_be_checked(crm: FakeCrm) -> None:
     assert not hasattr(crm.provider(EMAIL + READ), "check")
 
 

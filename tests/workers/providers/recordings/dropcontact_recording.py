@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -43,30 +43,32 @@ ECHO: dict[str, Any] = {
     "company": "Acme",
     "website": "acme.com",
 }
-SUBMITTED = Said(body={"credits_left": 15277, "request_id": TICKET, "error": False, "success": True})
-NOT_READY = Said(
+SUBMITTED = CannedResponse(
+    body={"credits_left": 15277, "request_id": TICKET, "error": False, "success": True}
+)
+NOT_READY = CannedResponse(
     body={
         "success": False,
         "error": False,
         "reason": "Request not ready yet, try again in 30 seconds",
     }
 )
-NO_CREDITS = Said(
+NO_CREDITS = CannedResponse(
     status=403, body={"error": True, "reason": "You don't have enough credits", "success": False}
 )
-BAD_KEY = Said(status=401, body={"error": True, "reason": "Invalid token", "success": False})
-TOO_FAST = Said(status=429, body={"error": True, "reason": "Too many requests", "success": False})
+BAD_KEY = CannedResponse(status=401, body={"error": True, "reason": "Invalid token", "success": False})
+TOO_FAST = CannedResponse(status=429, body={"error": True, "reason": "Too many requests", "success": False})
 
 
-def fetched(record: dict[str, Any]) -> Said:
-    return Said(body={"success": True, "error": False, "credits_left": 15276, "data": [record]})
+def fetched(record: dict[str, Any]) -> CannedResponse:
+    return CannedResponse(body={"success": True, "error": False, "credits_left": 15276, "data": [record]})
 
 
 def marked(qualification: str, email: str = "ada.lovelace@acme.com") -> dict[str, Any]:
     return {**ECHO, "email": [{"email": email, "qualification": qualification}]}
 
 
-_EMAIL = Specimen(
+_EMAIL = VendorRecording(
     vendor=Dropcontact,
     request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
@@ -84,7 +86,7 @@ _EMAIL = Specimen(
     no_credits=(NO_CREDITS,),
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
-    unexpected=(SUBMITTED, Said(body={"success": True, "data": {"email": "ada"}})),
+    unexpected=(SUBMITTED, CannedResponse(body={"success": True, "data": {"email": "ada"}})),
     ineligible=ProviderRequest(
         field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",)
     ),
@@ -109,4 +111,4 @@ _PERSON = replace(
     masked=None,
 )
 
-SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE, _PERSON)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON)

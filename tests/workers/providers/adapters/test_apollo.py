@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from apollo_specimen import (
+from apollo_recording import (
     ADA,
     NUMBER,
     ORGANIZATION,
@@ -16,7 +16,7 @@ from apollo_specimen import (
     result,
 )
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus, FoundPhone
 from app.domain.kinds import TraceOutcome
@@ -52,7 +52,7 @@ def apollo(httpserver: HTTPServer) -> Apollo:
     return Apollo(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
-def comes(server: HTTPServer, said: Said, path: str = MATCH) -> None:
+def comes(server: HTTPServer, said: CannedResponse, path: str = MATCH) -> None:
     server.expect_request(path).respond_with_json(said.body, said.status, said.headers)
 
 
@@ -185,7 +185,7 @@ def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
 def test_nobody_matched_is_a_miss_at_once_for_nothing(
     httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], provider_request: ProviderRequest
 ) -> None:
-    comes(httpserver, Said(body=body | {"request_id": REQUEST_ID}))
+    comes(httpserver, CannedResponse(body=body | {"request_id": REQUEST_ID}))
 
     assert apollo.call(provider_request, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
@@ -214,7 +214,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
 def test_the_id_of_a_request_is_kept_to_the_last_digit(
     httpserver: HTTPServer, apollo: Apollo, request_id: int | str
 ) -> None:
-    comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
+    comes(httpserver, CannedResponse(body={"person": PERSON, "request_id": request_id}))
 
     assert apollo.call(PHONE, seconds=3) == Pending(str(request_id), 10)
 
@@ -223,7 +223,7 @@ def test_the_id_of_a_request_is_kept_to_the_last_digit(
 def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
     httpserver: HTTPServer, apollo: Apollo, request_id: Any
 ) -> None:
-    comes(httpserver, Said(body={"person": PERSON, "request_id": request_id}))
+    comes(httpserver, CannedResponse(body={"person": PERSON, "request_id": request_id}))
 
     with pytest.raises(UnexpectedAnswer):
         apollo.call(PHONE, seconds=3)
@@ -233,14 +233,19 @@ def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
     ("said", "after"),
     [
         (PENDING, 12),
-        (Said(status=404, body={"error_code": "result_pending"}), 10),
-        (Said(status=404, body={"error_details": {"code": "result_pending"}, "retry_after_seconds": 3}), 3),
-        (Said(status=429, body={"message": "…"}, headers={"Retry-After": "40"}), 40),
-        (Said(status=502, body={}), 10),
+        (CannedResponse(status=404, body={"error_code": "result_pending"}), 10),
+        (
+            CannedResponse(
+                status=404, body={"error_details": {"code": "result_pending"}, "retry_after_seconds": 3}
+            ),
+            3,
+        ),
+        (CannedResponse(status=429, body={"message": "…"}, headers={"Retry-After": "40"}), 40),
+        (CannedResponse(status=502, body={}), 10),
     ],
 )
 def test_a_result_that_is_pending_is_asked_for_again_when_told(
-    httpserver: HTTPServer, apollo: Apollo, said: Said, after: float
+    httpserver: HTTPServer, apollo: Apollo, said: CannedResponse, after: float
 ) -> None:
     comes(httpserver, said, RESULT)
 
@@ -256,7 +261,7 @@ def test_a_result_that_is_pending_is_asked_for_again_when_told(
 def test_a_result_that_will_never_come_is_an_error_and_no_miss(
     httpserver: HTTPServer, apollo: Apollo, status: int, code: str
 ) -> None:
-    comes(httpserver, Said(status=status, body={"error_code": code}), RESULT)
+    comes(httpserver, CannedResponse(status=status, body={"error_code": code}), RESULT)
 
     assert asked(apollo, replace(PHONE, poll_token=TICKET)) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
@@ -360,7 +365,11 @@ def test_a_result_that_could_not_be_delivered_is_read_all_the_same(
     httpserver: HTTPServer, apollo: Apollo
 ) -> None:
     said = result(NUMBER, credits_consumed=9)
-    comes(httpserver, Said(body=said.body | {"webhook_status": "failed", "failure_reason": "405"}), RESULT)
+    comes(
+        httpserver,
+        CannedResponse(body=said.body | {"webhook_status": "failed", "failure_reason": "405"}),
+        RESULT,
+    )
 
     reply = asked(apollo, replace(PHONE, poll_token=TICKET))
 
@@ -413,7 +422,7 @@ def test_a_company_is_enriched_by_its_domain_rather_than_its_name(
 def test_every_refusal_has_its_outcome_by_its_code_first(
     httpserver: HTTPServer, apollo: Apollo, status: int, body: dict[str, Any], outcome: TraceOutcome
 ) -> None:
-    comes(httpserver, Said(status=status, body=body))
+    comes(httpserver, CannedResponse(status=status, body=body))
 
     assert asked(apollo) == ProviderResponse(outcome=outcome)
 
@@ -428,8 +437,8 @@ def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apo
     ("health", "usage", "check"),
     [
         (
-            Said(body={"healthy": True, "is_logged_in": True}),
-            Said(
+            CannedResponse(body={"healthy": True, "is_logged_in": True}),
+            CannedResponse(
                 body={
                     "credit_usage_stats": {
                         "lead_credit": {"limit": 19290, "consumed": 1668, "left_over": 17622},
@@ -442,25 +451,33 @@ def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apo
             CredentialCheck(outcome=TraceOutcome.HIT, left={"lead_credit": 17622, "direct_dial_credit": 160}),
         ),
         (
-            Said(body={"healthy": True, "is_logged_in": True}),
-            Said(status=403, body={"error_code": "API_INACCESSIBLE"}),
+            CannedResponse(body={"healthy": True, "is_logged_in": True}),
+            CannedResponse(status=403, body={"error_code": "API_INACCESSIBLE"}),
             CredentialCheck(outcome=TraceOutcome.HIT),
         ),
         (
-            Said(body={"healthy": True, "is_logged_in": False}),
-            Said(body={}),
+            CannedResponse(body={"healthy": True, "is_logged_in": False}),
+            CannedResponse(body={}),
             CredentialCheck(outcome=TraceOutcome.UNCONFIGURED),
         ),
         (
-            Said(status=401, body={"error": "…"}),
-            Said(body={}),
+            CannedResponse(status=401, body={"error": "…"}),
+            CannedResponse(body={}),
             CredentialCheck(outcome=TraceOutcome.UNCONFIGURED),
         ),
-        (Said(status=503, body={"error": "…"}), Said(body={}), CredentialCheck(outcome=TraceOutcome.ERROR)),
+        (
+            CannedResponse(status=503, body={"error": "…"}),
+            CannedResponse(body={}),
+            CredentialCheck(outcome=TraceOutcome.ERROR),
+        ),
     ],
 )
 def test_the_check_tells_whether_the_key_works_and_what_is_left_if_it_may_know(
-    httpserver: HTTPServer, apollo: Apollo, health: Said, usage: Said, check: CredentialCheck
+    httpserver: HTTPServer,
+    apollo: Apollo,
+    health: CannedResponse,
+    usage: CannedResponse,
+    check: CredentialCheck,
 ) -> None:
     httpserver.expect_request("/auth/health", "GET").respond_with_json(health.body, health.status)
     httpserver.expect_request("/usage_stats/credit_usage_stats", "POST").respond_with_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -12,8 +12,8 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.hunter import Hunter
 
 
-def error(status: int, code: str, details: str) -> Said:
-    return Said(status=status, body={"errors": [{"id": code, "code": status, "details": details}]})
+def error(status: int, code: str, details: str) -> CannedResponse:
+    return CannedResponse(status=status, body={"errors": [{"id": code, "code": status, "details": details}]})
 
 
 FINDER: dict[str, Any] = {
@@ -143,11 +143,11 @@ BAD_KEY = error(401, "authentication_failed", "No user found for the API key sup
 TOO_FAST = error(403, "too_many_requests", "You have reached the rate limit of the API.")
 CLAIMED = error(451, "claimed_email", "The owner of this email address asked us to stop processing it.")
 NO_ONE = error(404, "not_found", "The requested resource does not exist.")
-UNEXPECTED = Said(body={"data": ["ada"]})
-IN_PROGRESS = Said(status=202, body={"data": {"email": "ada@acme.com"}, "meta": {}})
+UNEXPECTED = CannedResponse(body={"data": ["ada"]})
+IN_PROGRESS = CannedResponse(status=202, body={"data": {"email": "ada@acme.com"}, "meta": {}})
 
-SPECIMENS: tuple[Specimen, ...] = (
-    Specimen(
+RECORDINGS: tuple[VendorRecording, ...] = (
+    VendorRecording(
         vendor=Hunter,
         request=ProviderRequest(
             field=ProviderField.EMAIL,
@@ -158,9 +158,9 @@ SPECIMENS: tuple[Specimen, ...] = (
         status=EmailStatus.VALID,
         path="/email-finder",
         sent={"full_name": "Ada Lovelace", "domain": "acme.com"},
-        hit=[Said(body=FINDER)],
+        hit=[CannedResponse(body=FINDER)],
         cost=1,
-        miss=[Said(body=NOT_FOUND)],
+        miss=[CannedResponse(body=NOT_FOUND)],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
@@ -171,27 +171,27 @@ SPECIMENS: tuple[Specimen, ...] = (
         ),
         never_ready=[IN_PROGRESS],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Hunter,
         request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/email-verifier",
         sent={"email": "ada@acme.com"},
-        hit=[IN_PROGRESS, Said(body=VERIFIER)],
+        hit=[IN_PROGRESS, CannedResponse(body=VERIFIER)],
         cost=1,
-        miss=[Said(body={"data": VERIFIER["data"] | {"status": "unknown"}})],
+        miss=[CannedResponse(body={"data": VERIFIER["data"] | {"status": "unknown"}})],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
-        unexpected=[Said(body={"data": {"email": "ada@acme.com"}})],
+        unexpected=[CannedResponse(body={"data": {"email": "ada@acme.com"}})],
         suppressed=[CLAIMED],
         ineligible=ProviderRequest(
             field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada Lovelace")
         ),
         never_ready=[IN_PROGRESS],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Hunter,
         request=ProviderRequest(
             field=ProviderField.PERSON,
@@ -200,7 +200,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         value="Ada Lovelace",
         path="/people/find",
         sent={"linkedin_handle": "ada-lovelace"},
-        hit=[Said(body=PERSON)],
+        hit=[CannedResponse(body=PERSON)],
         cost=1,
         miss=[NO_ONE],
         no_credits=[USED_UP],
@@ -209,15 +209,15 @@ SPECIMENS: tuple[Specimen, ...] = (
         unexpected=[UNEXPECTED],
         suppressed=[CLAIMED],
         ineligible=ProviderRequest(field=ProviderField.PERSON, subject=Subject(phone="+12025550143")),
-        masked=[Said(body={"data": {"name": {"fullName": "Ada L*******"}}})],
+        masked=[CannedResponse(body={"data": {"name": {"fullName": "Ada L*******"}}})],
     ),
-    Specimen(
+    VendorRecording(
         vendor=Hunter,
         request=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/companies/find",
         sent={"domain": "acme.com"},
-        hit=[Said(body=COMPANY)],
+        hit=[CannedResponse(body=COMPANY)],
         cost=1,
         miss=[NO_ONE],
         no_credits=[USED_UP],

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from pytest_httpserver import HTTPServer
-from reacher_specimen import UNKNOWN, VERDICT, WRONG_SECRET
+from reacher_recording import UNKNOWN, VERDICT, WRONG_SECRET
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -70,12 +70,12 @@ NUMBER: dict[str, Any] = {
     "dnc_status_cd": "not_found",
     "dnc_status_updated_at": "2026-09-01T08:00:00.000+00:00",
 }
-NOBODY = Said(body={"person": None, "request_id": REQUEST_ID})
-PENDING = Said(
+NOBODY = CannedResponse(body={"person": None, "request_id": REQUEST_ID})
+PENDING = CannedResponse(
     status=404,
     body={"error_code": "result_pending", "error": "Result is pending", "retry_after_seconds": 12},
 )
-BAD_KEY = Said(
+BAD_KEY = CannedResponse(
     status=401,
     body={
         "error": "Invalid access credentials.",
@@ -87,32 +87,34 @@ BAD_KEY = Said(
         },
     },
 )
-NO_CREDITS = Said(
+NO_CREDITS = CannedResponse(
     status=422,
     body={
         "error": "Insufficient credits",
         "error_details": {"code": "USAGE.CREDITS.INSUFFICIENT", "message": "Your team is out of credits."},
     },
 )
-TOO_FAST = Said(
+TOO_FAST = CannedResponse(
     status=429,
     body={
         "message": "The maximum number of api calls allowed for people/match is 600 times per hour.",
         "error_details": {"code": "USAGE.RATE_LIMIT.API_RATE_LIMIT_EXCEEDED", "message": "Too many."},
     },
 )
-UNEXPECTED = Said(body={"people": []})
+UNEXPECTED = CannedResponse(body={"people": []})
 
 
-def matched(**changes: Any) -> Said:
-    return Said(body={"person": {**PERSON, **changes}, "request_id": REQUEST_ID, "match_confidence": "high"})
+def matched(**changes: Any) -> CannedResponse:
+    return CannedResponse(
+        body={"person": {**PERSON, **changes}, "request_id": REQUEST_ID, "match_confidence": "high"}
+    )
 
 
-def result(*numbers: dict[str, Any], credits_consumed: int | None) -> Said:
+def result(*numbers: dict[str, Any], credits_consumed: int | None) -> CannedResponse:
     people = [{"id": PERSON["id"], "status": "success", "phone_numbers": list(numbers)}]
     told = {"status": "success", "total_requested_enrichments": 1, "people": people}
     told |= {} if credits_consumed is None else {"credits_consumed": credits_consumed}
-    return Said(
+    return CannedResponse(
         body={
             "request_id": str(REQUEST_ID),
             "webhook_status": "success",
@@ -122,7 +124,7 @@ def result(*numbers: dict[str, Any], credits_consumed: int | None) -> Said:
     )
 
 
-_EMAIL = Specimen(
+_EMAIL = VendorRecording(
     vendor=Apollo,
     request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
@@ -176,9 +178,9 @@ _COMPANY = replace(
     value="acme.com",
     path="/organizations/enrich",
     sent={"domain": "acme.com"},
-    hit=(Said(body={"organization": ORGANIZATION}),),
-    miss=(Said(body={"organization": None}),),
+    hit=(CannedResponse(body={"organization": ORGANIZATION}),),
+    miss=(CannedResponse(body={"organization": None}),),
     ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(email="ada@acme.com")),
 )
 
-SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)

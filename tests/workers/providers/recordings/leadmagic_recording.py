@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -12,7 +12,7 @@ from workers.providers.base import ProviderField, ProviderRequest
 from workers.providers.leadmagic import LeadMagic
 
 
-def error(status: int, code: str, title: str, **context: float) -> Said:
+def error(status: int, code: str, title: str, **context: float) -> CannedResponse:
     problem = {
         "type": f"https://api.leadmagic.io/errors/{code}",
         "title": title,
@@ -23,7 +23,7 @@ def error(status: int, code: str, title: str, **context: float) -> Said:
     }
     meta = {"request_id": "ea6e3248-f4d2-437d-bca3-20881b529129", "timestamp": "2026-02-01T12:00:00.000Z"}
     body = {"success": False, "errors": [problem], "meta": meta}
-    return Said(status=status, body=body, content_type="application/problem+json")
+    return CannedResponse(status=status, body=body, content_type="application/problem+json")
 
 
 COMPANY: dict[str, Any] = {
@@ -83,29 +83,29 @@ UNKNOWN: dict[str, Any] = {
 USED_UP = error(402, "insufficient_credits", "Insufficient credits: need 5, have 2.50.", credits_needed=2.5)
 BAD_KEY = error(401, "invalid_api_key", "Invalid API key. The key does not exist or is incorrect.")
 TOO_FAST = error(429, "rate_limit_exceeded", "Rate limit exceeded: 600 requests per 1 minute.")
-UNEXPECTED = Said(body={"success": True, "data": {"email": "ada.lovelace@acme.com"}})
+UNEXPECTED = CannedResponse(body={"success": True, "data": {"email": "ada.lovelace@acme.com"}})
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
 NAMED = Subject(first_name="Ada", last_name="Lovelace", company_domain="acme.com", company_name="Acme")
 
-SPECIMENS: tuple[Specimen, ...] = (
-    Specimen(
+RECORDINGS: tuple[VendorRecording, ...] = (
+    VendorRecording(
         vendor=LeadMagic,
         request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-finder",
         sent={"first_name": "Ada", "last_name": "Lovelace", "domain": "acme.com"},
-        hit=[Said(body=FINDER)],
+        hit=[CannedResponse(body=FINDER)],
         cost=1,
-        miss=[Said(body=NO_EMAIL)],
+        miss=[CannedResponse(body=NO_EMAIL)],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=PROFILE, types=("work",)),
-        masked=[Said(body=FINDER | {"email": "a***@acme.com"})],
+        masked=[CannedResponse(body=FINDER | {"email": "a***@acme.com"})],
     ),
-    Specimen(
+    VendorRecording(
         vendor=LeadMagic,
         request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
@@ -114,26 +114,26 @@ SPECIMENS: tuple[Specimen, ...] = (
         status=EmailStatus.UNKNOWN,
         path="/v1/people/mobile-finder",
         sent={"profile_url": "https://www.linkedin.com/in/ada-lovelace"},
-        hit=[Said(body=MOBILE)],
+        hit=[CannedResponse(body=MOBILE)],
         cost=5,
-        miss=[Said(body=NO_MOBILE)],
+        miss=[CannedResponse(body=NO_MOBILE)],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAMED, types=("mobile",)),
-        masked=[Said(body=MOBILE | {"mobile_number": "1202555****"})],
+        masked=[CannedResponse(body=MOBILE | {"mobile_number": "1202555****"})],
     ),
-    Specimen(
+    VendorRecording(
         vendor=LeadMagic,
         request=ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com")),
         value="ada@acme.com",
         status=EmailStatus.VALID,
         path="/v1/people/email-validation",
         sent={"email": "ada@acme.com"},
-        hit=[Said(body=VALIDATION)],
+        hit=[CannedResponse(body=VALIDATION)],
         cost=0.25,
-        miss=[Said(body=UNKNOWN)],
+        miss=[CannedResponse(body=UNKNOWN)],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],

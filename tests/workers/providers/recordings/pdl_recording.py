@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -20,8 +20,8 @@ HEADERS = {
 }
 
 
-def error(status: int, kind: str, message: str) -> Said:
-    return Said(status=status, body={"status": status, "error": {"type": kind, "message": message}})
+def error(status: int, kind: str, message: str) -> CannedResponse:
+    return CannedResponse(status=status, body={"status": status, "error": {"type": kind, "message": message}})
 
 
 PERSON: dict[str, Any] = {
@@ -87,19 +87,19 @@ NO_ONE = error(404, "not_found", "No records were found matching your request")
 USED_UP = error(402, "payment_required", "You have hit your account maximum")
 BAD_KEY = error(401, "authentication_error", "Request contained a missing or invalid key")
 TOO_FAST = error(429, "rate_limit_error", "An error occurred due to requests hitting the API too quickly")
-UNEXPECTED = Said(body={"status": 200, "likelihood": 9, "data": ["ada"]})
+UNEXPECTED = CannedResponse(body={"status": 200, "likelihood": 9, "data": ["ada"]})
 NAMED = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 PROFILE = Subject(linkedin_url="https://www.linkedin.com/in/ada-lovelace")
 NAME_ONLY = Subject(full_name="Ada Lovelace")
 
 
-def record(**parts: Any) -> Said:
+def record(**parts: Any) -> CannedResponse:
     """Return a response with the person, changed in these values."""
-    return Said(body={"status": 200, "likelihood": 9, "data": PERSON | parts}, headers=HEADERS)
+    return CannedResponse(body={"status": 200, "likelihood": 9, "data": PERSON | parts}, headers=HEADERS)
 
 
-SPECIMENS: tuple[Specimen, ...] = (
-    Specimen(
+RECORDINGS: tuple[VendorRecording, ...] = (
+    VendorRecording(
         vendor=PeopleDataLabs,
         request=ProviderRequest(field=ProviderField.EMAIL, subject=NAMED, types=("work",)),
         value="ada.lovelace@acme.com",
@@ -121,7 +121,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         ineligible=ProviderRequest(field=ProviderField.EMAIL, subject=NAME_ONLY, types=("work",)),
         masked=[record(work_email=True, personal_emails=True)],
     ),
-    Specimen(
+    VendorRecording(
         vendor=PeopleDataLabs,
         request=ProviderRequest(
             field=ProviderField.PHONE, subject=PROFILE, types=("mobile", "direct", "work", "hq")
@@ -144,7 +144,7 @@ SPECIMENS: tuple[Specimen, ...] = (
         ineligible=ProviderRequest(field=ProviderField.PHONE, subject=NAME_ONLY, types=("mobile",)),
         masked=[record(mobile_phone=True, phone_numbers=True)],
     ),
-    Specimen(
+    VendorRecording(
         vendor=PeopleDataLabs,
         request=ProviderRequest(field=ProviderField.PERSON, subject=PROFILE),
         value="Ada Lovelace",
@@ -159,19 +159,19 @@ SPECIMENS: tuple[Specimen, ...] = (
         unexpected=[UNEXPECTED],
         ineligible=ProviderRequest(field=ProviderField.PERSON, subject=NAME_ONLY),
     ),
-    Specimen(
+    VendorRecording(
         vendor=PeopleDataLabs,
         request=ProviderRequest(field=ProviderField.COMPANY, subject=Subject(company_domain="acme.com")),
         value="acme.com",
         path="/company/enrich",
         sent={"website": "acme.com"},
-        hit=[Said(body=COMPANY, headers=HEADERS | {"x-call-credits-type": "enrich_company"})],
+        hit=[CannedResponse(body=COMPANY, headers=HEADERS | {"x-call-credits-type": "enrich_company"})],
         cost=1,
         miss=[NO_ONE],
         no_credits=[USED_UP],
         bad_key=[BAD_KEY],
         rate_limited=[TOO_FAST],
-        unexpected=[Said(body={"status": 200, "likelihood": 9})],
+        unexpected=[CannedResponse(body={"status": 200, "likelihood": 9})],
         ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=PROFILE),
     ),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -93,23 +93,23 @@ COMPANY: dict[str, Any] = {
     "revenue": None,
     "industry": "Machinery",
 }
-NOBODY = Said(status=404, body={"detail": "We could not find a match for the given query."})
-NO_CREDITS = Said(status=402, body={"detail": "You have no credits left."})
-BAD_KEY = Said(status=401, body={"detail": "Invalid API key"})
-TOO_FAST = Said(status=429, body={"detail": "Request was throttled."})
-UNEXPECTED = Said(body={"hello": ["world"]})
-IN_PROGRESS = Said(body={**PROFILE, "status": "progress", "emails": [], "phones": []})
+NOBODY = CannedResponse(status=404, body={"detail": "We could not find a match for the given query."})
+NO_CREDITS = CannedResponse(status=402, body={"detail": "You have no credits left."})
+BAD_KEY = CannedResponse(status=401, body={"detail": "Invalid API key"})
+TOO_FAST = CannedResponse(status=429, body={"detail": "Request was throttled."})
+UNEXPECTED = CannedResponse(body={"hello": ["world"]})
+IN_PROGRESS = CannedResponse(body={**PROFILE, "status": "progress", "emails": [], "phones": []})
 
 
-def looked_up(**changes: Any) -> Said:
-    return Said(body={**PROFILE, **changes})
+def looked_up(**changes: Any) -> CannedResponse:
+    return CannedResponse(body={**PROFILE, **changes})
 
 
-def statuses(**changes: Any) -> Said:
-    return Said(body=[{**PROFILE, **changes}])
+def statuses(**changes: Any) -> CannedResponse:
+    return CannedResponse(body=[{**PROFILE, **changes}])
 
 
-_EMAIL = Specimen(
+_EMAIL = VendorRecording(
     vendor=RocketReach,
     request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
@@ -166,8 +166,8 @@ _COMPANY = replace(
     value="acme.com",
     path="/company/lookup/",
     sent={"domain": "acme.com"},
-    hit=(Said(body=COMPANY),),
+    hit=(CannedResponse(body=COMPANY),),
     ineligible=ProviderRequest(field=ProviderField.COMPANY, subject=ADA),
 )
 
-SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE, _PERSON, _COMPANY)

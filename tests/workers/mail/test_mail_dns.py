@@ -8,23 +8,22 @@ import dns.resolver
 import pytest
 from dnslib import AAAA, MX, A
 from local_servers import free_port
-from mail_support import HERE, Zone, name_server, silent_name_server
-from mail_support import Names as NameServer
+from mail_support import LOOPBACK, FakeDnsServer, Zone, dns_server, silent_dns_server
 
 from workers.mail.dns import MailResolver, ResolutionFailed
 from workers.mail.settings import MailSettings
 
-Serve = Callable[[NameServer], MailResolver]
+Serve = Callable[[FakeDnsServer], MailResolver]
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     with ExitStack() as stack:
-        yield lambda server: asking(stack.enter_context(name_server(server)))
+        yield lambda server: asking(stack.enter_context(dns_server(server)))
 
 
 def asking(port: int) -> MailResolver:
-    return MailResolver(MailSettings(dns_servers=((HERE, port),), dns_seconds=0.3))
+    return MailResolver(MailSettings(dns_servers=((LOOPBACK, port),), dns_seconds=0.3))
 
 
 @pytest.mark.parametrize(
@@ -37,73 +36,73 @@ def asking(port: int) -> MailResolver:
         ({("acme.com", "MX"): (MX("a.acme.com", 5), MX("a.acme.com", 9))}, ("a.acme.com",)),
         ({("acme.com", "MX"): (MX(".", 0),)}, ()),
         ({("acme.com", "MX"): (MX(".", 0), MX("a.acme.com", 5))}, ("a.acme.com",)),
-        ({("acme.com", "A"): (A(HERE),)}, ("acme.com",)),
+        ({("acme.com", "A"): (A(LOOPBACK),)}, ("acme.com",)),
         ({("acme.com", "AAAA"): (AAAA("::1"),)}, ("acme.com",)),
         ({("acme.com", "TXT"): ()}, ()),
         ({}, ()),
     ],
 )
 def test_the_mail_hosts_of_a_domain(serve: Serve, zone: Zone, hosts: tuple[str, ...]) -> None:
-    assert serve(NameServer(zone)).mail_hosts("acme.com", seconds=1) == hosts
+    assert serve(FakeDnsServer(zone)).mail_hosts("acme.com", seconds=1) == hosts
 
 
 def test_addresses_of_ipv4_go_before_those_of_ipv6(serve: Serve) -> None:
     zone = {("acme.com", "A"): (A("192.0.2.1"),), ("acme.com", "AAAA"): (AAAA("2001:db8::1"),)}
 
-    assert serve(NameServer(zone)).addresses("acme.com", seconds=1) == ("192.0.2.1",)
+    assert serve(FakeDnsServer(zone)).addresses("acme.com", seconds=1) == ("192.0.2.1",)
 
 
 @pytest.mark.parametrize(
-    "zone", [{}, {("acme.com", "A"): (A(HERE),)}, {("acme.com", "MX"): (MX("a.com", 1),)}]
+    "zone", [{}, {("acme.com", "A"): (A(LOOPBACK),)}, {("acme.com", "MX"): (MX("a.com", 1),)}]
 )
 def test_what_was_said_is_not_asked_again(serve: Serve, zone: Zone) -> None:
-    server = NameServer(zone)
-    names = serve(server)
-    first = names.mail_hosts("acme.com", seconds=1)
-    asked = len(server.asked)
+    server = FakeDnsServer(zone)
+    resolver = serve(server)
+    first = resolver.mail_hosts("acme.com", seconds=1)
+    queries = len(server.queries)
 
-    assert names.mail_hosts("acme.com", seconds=1) == first
-    assert len(server.asked) == asked
+    assert resolver.mail_hosts("acme.com", seconds=1) == first
+    assert len(server.queries) == queries
 
 
 def test_what_holds_no_time_is_asked_again(serve: Serve) -> None:
-    server = NameServer({("acme.com", "MX"): (MX("a.com", 1),)}, ttl=0)
-    names = serve(server)
-    names.mail_hosts("acme.com", seconds=1)
+    server = FakeDnsServer({("acme.com", "MX"): (MX("a.com", 1),)}, ttl=0)
+    resolver = serve(server)
+    resolver.mail_hosts("acme.com", seconds=1)
 
-    names.mail_hosts("acme.com", seconds=1)
+    resolver.mail_hosts("acme.com", seconds=1)
 
-    assert len(server.asked) == 2
+    assert len(server.queries) == 2
 
 
 def test_that_a_server_failed_is_not_remembered(serve: Serve) -> None:
-    server = NameServer({("acme.com", "MX"): (MX("a.com", 1),)}, rcode="SERVFAIL")
-    names = serve(server)
+    server = FakeDnsServer({("acme.com", "MX"): (MX("a.com", 1),)}, rcode="SERVFAIL")
+    resolver = serve(server)
     with pytest.raises(ResolutionFailed):
-        names.mail_hosts("acme.com", seconds=1)
+        resolver.mail_hosts("acme.com", seconds=1)
     server.rcode = "NOERROR"
 
-    assert names.mail_hosts("acme.com", seconds=1) == ("a.com",)
+    assert resolver.mail_hosts("acme.com", seconds=1) == ("a.com",)
 
 
 def test_a_silent_server_is_waited_for_no_longer_than_there_is_time() -> None:
-    with silent_name_server() as port:
-        names = MailResolver(MailSettings(dns_servers=((HERE, port),), dns_seconds=60))
+    with silent_dns_server() as port:
+        resolver = MailResolver(MailSettings(dns_servers=((LOOPBACK, port),), dns_seconds=60))
         started = time.monotonic()
 
         with pytest.raises(ResolutionFailed):
-            names.mail_hosts("acme.com", seconds=0.2)
+            resolver.mail_hosts("acme.com", seconds=0.2)
 
         assert time.monotonic() - started < 10
 
 
 def test_nobody_is_asked_when_the_time_is_over(serve: Serve) -> None:
-    server = NameServer({})
+    server = FakeDnsServer({})
 
     with pytest.raises(ResolutionFailed):
         serve(server).mail_hosts("acme.com", seconds=0)
 
-    assert server.asked == []
+    assert server.queries == []
 
 
 def test_that_no_server_is_there_is_no_answer() -> None:
@@ -113,12 +112,12 @@ def test_that_no_server_is_there_is_no_answer() -> None:
 
 @pytest.mark.parametrize("name", ["localhost", "mail.local", "acme.example", "a" * 64 + ".com"])
 def test_a_name_that_is_none_is_no_answer(serve: Serve, name: str) -> None:
-    server = NameServer({})
+    server = FakeDnsServer({})
 
     with pytest.raises(ResolutionFailed):
         serve(server).addresses(name, seconds=1)
 
-    assert server.asked == []
+    assert server.queries == []
 
 
 def test_a_machine_without_name_servers_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from specimens import Said, Specimen
+from vendor_recording import CannedResponse, VendorRecording
 
 from app.domain.findings import EmailStatus
 from app.domain.records.subjects import Subject
@@ -58,20 +58,20 @@ PROFILE: dict[str, Any] = {
 }
 WORK: dict[str, Any] = {"email": "ada.lovelace@acme.com", "status": "DELIVERABLE"}
 OWN: dict[str, Any] = {"email": "ada@northwind.example", "status": "CATCH_ALL"}
-ORDERED = Said(body={"enrichment_id": TICKET})
+ORDERED = CannedResponse(body={"enrichment_id": TICKET})
 
 
-def error(status: int, code: str, message: str) -> Said:
-    return Said(status=status, body={"code": code, "message": message})
+def error(status: int, code: str, message: str) -> CannedResponse:
+    return CannedResponse(status=status, body={"code": code, "message": message})
 
 
 def result(
     contact_info: dict[str, Any], *, credits_spent: int | None, state: str = "FINISHED", status: int = 200
-) -> Said:
+) -> CannedResponse:
     cost = {} if credits_spent is None else {"cost": {"credits": credits_spent}}
     row = {"input": {"full_name": "Ada Lovelace"}, "contact_info": contact_info, "profile": PROFILE}
     body = {"id": TICKET, "name": "contact lookup", "status": state, "data": [row], **cost}
-    return Said(status=status, body=body)
+    return CannedResponse(status=status, body=body)
 
 
 IN_PROGRESS = error(400, "error.enrichment.in_progress", "Enrichment not ready, try again in 30 seconds")
@@ -79,7 +79,7 @@ BAD_KEY = error(401, "error.api.key", "Unknown api key")
 TOO_FAST = error(429, "error.rate.limit", "Too many requests. Try again in 1m")
 OUT_OF_CREDITS = result({}, credits_spent=0, state="CREDITS_INSUFFICIENT", status=402)
 
-_EMAIL = Specimen(
+_EMAIL = VendorRecording(
     vendor=FullEnrich,
     request=ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",)),
     value="ada.lovelace@acme.com",
@@ -107,7 +107,7 @@ _EMAIL = Specimen(
     no_credits=(ORDERED, OUT_OF_CREDITS),
     bad_key=(BAD_KEY,),
     rate_limited=(TOO_FAST,),
-    unexpected=(ORDERED, Said(body={"status": "FINISHED", "data": "ada"})),
+    unexpected=(ORDERED, CannedResponse(body={"status": "FINISHED", "data": "ada"})),
     ineligible=ProviderRequest(
         field=ProviderField.EMAIL, subject=Subject(full_name="Ada", company_name="Acme"), types=("work",)
     ),
@@ -141,4 +141,4 @@ _PHONE = replace(
     masked=(ORDERED, result({"phones": [{"number": "+33 6 ** ** ** 01"}]}, credits_spent=0)),
 )
 
-SPECIMENS: tuple[Specimen, ...] = (_EMAIL, _PHONE)
+RECORDINGS: tuple[VendorRecording, ...] = (_EMAIL, _PHONE)

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from leadmagic_specimen import (
+from leadmagic_recording import (
     BAD_KEY,
     FINDER,
     MOBILE,
@@ -17,7 +17,7 @@ from leadmagic_specimen import (
     error,
 )
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -42,7 +42,7 @@ def leadmagic(httpserver: HTTPServer) -> LeadMagic:
 
 
 def call(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     for path in PATHS:
         server = httpserver.expect_request(path, method="POST", headers={"X-API-Key": "k"})
@@ -73,7 +73,7 @@ def sent(httpserver: HTTPServer) -> dict[str, Any]:
 def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
-    call(httpserver, leadmagic, Said(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
+    call(httpserver, leadmagic, CannedResponse(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
 
     assert sent(httpserver) == expected
 
@@ -93,7 +93,7 @@ def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
 def test_a_mobile_is_asked_for_by_profile_and_address(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
-    call(httpserver, leadmagic, Said(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
+    call(httpserver, leadmagic, CannedResponse(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
 
     assert sent(httpserver) == expected
 
@@ -131,7 +131,7 @@ def test_it_is_asked_for_what_it_sells(
 def test_each_status_of_a_found_address(
     httpserver: HTTPServer, leadmagic: LeadMagic, *, word: str | None, status: EmailStatus, is_verified: bool
 ) -> None:
-    reply = call(httpserver, leadmagic, Said(body=FINDER | {"status": word}))
+    reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"status": word}))
 
     (found,) = reply.emails
     assert (found.email, found.status, found.type) == ("ada.lovelace@acme.com", status, "work")
@@ -142,7 +142,7 @@ def test_each_status_of_a_found_address(
 def test_no_address_is_a_miss_that_costs_nothing(
     httpserver: HTTPServer, leadmagic: LeadMagic, word: str | None
 ) -> None:
-    reply = call(httpserver, leadmagic, Said(body=NO_EMAIL | {"status": word}))
+    reply = call(httpserver, leadmagic, CannedResponse(body=NO_EMAIL | {"status": word}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -150,7 +150,7 @@ def test_no_address_is_a_miss_that_costs_nothing(
 def test_an_address_at_a_mail_provider_is_a_miss_with_its_price(
     httpserver: HTTPServer, leadmagic: LeadMagic
 ) -> None:
-    reply = call(httpserver, leadmagic, Said(body=FINDER | {"email": "ada.l@gmail.com"}))
+    reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"email": "ada.l@gmail.com"}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
 
@@ -177,7 +177,7 @@ def test_each_verdict_and_its_price(
 ) -> None:
     body = VALIDATION | {"email_status": word, "credits_consumed": consumed if is_told else None}
 
-    reply = call(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+    reply = call(httpserver, leadmagic, CannedResponse(body=body), FOR_VERIFICATION)
 
     (verdict,) = reply.emails
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, consumed)
@@ -191,7 +191,7 @@ def test_a_verifier_that_does_not_know_is_a_miss(
 ) -> None:
     body = VALIDATION | {"email_status": word, "credits_consumed": 0}
 
-    reply = call(httpserver, leadmagic, Said(body=body), FOR_VERIFICATION)
+    reply = call(httpserver, leadmagic, CannedResponse(body=body), FOR_VERIFICATION)
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -212,14 +212,16 @@ def test_digits_alone_begin_with_the_country_code(
 ) -> None:
     question = dataclasses.replace(FOR_PHONE, country=country)
 
-    reply = call(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": said}), question)
+    reply = call(httpserver, leadmagic, CannedResponse(body=MOBILE | {"mobile_number": said}), question)
 
     (found,) = reply.phones
     assert (found.e164, found.type, found.status, reply.cost) == (e164, "mobile", "unknown", 5)
 
 
 def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
-    reply = call(httpserver, leadmagic, Said(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE)
+    reply = call(
+        httpserver, leadmagic, CannedResponse(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE
+    )
 
     assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 5)
 
@@ -228,7 +230,9 @@ def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadm
 def test_no_mobile_is_a_miss_that_costs_nothing(
     httpserver: HTTPServer, leadmagic: LeadMagic, consumed: int | None
 ) -> None:
-    reply = call(httpserver, leadmagic, Said(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE)
+    reply = call(
+        httpserver, leadmagic, CannedResponse(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE
+    )
 
     assert (reply.outcome, reply.phones, reply.cost) == (TraceOutcome.MISS, (), 0)
 
@@ -237,7 +241,7 @@ def test_no_mobile_is_a_miss_that_costs_nothing(
 def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
     httpserver: HTTPServer, leadmagic: LeadMagic, consumed: object, cost: float
 ) -> None:
-    reply = call(httpserver, leadmagic, Said(body=FINDER | {"credits_consumed": consumed}))
+    reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"credits_consumed": consumed}))
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
 
@@ -256,13 +260,13 @@ def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
         (error(409, "conflict", "Resource conflict detected."), TraceOutcome.ERROR),
         (error(500, "INTERNAL_ERROR", "Something went wrong on our end."), TraceOutcome.ERROR),
         (error(502, "external_service_error", "Please try again."), TraceOutcome.ERROR),
-        (Said(status=400, body={"message": "Bad request"}), TraceOutcome.ERROR),
-        (Said(status=402, body={"message": "Insufficient credits"}), TraceOutcome.NO_CREDITS),
-        (Said(status=403, body={"errors": ["Forbidden"]}), TraceOutcome.UNCONFIGURED),
+        (CannedResponse(status=400, body={"message": "Bad request"}), TraceOutcome.ERROR),
+        (CannedResponse(status=402, body={"message": "Insufficient credits"}), TraceOutcome.NO_CREDITS),
+        (CannedResponse(status=403, body={"errors": ["Forbidden"]}), TraceOutcome.UNCONFIGURED),
     ],
 )
 def test_each_documented_error(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, outcome: TraceOutcome
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     reply = call(httpserver, leadmagic, said)
 
@@ -300,12 +304,17 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (Said(body={"credits": 2200}), CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 2200})),
         (
-            Said(body={"credits": 2200, "is_frozen": True, "credits_frozen": 2000, "credits_liquid": 200}),
+            CannedResponse(body={"credits": 2200}),
+            CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 2200}),
+        ),
+        (
+            CannedResponse(
+                body={"credits": 2200, "is_frozen": True, "credits_frozen": 2000, "credits_liquid": 200}
+            ),
             CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 200}),
         ),
-        (Said(body={}), CredentialCheck(outcome=TraceOutcome.HIT)),
+        (CannedResponse(body={}), CredentialCheck(outcome=TraceOutcome.HIT)),
         (BAD_KEY, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
         (TOO_FAST, CredentialCheck(outcome=TraceOutcome.RATE_LIMITED)),
         (
@@ -315,7 +324,7 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
     ],
 )
 def test_the_balance_tells_whether_the_key_works(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: Said, expected: CredentialCheck
+    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v1/credits", method="GET", headers={"X-API-Key": "k"})
     server.respond_with_json(said.body, said.status)

@@ -5,9 +5,9 @@ import json
 from typing import Any
 
 import pytest
-from prospeo_specimen import COMPANY, EMAIL, MOBILE, NO_MATCH, PERSON, error, record
+from prospeo_recording import COMPANY, EMAIL, MOBILE, NO_MATCH, PERSON, error, record
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -47,7 +47,7 @@ def prospeo(httpserver: HTTPServer) -> Prospeo:
     return Prospeo(ProviderSettings(api_key="k", base_url=httpserver.url_for("/")))
 
 
-def say(httpserver: HTTPServer, said: Said) -> None:
+def say(httpserver: HTTPServer, said: CannedResponse) -> None:
     server = httpserver.expect_request("/enrich-person")
     server.respond_with_json(said.body, said.status, said.headers)
     server = httpserver.expect_request("/enrich-company")
@@ -55,7 +55,7 @@ def say(httpserver: HTTPServer, said: Said) -> None:
 
 
 def call(
-    httpserver: HTTPServer, prospeo: Prospeo, said: Said, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer, prospeo: Prospeo, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
     say(httpserver, said)
     return prospeo.call(question, seconds=3)
@@ -241,7 +241,7 @@ def test_what_was_bought_before_is_free(
         "company": COMPANY,
     }
 
-    reply = call(httpserver, prospeo, Said(body=bought), question)
+    reply = call(httpserver, prospeo, CannedResponse(body=bought), question)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, 0)
 
@@ -277,7 +277,7 @@ def test_each_error_is_told_by_its_code(
 def test_an_error_without_a_code_is_told_by_its_status(
     httpserver: HTTPServer, prospeo: Prospeo, status: int, outcome: TraceOutcome
 ) -> None:
-    reply = call(httpserver, prospeo, Said(status=status, body={"error": True}))
+    reply = call(httpserver, prospeo, CannedResponse(status=status, body={"error": True}))
 
     assert reply.outcome is outcome
 
@@ -326,7 +326,9 @@ def test_an_address_comes_with_the_person_it_belongs_to(httpserver: HTTPServer, 
 
 
 def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
-    company = call(httpserver, prospeo, Said(body={"error": False, "company": COMPANY}), FOR_COMPANY).company
+    company = call(
+        httpserver, prospeo, CannedResponse(body={"error": False, "company": COMPANY}), FOR_COMPANY
+    ).company
 
     assert company is not None
     assert (company.name, company.domain, company.industry) == ("Acme", "acme.com", "Machinery")
@@ -338,7 +340,9 @@ def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> No
 def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
-    said = Said(body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None})
+    said = CannedResponse(
+        body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None}
+    )
 
     reply = call(httpserver, prospeo, said, question)
 
@@ -350,7 +354,7 @@ def test_success_without_what_was_asked_for_makes_no_sense(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     with pytest.raises(UnexpectedAnswer):
-        call(httpserver, prospeo, Said(body={"error": False}), question)
+        call(httpserver, prospeo, CannedResponse(body={"error": False}), question)
 
 
 def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Prospeo) -> None:
@@ -370,7 +374,7 @@ def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Pro
     ],
 )
 def test_the_account_tells_why_the_key_does_not_work(
-    httpserver: HTTPServer, prospeo: Prospeo, said: Said, outcome: TraceOutcome
+    httpserver: HTTPServer, prospeo: Prospeo, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/account-information").respond_with_json(said.body, said.status)
 

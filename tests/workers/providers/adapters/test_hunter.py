@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hunter_specimen import COMPANY, FINDER, PERSON, VERIFIER, error
+from hunter_recording import COMPANY, FINDER, PERSON, VERIFIER, error
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus, FoundEmail
 from app.domain.kinds import TraceOutcome
@@ -67,7 +67,7 @@ def hunter(httpserver: HTTPServer) -> Hunter:
 
 
 def answer(
-    hunter: Hunter, server: HTTPServer, question: ProviderRequest, said: Said, *, seconds: float = 8
+    hunter: Hunter, server: HTTPServer, question: ProviderRequest, said: CannedResponse, *, seconds: float = 8
 ) -> Any:
     path = {
         ProviderField.EMAIL: "/v2/email-finder",
@@ -119,7 +119,7 @@ def test_a_person_is_named_as_surely_as_can_be(
 ) -> None:
     question = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
 
-    answer(hunter, httpserver, question, Said(body=FINDER))
+    answer(hunter, httpserver, question, CannedResponse(body=FINDER))
 
     assert sent(httpserver) == {**parameters, "max_duration": "7"}
 
@@ -128,7 +128,7 @@ def test_a_person_is_named_as_surely_as_can_be(
 def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
     hunter: Hunter, httpserver: HTTPServer, seconds: float, duration: str
 ) -> None:
-    answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=FINDER), seconds=seconds)
+    answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=FINDER), seconds=seconds)
 
     assert sent(httpserver)["max_duration"] == duration
 
@@ -148,7 +148,7 @@ def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
 def test_of_other_questions_nothing_else_is_sent(
     hunter: Hunter, httpserver: HTTPServer, question: ProviderRequest, parameters: dict[str, str]
 ) -> None:
-    answer(hunter, httpserver, question, Said(body={"data": {"status": "unknown"}}))
+    answer(hunter, httpserver, question, CannedResponse(body={"data": {"status": "unknown"}}))
 
     assert sent(httpserver) == parameters
 
@@ -202,7 +202,7 @@ def test_a_found_address_has_the_status_of_its_verification(
 ) -> None:
     body = {"data": FINDER["data"] | {"verification": {"date": "2026-06-10", "status": word}}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=body))
 
     is_verified = status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID}
     assert (found(reply).status, found(reply).reasons, found(reply).confidence) == (status, reasons, 0.97)
@@ -216,7 +216,7 @@ def test_a_verification_without_a_date_that_can_be_is_of_now(
     body = {"data": FINDER["data"] | {"verification": {"date": date, "status": "valid"}}}
     before = clock.now()
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=body))
 
     verified_at = found(reply).verified_at
     assert verified_at is not None
@@ -224,7 +224,7 @@ def test_a_verification_without_a_date_that_can_be_is_of_now(
 
 
 def test_an_address_comes_with_the_job_that_is_told_with_it(hunter: Hunter, httpserver: HTTPServer) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=FINDER))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=FINDER))
 
     contact = reply.contact
     assert (contact.full_name, contact.title, contact.linkedin_url, contact.emails) == (
@@ -241,7 +241,7 @@ def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
 ) -> None:
     body = {"data": FINDER["data"] | {"email": "ada@gmail.com"}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=body))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
 
@@ -250,7 +250,7 @@ def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
 def test_what_is_optional_may_be_absent_and_what_is_new_is_ignored(
     hunter: Hunter, httpserver: HTTPServer, data: dict[str, Any]
 ) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(body={"data": data}))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body={"data": data}))
 
     assert reply.outcome is TraceOutcome.HIT
 
@@ -274,7 +274,7 @@ def test_a_verdict_costs_what_hunter_charges_for(
 ) -> None:
     body = {"data": VERIFIER["data"] | {"status": word, "score": 50}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], CannedResponse(body=body))
 
     assert found(reply).email == "ada@acme.com"
     assert (found(reply).status, found(reply).reasons) == verdict
@@ -288,7 +288,7 @@ def test_a_verdict_that_says_it_does_not_know_is_a_miss(
 ) -> None:
     body = {"data": VERIFIER["data"] | {"status": word}}
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], Said(body=body))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], CannedResponse(body=body))
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
@@ -300,7 +300,7 @@ def test_the_signs_beside_a_verdict_become_reasons(hunter: Hunter, httpserver: H
         hunter,
         httpserver,
         QUESTIONS[ProviderField.VERIFICATION],
-        Said(body={"data": VERIFIER["data"] | signs}),
+        CannedResponse(body={"data": VERIFIER["data"] | signs}),
     )
 
     assert found(reply).reasons == ("disposable", "no_mx")
@@ -324,7 +324,7 @@ def test_a_verification_in_progress_is_asked_for_less_and_less_often(
         field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"), poll_token=ticket
     )
 
-    reply = answer(hunter, httpserver, question, Said(status=202, body={"data": {}}))
+    reply = answer(hunter, httpserver, question, CannedResponse(status=202, body={"data": {}}))
 
     assert reply == pending
     assert sent(httpserver) == {"email": "ada@acme.com"}
@@ -333,7 +333,7 @@ def test_a_verification_in_progress_is_asked_for_less_and_less_often(
 def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
     hunter: Hunter, httpserver: HTTPServer
 ) -> None:
-    said = Said(status=222, body=error(222, "smtp_error", "Retry later.").body)
+    said = CannedResponse(status=222, body=error(222, "smtp_error", "Retry later.").body)
 
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], said)
 
@@ -376,7 +376,7 @@ def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
 )
 @pytest.mark.parametrize("field", list(QUESTIONS))
 def test_an_error_means_what_hunter_means_by_it(
-    hunter: Hunter, httpserver: HTTPServer, field: ProviderField, said: Said, outcome: TraceOutcome
+    hunter: Hunter, httpserver: HTTPServer, field: ProviderField, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[field], said)
 
@@ -390,14 +390,17 @@ def test_an_error_is_read_in_whatever_shape_it_comes(
     hunter: Hunter, httpserver: HTTPServer, errors: Any
 ) -> None:
     reply = answer(
-        hunter, httpserver, QUESTIONS[ProviderField.EMAIL], Said(status=451, body={"errors": errors})
+        hunter,
+        httpserver,
+        QUESTIONS[ProviderField.EMAIL],
+        CannedResponse(status=451, body={"errors": errors}),
     )
 
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
 def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: HTTPServer) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.PERSON], Said(body=PERSON))
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.PERSON], CannedResponse(body=PERSON))
 
     contact = reply.contact
     assert (contact.full_name, contact.first_name, contact.last_name) == ("Ada Lovelace", "Ada", "Lovelace")
@@ -420,7 +423,9 @@ def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: H
 
 
 def test_a_company_comes_in_hunters_own_words(hunter: Hunter, httpserver: HTTPServer) -> None:
-    company = answer(hunter, httpserver, QUESTIONS[ProviderField.COMPANY], Said(body=COMPANY)).company
+    company = answer(
+        hunter, httpserver, QUESTIONS[ProviderField.COMPANY], CannedResponse(body=COMPANY)
+    ).company
 
     assert (company.name, company.domain, company.linkedin_url, company.industry) == (
         "Acme",
@@ -449,7 +454,9 @@ def test_employees_may_come_as_in_clearbits_format(
         "geo": {"country": "France"},
     }
 
-    company = answer(hunter, httpserver, QUESTIONS[ProviderField.COMPANY], Said(body={"data": data})).company
+    company = answer(
+        hunter, httpserver, QUESTIONS[ProviderField.COMPANY], CannedResponse(body={"data": data})
+    ).company
 
     assert (company.headcount, company.linkedin_url, company.country) == (
         headcount,
@@ -463,9 +470,9 @@ def test_employees_may_come_as_in_clearbits_format(
 def test_nothing_about_somebody_is_a_miss(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField, data: Any
 ) -> None:
-    assert answer(hunter, httpserver, QUESTIONS[field], Said(body={"data": data})) == ProviderResponse(
-        outcome=TraceOutcome.MISS
-    )
+    assert answer(
+        hunter, httpserver, QUESTIONS[field], CannedResponse(body={"data": data})
+    ) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
 @pytest.mark.parametrize("field", list(QUESTIONS))
@@ -473,10 +480,10 @@ def test_an_answer_without_data_is_unexpected(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField
 ) -> None:
     with pytest.raises(UnexpectedAnswer):
-        answer(hunter, httpserver, QUESTIONS[field], Said(body={"meta": {}}))
+        answer(hunter, httpserver, QUESTIONS[field], CannedResponse(body={"meta": {}}))
 
 
-def search(hunter: Hunter, server: HTTPServer, said: Said) -> Any:
+def search(hunter: Hunter, server: HTTPServer, said: CannedResponse) -> Any:
     server.expect_request("/v2/domain-search", headers={"X-API-KEY": KEY}).respond_with_json(
         said.body, status=said.status
     )
@@ -484,7 +491,7 @@ def search(hunter: Hunter, server: HTTPServer, said: Said) -> Any:
 
 
 def test_a_domain_search_gives_people_with_their_addresses(hunter: Hunter, httpserver: HTTPServer) -> None:
-    result = search(hunter, httpserver, Said(body={"data": SEARCH, "meta": {"results": 3}}))
+    result = search(hunter, httpserver, CannedResponse(body={"data": SEARCH, "meta": {"results": 3}}))
 
     (contact,) = result.contacts
     (email,) = contact.emails
@@ -513,7 +520,7 @@ def test_a_domain_search_costs_a_credit_for_every_ten_addresses(
 ) -> None:
     lines = [SEARCH["emails"][0] | {"value": f"ada{number}@acme.com"} for number in range(count)]
 
-    result = search(hunter, httpserver, Said(body={"data": SEARCH | {"emails": lines}}))
+    result = search(hunter, httpserver, CannedResponse(body={"data": SEARCH | {"emails": lines}}))
 
     assert (len(result.contacts), result.reply.cost) == (count, cost)
     assert result.reply.outcome is (TraceOutcome.HIT if count else TraceOutcome.MISS)
@@ -561,7 +568,7 @@ def test_a_check_tells_what_every_pool_has_left(
     ],
 )
 def test_a_check_tells_why_the_key_cannot_be_used(
-    hunter: Hunter, httpserver: HTTPServer, said: Said, outcome: TraceOutcome
+    hunter: Hunter, httpserver: HTTPServer, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/v2/account").respond_with_json(said.body, status=said.status)
 

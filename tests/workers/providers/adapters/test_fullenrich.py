@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from fullenrich_specimen import ADA, IN_PROGRESS, ORDERED, OWN, TICKET, WORK, result
+from fullenrich_recording import ADA, IN_PROGRESS, ORDERED, OWN, TICKET, WORK, result
 from pytest_httpserver import HTTPServer
-from specimens import Said
+from vendor_recording import CannedResponse
 
 from app.domain.findings import EmailStatus
 from app.domain.kinds import TraceOutcome
@@ -43,7 +43,7 @@ def fullenrich(httpserver: HTTPServer) -> FullEnrich:
     return FullEnrich(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
-def comes(server: HTTPServer, said: Said) -> None:
+def comes(server: HTTPServer, said: CannedResponse) -> None:
     server.expect_request(RESULT, "GET").respond_with_json(said.body, said.status, said.headers)
 
 
@@ -122,13 +122,13 @@ def test_an_order_that_is_not_finished_is_waited_for(
 @pytest.mark.parametrize(
     ("said", "after"),
     [
-        (Said(status=429, body={"code": "error.rate.limit", "message": "Try again in 1m"}), 60),
-        (Said(status=429, body={}, headers={"Retry-After": "9"}), 9),
-        (Said(status=503, body={}), 30),
+        (CannedResponse(status=429, body={"code": "error.rate.limit", "message": "Try again in 1m"}), 60),
+        (CannedResponse(status=429, body={}, headers={"Retry-After": "9"}), 9),
+        (CannedResponse(status=503, body={}), 30),
     ],
 )
 def test_what_is_ordered_is_not_given_up_for_a_passing_fault(
-    httpserver: HTTPServer, fullenrich: FullEnrich, said: Said, after: float
+    httpserver: HTTPServer, fullenrich: FullEnrich, said: CannedResponse, after: float
 ) -> None:
     comes(httpserver, said)
 
@@ -324,7 +324,7 @@ def test_every_error_code_has_its_outcome(
 def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
     httpserver: HTTPServer, fullenrich: FullEnrich
 ) -> None:
-    comes(httpserver, Said(status=404, body={"code": "error.enrichment.not_found", "message": "…"}))
+    comes(httpserver, CannedResponse(status=404, body={"code": "error.enrichment.not_found", "message": "…"}))
 
     assert fetch(fullenrich) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
