@@ -189,7 +189,7 @@ def test_with_smtp_off_a_domain_without_mail_is_still_found_out(stack: ExitStack
 
 
 @pytest.mark.parametrize(
-    ("mailboxes", "verdict"),
+    ("server", "verdict"),
     [
         (ada("250 OK"), "risky disposable"),
         (ada("550 5.1.1 No"), "invalid disposable"),
