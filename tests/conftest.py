@@ -32,14 +32,14 @@ os.environ["LOG_LEVEL"] = "warning"
 from polling import wait_until
 
 from app import settings as app_settings
-from app.infra import db, passwords
+from app.infra import engines, passwords
 from app.infra.db import Base, Database
 from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
 from cli.application import create_app
 
 PRODUCTION_HASHER = passwords._hasher  # noqa: SLF001 - replaced below
-PRODUCTION_SQLITE = db._configure_sqlite  # noqa: SLF001 - likewise
+PRODUCTION_SQLITE = engines._configure_sqlite  # noqa: SLF001 - likewise
 PLAIN_LOG = [
     *structlog.get_config()["processors"][:-1],
     structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback),
@@ -79,7 +79,7 @@ def _cheap_settings() -> Iterator[None]:
     """Hash passwords at the lowest cost of Argon2, and write SQLite files without waiting for the disk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-        patch.setattr(db, "_configure_sqlite", _configure_volatile_sqlite)
+        patch.setattr(engines, "_configure_sqlite", _configure_volatile_sqlite)
         yield
 
 
@@ -93,7 +93,7 @@ def _shared_statements() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DefaultDialect, "__eq__", lambda one, other: type(one) is type(other))
         patch.setattr(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect)))
-        patch.setattr(db, "create_engine", create)
+        patch.setattr(engines, "create_engine", create)
         yield
 
 
@@ -101,7 +101,7 @@ def _shared_statements() -> Iterator[None]:
 def production_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hash passwords and write SQLite files as the service does."""
     monkeypatch.setattr(passwords, "_hasher", PRODUCTION_HASHER)
-    monkeypatch.setattr(db, "_configure_sqlite", PRODUCTION_SQLITE)
+    monkeypatch.setattr(engines, "_configure_sqlite", PRODUCTION_SQLITE)
 
 
 @pytest.fixture(autouse=True)
@@ -160,8 +160,8 @@ def session(database: Database) -> Iterator[Session]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def ears_are_closed() -> Iterator[None]:
-    """Check at the end that no test left a listener running: it would fail in tests that patch its code."""
+def _no_listener_is_left() -> Iterator[None]:
+    """Check at the end that no test left a job listener running: it would fail in a test that patches it."""
     yield
     wait_until(lambda: not [thread for thread in threading.enumerate() if thread.name == "job-listener"])
 

@@ -130,7 +130,7 @@ def test_every_setting_is_explained_in_the_example() -> None:
     named = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
     source = inspect.getsource(inspect.getmodule(Settings))  # type: ignore[arg-type]
-    read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(env, "([A-Z_]+)"', source))
+    read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(\s*env, "([A-Z_]+)"', source))
 
     assert {direct or indirect for direct, indirect in read} <= named
     assert len(dataclasses.fields(Settings)) == len(read) + 1  # one field holds all variables of providers

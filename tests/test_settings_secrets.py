@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from app import secret_strength
 from app import settings as app_settings
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
@@ -87,8 +88,8 @@ def test_a_suppression_key_that_can_be_guessed_is_a_fault_but_in_use_it_is_kept(
     monkeypatch.setenv("SUPPRESSION_KEY", 32 * "a")
 
     assert app_settings.load.__wrapped__().suppression_key == 32 * "a"
-    assert "must be added again" in (app_settings.suppression_key_fault(32 * "a") or "")
-    assert app_settings.suppression_key_fault(secrets.token_urlsafe(48)) is None
+    assert "must be added again" in (secret_strength.suppression_key_fault(32 * "a") or "")
+    assert secret_strength.suppression_key_fault(secrets.token_urlsafe(48)) is None
 
 
 @pytest.mark.parametrize(
@@ -99,8 +100,8 @@ def test_random_secrets_of_an_accepted_length_are_not_guessable(
 ) -> None:
     made = [make(size) for size in sizes for _ in range(200)]
 
-    assert min(map(len, made)) == app_settings.MIN_SECRET_LENGTH
-    assert not [secret for secret in made if app_settings.is_guessable(secret)]
+    assert min(map(len, made)) == secret_strength.MIN_SECRET_LENGTH
+    assert not [secret for secret in made if secret_strength.is_guessable(secret)]
 
 
 def test_the_two_secrets_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:

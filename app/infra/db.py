@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 import sqlite3
 import threading
@@ -14,48 +13,28 @@ from typing import Any
 
 from sqlalchemy import (
     JSON,
-    URL,
     DateTime,
     Dialect,
-    Engine,
     LargeBinary,
     MetaData,
-    create_engine,
     event,
 )
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, InvalidatePoolError, OperationalError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.orm import DeclarativeBase, Session
 from sqlalchemy.types import TypeDecorator
 
 from app.domain.errors import Unavailable
+from app.infra import engines
 from app.infra.digest_keys import INFO, DigestKeys
-from app.infra.encoding import require_utf8
-from app.infra.transaction_deadlines import TransactionReaper, limited_to
-from app.settings import SettingsError
+from app.infra.transaction_deadlines import limited_to
 
-BUSY_SECONDS = 5
 TRANSACTION_SECONDS = 10.0
 """The default time limit of a transaction; after it, its connection is closed."""
-POOL_SIZE = 10
-IDLE_SECONDS = 30.0
-"""A pooled connection that was idle for longer is tested with a query."""
-_USED_AT = "used_at"
 _RETRY_SECONDS = (0.001, 0.003)
 """The range of the delay between two attempts to lock SQLite."""
-# Settings for the server, so that a client that is gone or frozen does not hold its locks for hours.
-_SERVER_SIDE = " ".join(
-    f"-c {name}={value}"
-    for name, value in {
-        "idle_in_transaction_session_timeout": "60s",
-        "tcp_keepalives_idle": 30,
-        "tcp_keepalives_interval": 10,
-        "tcp_keepalives_count": 3,
-    }.items()
-)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
@@ -108,9 +87,11 @@ class Database:
     def __init__(
         self, url: str, *, keys: DigestKeys | None = None, seconds: float | None = TRANSACTION_SECONDS
     ) -> None:
-        self.engine = _engine(url)
+        self.engine = engines.create(url)
         self.session_info = {} if keys is None else {INFO: keys}
         self.seconds = seconds
+        if self.is_sqlite:
+            event.listen(self.engine, "begin", _begin_sqlite)
         # SQLite has one writer. Waiting for a lock in Python lets other threads and greenlets run; waiting
         # inside SQLite would block the whole gevent process.
         self._writer = threading.Lock() if self.is_sqlite else nullcontext()
@@ -178,98 +159,13 @@ def _as_unavailable() -> Iterator[None]:
         raise
 
 
-def parsed_url(url: str) -> URL:
-    """Return the parsed URL of a database; a bare `postgresql` selects the installed driver.
-
-    Raises:
-        SettingsError: it is not a URL, or is that of another kind of database.
-
-    """
-    try:
-        parsed = make_url(url)
-    except (ArgumentError, ValueError):  # the error quotes the URL, which contains a password
-        message = (
-            "DATABASE_URL is not a URL such as postgresql://user:password@host/database."
-            " Write / as %2F, @ as %40 and # as %23 in the password."
-        )
-        raise SettingsError(message) from None
-    if parsed.drivername in {"postgres", "postgresql"}:
-        parsed = parsed.set(drivername="postgresql+psycopg")
-    if parsed.drivername not in {"postgresql+psycopg", "sqlite", "sqlite+pysqlite"}:
-        raise SettingsError("DATABASE_URL is not of a supported database. Use postgresql:// or sqlite:///")
-    return parsed
-
-
-def _engine(url: str) -> Engine:
-    parsed = parsed_url(url)
-    if parsed.get_backend_name() != "sqlite":
-        # The driver's own limit for connecting is two minutes.
-        defaults = {"connect_timeout": str(BUSY_SECONDS), "options": _SERVER_SIDE}
-        engine = create_engine(
-            parsed.set(query={**defaults, **parsed.query}),
-            hide_parameters=True,
-            isolation_level="READ COMMITTED",  # conditional updates see the row as it is after a lock wait
-            pool_size=POOL_SIZE,
-            max_overflow=POOL_SIZE,
-            pool_timeout=BUSY_SECONDS,
-        )
-        event.listen(engine, "connect", require_utf8, insert=True)  # before the first queries of SQLAlchemy
-        TransactionReaper(engine)
-        event.listen(engine, "checkout", _require_alive)  # within the time limit
-        for use in ("connect", "checkin"):
-            event.listen(engine, use, _note_use)
-        return engine
-    engine = create_engine(
-        parsed,
-        hide_parameters=True,
-        connect_args={"check_same_thread": False, "timeout": BUSY_SECONDS},
-        pool_size=POOL_SIZE,
-    )
-    event.listen(engine, "connect", _configure_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _require_alive(connection: Any, record: Any, _proxy: Any) -> None:  # noqa: ANN401 -- psycopg's connection
-    """Check that the pooled connection is alive, without a round trip if it was used recently.
-
-    A server that closes a connection sends a last message and the end of the stream, which are read here
-    without blocking. Only a network that drops connections silently, as firewalls do with idle ones,
-    requires a query. If a connection fails later, the transaction raises `Unavailable`.
-
-    Raises:
-        InvalidatePoolError: the connection is dead; SQLAlchemy replaces it and the rest of the pool.
-
-    """
-    idle = time.monotonic() - record.info.get(_USED_AT, -math.inf)
-    try:
-        connection.pgconn.consume_input()
-        connection.pgconn.consume_input()
-        if idle > IDLE_SECONDS:
-            connection.autocommit = True  # so that the query does not begin a transaction
-            connection.execute("SELECT 1")
-            connection.autocommit = False
-    except connection.Error as error:
-        raise InvalidatePoolError from error
-
-
-def _note_use(_connection: Any, record: Any) -> None:  # noqa: ANN401 -- psycopg's connection
-    record.info[_USED_AT] = time.monotonic()
-
-
-def _configure_sqlite(connection: Any, _record: Any) -> None:  # noqa: ANN401 -- a driver's connection
-    connection.isolation_level = None  # the driver would begin transactions implicitly, and too late
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
 def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of any engine
     """Begin, and wait in Python for a writer in another process: SQLite would block the whole process."""
     begin = connection.get_execution_options().get("sqlite_begin", "BEGIN IMMEDIATE")
     if begin == "BEGIN":  # takes no lock yet
         connection.exec_driver_sql(begin)
         return
-    deadline = time.monotonic() + BUSY_SECONDS
+    deadline = time.monotonic() + engines.BUSY_SECONDS
     driver = connection.connection.driver_connection
     driver.execute("PRAGMA busy_timeout=0")
     try:
@@ -284,4 +180,4 @@ def _begin_sqlite(connection: Any) -> None:  # noqa: ANN401 -- a connection of a
             else:
                 return
     finally:
-        driver.execute(f"PRAGMA busy_timeout={round(BUSY_SECONDS * 1000)}")
+        driver.execute(f"PRAGMA busy_timeout={round(engines.BUSY_SECONDS * 1000)}")

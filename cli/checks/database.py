@@ -14,8 +14,8 @@ from sqlalchemy import URL
 
 from app import migrations
 from app.infra import database_clock
-from app.infra.db import Database, parsed_url
-from app.infra.encoding import require_utf8
+from app.infra.db import Database
+from app.infra.engines import parsed_url, require_utf8
 from app.settings import SettingsError
 from cli.checks import clocks
 from cli.checks.findings import Finding, error, ok, warning

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from app.settings import REQUIRED, Settings, flower_login_fault, suppression_key_fault
+from app.secret_strength import flower_login_fault, suppression_key_fault
+from app.settings import REQUIRED, Settings
 from cli.checks.findings import Finding, error, note, ok
 
 PLACEHOLDER = "change-me"

@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 
 from app.core.accounts.workspaces import Workspace
 from app.domain.errors import Unavailable
-from app.infra import db
+from app.infra import db, engines
 from app.infra.db import Database, UtcDateTime
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(engines, "BUSY_SECONDS", 0.1)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_database_that_cannot_be_reached_is_unavailable(*, reading: bool) -> N
 
 
 def test_a_server_that_never_answers_is_unavailable_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(db, "BUSY_SECONDS", 1)
+    monkeypatch.setattr(engines, "BUSY_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
         port = black_hole.getsockname()[1]
         database = Database(f"postgres://nobody:secret@127.0.0.1:{port}/nothing")
@@ -159,7 +159,7 @@ def test_who_waits_for_a_writer_in_another_process_lets_others_run(
         if len(naps) == 3:
             writing.rollback()
 
-    monkeypatch.setattr(db, "BUSY_SECONDS", 60)
+    monkeypatch.setattr(engines, "BUSY_SECONDS", 60)
     monkeypatch.setattr(db, "time", SimpleNamespace(sleep=nap, monotonic=time.monotonic))
 
     with another_writer.transaction() as session:
@@ -187,7 +187,7 @@ def test_a_transaction_that_was_refused_lets_the_next_one_in(
 def test_a_pool_without_a_free_connection_is_unavailable(
     database: Database, impatient: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(db, "POOL_SIZE", 1)
+    monkeypatch.setattr(engines, "POOL_SIZE", 1)
     small = Database(database.engine.url.render_as_string(hide_password=False))
     monkeypatch.setattr(small.engine.pool, "_timeout", 0.1)
     monkeypatch.setattr(small.engine.pool, "_max_overflow", 0)
@@ -311,7 +311,7 @@ def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_p
 @pytest.fixture
 def one_connection(database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     """A PostgreSQL database with a pool of one connection, which has been used once."""
-    monkeypatch.setattr(db, "POOL_SIZE", 1)
+    monkeypatch.setattr(engines, "POOL_SIZE", 1)
     small = Database(database.engine.url.render_as_string(hide_password=False))
     use(small)
     yield small
@@ -336,7 +336,7 @@ def test_a_connection_that_the_server_ended_is_replaced_unseen(
 def test_only_a_connection_that_was_idle_for_long_is_asked_whether_it_lives(
     one_connection: Database, monkeypatch: pytest.MonkeyPatch, idle: float, asked: list[str]
 ) -> None:
-    monkeypatch.setattr(db, "IDLE_SECONDS", idle)
+    monkeypatch.setattr(engines, "IDLE_SECONDS", idle)
     said: list[str] = []
     execute = psycopg.Connection.execute
     monkeypatch.setattr(

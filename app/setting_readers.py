@@ -1,0 +1,181 @@
+"""Readers of single settings: each returns the valid value, or collects an error for the setting."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import wraps
+from ipaddress import ip_network
+from typing import Concatenate, ParamSpec, TypeVar, cast
+
+from environs import Env, EnvValidationError
+from limits import parse
+from redis.connection import parse_url
+
+from app import provider_settings
+from app.provider_settings import SettingsError
+from app.secret_strength import GENERATE, MIN_SECRET_LENGTH, is_guessable
+
+MIN_RETENTION_DAYS = 8
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9.-]+(?::[0-9]+)?", re.ASCII)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Environment(Env):
+    """A reader of the environment that collects errors, so that all of them are reported at once."""
+
+    def __init__(self) -> None:
+        super().__init__(eager=False)
+        self.errors: dict[str, str] = {}
+
+    def faults(self) -> dict[str, str]:
+        """Return an error message for each missing or invalid setting, by its name."""
+        try:
+            self.seal()
+        except EnvValidationError as error:
+            messages = cast("dict[str, list[str]]", error.error_messages)
+            self.errors |= {name: f"{name} is invalid: {' '.join(texts)}" for name, texts in messages.items()}
+        return self.errors
+
+
+def _collect_errors(
+    reader: Callable[Concatenate[Environment, str, P], R],
+) -> Callable[Concatenate[Environment, str, P], R]:
+    """Wrap a reader so that it collects a SettingsError and returns None instead of raising it."""
+
+    @wraps(reader)
+    def collecting(env: Environment, name: str, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return reader(env, name, *args, **kwargs)
+        except SettingsError as error:
+            env.errors[name] = str(error)
+            return cast("R", None)
+
+    return collecting
+
+
+@_collect_errors
+def order(env: Environment, name: str, field: str) -> tuple[str, ...]:
+    """Return the order of the providers of a field."""
+    value = env.str(name, None)
+    return provider_settings.order(os.environ, field, provider_settings.DEFAULT if value is None else value)
+
+
+@_collect_errors
+def one_of(env: Environment, name: str, *allowed: str) -> str:
+    """Return one of the allowed words; the first is the default."""
+    value = env.str(name, allowed[0]).strip().lower()
+    if value not in allowed:
+        message = f"{name} is {value!r}; it must be {' or '.join(allowed)}."
+        raise SettingsError(message)
+    return value
+
+
+@_collect_errors
+def limit(env: Environment, name: str, default: str) -> str:
+    """Return a rate limit such as `600/minute`."""
+    value: str = env.str(name, default)
+    try:
+        parse(value)
+    except ValueError as error:
+        message = f"{name} is {value!r}. Use a limit such as {default}."
+        raise SettingsError(message) from error
+    return value
+
+
+@_collect_errors
+def retention(env: Environment, name: str, default: int) -> int:
+    """Return the retention of finished jobs; it must exceed that of the idempotency keys."""
+    days = env.int(name, default)
+    if days < MIN_RETENTION_DAYS:
+        message = f"{name} is {days}; it must be at least {MIN_RETENTION_DAYS}."
+        raise SettingsError(message)
+    return days
+
+
+@_collect_errors
+def share(env: Environment, name: str, default: float) -> float:
+    """Return a number from 0 to 1."""
+    share = env.float(name, default)
+    if not 0 <= share <= 1:
+        message = f"{name} is {share}; it must be a share between 0 and 1, such as {default}."
+        raise SettingsError(message)
+    return share
+
+
+@_collect_errors
+def networks(env: Environment, name: str) -> tuple[str, ...]:
+    """Return IP networks separated by commas; a network must have no host bits set."""
+    networks = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
+    for network in networks:
+        try:
+            ip_network(network)
+        except ValueError as error:
+            message = f"{name} contains {network!r}; it must be a list of networks such as 10.20.0.0/16."
+            raise SettingsError(message) from error
+    return networks
+
+
+@_collect_errors
+def origins(env: Environment, name: str) -> tuple[str, ...]:
+    """Return origins separated by commas, as browsers send them (RFC 6454, 6.2); `*` is an error."""
+    origins = tuple(text.strip() for text in env.str(name, "").split(",") if text.strip())
+    for origin in origins:
+        if not _ORIGIN.fullmatch(origin):
+            message = (
+                f"{name} contains {origin!r}; it must be a list of origins such as chrome-extension://<id>."
+            )
+            raise SettingsError(message)
+    return origins
+
+
+@_collect_errors
+def ceiling(env: Environment, name: str) -> float | None:
+    """Return the limit on the provider cost of one reveal; None if it is empty."""
+    return provider_settings.figure({name: env.str(name, "")}, name)
+
+
+@_collect_errors
+def redis_url(env: Environment, name: str, example: str) -> str:
+    """Return a valid URL; checked here, because a later error could quote a part of its password."""
+    value = _set(env, name, f"for example {example}")
+    try:
+        parse_url(value)  # type: ignore[no-untyped-call]
+    except ValueError:
+        message = (
+            f"{name} is not a URL such as {example}. Write / as %2F, @ as %40 and # as %23 in the password."
+        )
+        raise SettingsError(message) from None
+    return value
+
+
+@_collect_errors
+def required(env: Environment, name: str, example: str) -> str:
+    """Return the text of a setting that has no default."""
+    return _set(env, name, example)
+
+
+def _set(env: Environment, name: str, example: str) -> str:
+    value: str = env.str(name, "")
+    if not value:
+        message = f"{name} is not set. Set it in the environment, {example}; see .env.example."
+        raise SettingsError(message)
+    return value
+
+
+@_collect_errors
+def secret(env: Environment, name: str, *, may_be_guessable: bool = False) -> str:
+    """Return a secret that is long enough and, unless `may_be_guessable`, random."""
+    value: str = env.str(name, "")
+    if not value:
+        fault = "is not set"
+    elif len(value) < MIN_SECRET_LENGTH:
+        fault = f"is shorter than {MIN_SECRET_LENGTH} characters"
+    elif is_guessable(value) and not may_be_guessable:
+        fault = "can be guessed: it repeats itself or is the text of the example"
+    else:
+        return value
+    message = f"{name} {fault}. Set it to a random value: {GENERATE}"
+    raise SettingsError(message)
