@@ -149,10 +149,10 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
     )
     hunter = Hunter(settings.access("hunter"))
     keys = DigestKeys.from_settings(settings)
-    machines = WorkerServices(settings, Database(database_url, keys=keys), None, None)  # type: ignore[arg-type]
-    with machines.database.transaction() as session:
+    worker_services = WorkerServices(settings, Database(database_url, keys=keys), None, None)  # type: ignore[arg-type]
+    with worker_services.database.transaction() as session:
         job = submit(session, a_question(workspace, f"worker {number} {clock.now()}"), now=clock.now()).job
-        mine = claim(session, job.id, now=clock.now())
+        claimed = claim(session, job.id, now=clock.now())
     begin.wait()
     deadline = time.monotonic() + SECONDS
     count = 0
@@ -160,7 +160,7 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
         count += 1
         subject = Subject(full_name=f"Person {number} {count}", company_domain="acme.com")
         request = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
-        gateway = DatabaseCallGateway(machines, mine)
+        gateway = DatabaseCallGateway(worker_services, claimed)
         try:
             result: WaterfallResult = waterfall.run(request, [hunter], lambda _response: False, desk=gateway)
         except Unavailable:  # SQLite has a single writer, and twelve processes compete for it

@@ -124,9 +124,9 @@ def _logins(stack: Stack, pairs: int) -> dict[str, Request]:
 
 def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
     """Return, for each endpoint with an id, requests with an unknown id and with another workspace's id."""
-    other, other_token = stack.workspace()
-    _, token = stack.workspace()
-    (contact,) = stack.contacts(1)
+    other, other_token = stack.create_workspace()
+    _, token = stack.create_workspace()
+    (contact,) = stack.create_contacts(1)
     now = clock.now()
     with stack.database.transaction() as session:
         owner = next(account for account in accounts.list_all(session) if account.workspace_id == other).id

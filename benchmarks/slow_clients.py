@@ -44,8 +44,9 @@ from importlib.util import find_spec  # noqa: E402
 from typing import Any  # noqa: E402
 
 import psutil  # noqa: E402
-from e2e_stack import PASSWORD, Stack, kill, spawn, until  # noqa: E402
+from e2e_stack import PASSWORD, Stack, kill, spawn  # noqa: E402
 from local_servers import empty_database, free_port, start_redis  # noqa: E402
+from polling import wait_until  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
@@ -306,9 +307,9 @@ def _repeat(
 
 
 def _callers(stack: Stack) -> Callers:
-    workspaces = [stack.workspace(grant=1000) for _ in range(WORKSPACES)]
-    emails = tuple(f"{workspace.replace('_', '-')}@walkers.example" for workspace, _token in workspaces)
-    return Callers(emails, tuple(token for _workspace, token in workspaces), stack.contacts(1)[0])
+    workspaces = [stack.create_workspace(grant=1000) for _ in range(WORKSPACES)]
+    emails = tuple(f"{workspace.replace('_', '-')}@customer.example" for workspace, _token in workspaces)
+    return Callers(emails, tuple(token for _workspace, token in workspaces), stack.create_contacts(1)[0])
 
 
 def _memory(web: subprocess.Popen[bytes]) -> int:
@@ -361,7 +362,7 @@ def _service(name: str, folder: Path) -> Iterator[tuple[Stack, subprocess.Popen[
             f"http://127.0.0.1:{port}", Database(url, keys=keys), redis_port, folder, redis, dict(environment)
         )
         stop.callback(stack.database.engine.dispose)
-        until(lambda: _is_up(stack), 30)
+        wait_until(lambda: _is_up(stack), 30)
         yield stack, web
 
 

@@ -54,7 +54,7 @@ def main() -> int:
         tempfile.TemporaryDirectory() as folder,
         running(Path(folder), f"sqlite:///{folder}/b.sqlite3", LIMIT_LOGIN_ADDRESS="60/minute") as stack,
     ):
-        _, token = stack.workspace()
+        _, token = stack.create_workspace()
         hits, seconds = _guess_directly(stack, guesses)
         statuses = _guess_over_http(stack)
         real = stack.call("GET", "/api/ext/session", Authorization=token).status
