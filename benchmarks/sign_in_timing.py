@@ -132,7 +132,7 @@ def _by_id(stack: Stack) -> dict[str, dict[str, Request]]:
         owner = next(account for account in accounts.list_all(session) if account.workspace_id == other).id
         key = api_keys.create(session, owner, name="k", scopes=Scope, expires_at=None, now=now)[0].id
         ses = sessions.start(session, owner, network=b"", lifetime=LIFETIME, now=now)[0].id
-        reveals.record(
+        reveals.acquire_field(
             session,
             workspace_id=other,
             contact_id=contact,

@@ -26,7 +26,7 @@ def list_known(*, as_json: bool) -> None:
     """
     with database().reading() as session:
         now = database_clock.value(session)
-        workers_json = [_to_json(row, now=now) for row in worker_heartbeats.known(session)]
+        workers_json = [_to_json(row, now=now) for row in worker_heartbeats.list_all(session)]
     rows = (
         [*worker.values()] for worker in (row | {"queues": ",".join(row["queues"])} for row in workers_json)
     )

@@ -43,7 +43,7 @@ def main(arguments: list[str]) -> int:
 def diagnose(session: Session, queue: Queue, prefix: str, settings: Settings) -> str | None:
     """Return what is wrong with the worker whose name has this prefix; None if it is healthy."""
     now = database_clock.value(session)
-    rows = [row for row in worker_heartbeats.known(session) if row.name.startswith(prefix)]
+    rows = [row for row in worker_heartbeats.list_all(session) if row.name.startswith(prefix)]
     working = [row for row in rows if worker_heartbeats.state(row, now=now) is WorkerState.WORKING]
     if not working:
         return _describe(rows)

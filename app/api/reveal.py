@@ -140,7 +140,7 @@ def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
         dedup_key={"subject": body.subject.question(), **body.options},
         price=RevealPrice(
             subject=body.subject,
-            field_request=FieldRequest.of(field, body.options),
+            field_request=FieldRequest.parse(field, body.options),
             credits=settings.prices[KINDS[field]],
             default_max_age=settings.usual_age,
         ),

@@ -22,7 +22,7 @@ def worker_findings(url: str) -> Iterator[Finding]:
             now = database_clock.value(session)
             live = [
                 row
-                for row in worker_heartbeats.known(session)
+                for row in worker_heartbeats.list_all(session)
                 if worker_heartbeats.state(row, now=now) is not WorkerState.OFFLINE
             ]
     except Unavailable:

@@ -36,7 +36,7 @@ def contact_id(user: SignedInUser) -> str:
 
 def reveal(session: Any, user: SignedInUser, contact_id: str) -> None:
     job_id, now = new_id("job"), clock.now()
-    reveals.record(
+    reveals.acquire_field(
         session,
         workspace_id=user.workspace_id,
         contact_id=contact_id,

@@ -246,7 +246,7 @@ def world(app: APIFlask) -> World:
         session.execute(update(Account).values(password_hash=known))
         contact = a_contact(session, a_company(session))
         an_email(session, contact, ADDRESS)
-        reveals.record(
+        reveals.acquire_field(
             session,
             workspace_id=owner.workspace_id,
             contact_id=contact.id,

@@ -150,7 +150,7 @@ class SupervisedWorkers:
             now = database_clock.value(session)
             return {
                 row.name: worker_heartbeats.state(row, now=now).value
-                for row in worker_heartbeats.known(session)
+                for row in worker_heartbeats.list_all(session)
             }
 
     def wait_until_working(self, count: int = 1) -> None:

@@ -122,7 +122,7 @@ def a_phone(session: Session, contact: Contact, e164: str, **changes: Any) -> Ph
 
 def own(session: Session, workspace_id: str, contact: Contact, field: str) -> None:
     """Record that the workspace owns the contact's e-mails or phones."""
-    reveals.record(
+    reveals.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact.id,

@@ -212,7 +212,7 @@ def _claim(services: WorkerServices, job_id: str, try_claim: Callable[..., Claim
     lease = timedelta(seconds=settings.lease_seconds)
     with services.database.transaction() as session:
         claim = try_claim(session, lease=lease, max_crashes=settings.max_crashes, now=now)
-        refusal = None if claim else leases.refusal(session, job_id, now=now)
+        refusal = None if claim else leases.refusal_reason(session, job_id, now=now)
     if refusal is not None:
         services.refused[refusal.value] += 1
         log.info("message refused", job=job_id, reason=refusal.value)

@@ -31,7 +31,7 @@ def phone(claim: Claim, services: WorkerServices) -> RevealResolution:
 
 def _resolve(claim: Claim, services: WorkerServices, field: ContactField) -> RevealResolution:
     subject = Subject(**claim.request["subject"])
-    request = FieldRequest.of(field, claim.request)
+    request = FieldRequest.parse(field, claim.request)
     price = services.settings.prices[claim.kind]
     resolved = field_resolver.resolve_field(claim, services, subject, request, price=price)
     return RevealResolution(claim, resolved, price)
@@ -50,7 +50,7 @@ class RevealResolution:
         stored = field_resolver.store(session, self.claim, self.resolved, price=self.price, now=now)
         disclosure, trace = stored.disclosure, self.resolved.result.trace
         if stored.suppressed:
-            redaction.forget_subject(session, self.claim.job_id, self.claim.request)
+            redaction.remove_subject(session, self.claim.job_id, self.claim.request)
             return JobResult(outcome=Outcome.SUPPRESSED, trace=trace)
         if disclosure is None:
             return JobResult(outcome=Outcome.NOT_FOUND, trace=trace)

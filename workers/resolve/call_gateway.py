@@ -174,7 +174,7 @@ class DatabaseCallGateway:
         self, session: Session, key: CallKey, terms: Terms, request: ProviderRequest, now: datetime
     ) -> CallRefused | Pending | CallResult | None:
         """Return why the call must not be made: opted out, answered, in flight, or too expensive."""
-        if provider_opt_outs.stands(session, provider=key.provider, question=key.subject):
+        if provider_opt_outs.is_in_effect(session, provider=key.provider, question=key.subject):
             return CallResult(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), now)
         miss_ttl = timedelta(days=terms.miss_days)
         since = now - (miss_ttl if request.max_age is None else min(miss_ttl, request.max_age))
@@ -231,7 +231,7 @@ class DatabaseCallGateway:
             ),
             country=request.country,
             attempt=self.claim.attempts,
-            stored_for=None if _is_stored_for_all(request) else self.claim.workspace_id,
+            visible_to=None if _is_stored_for_all(request) else self.claim.workspace_id,
         )
 
 

@@ -48,7 +48,7 @@ class FieldResolution:
     @property
     def is_empty(self) -> bool:
         """Return whether there is nothing to disclose, and so nothing to charge."""
-        return not (self.known.stored or _fulfils(self.request, self.result.emails, self.result.phones))
+        return not (self.known.has_value or _fulfils(self.request, self.result.emails, self.result.phones))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def resolve_field(
         )
     if not known.suppressed and not known.owned and price > claim.budget:
         raise InsufficientCredits(required=price, balance=claim.budget)
-    if known.suppressed or known.good:
+    if known.suppressed or known.has_fresh_value:
         return FieldResolution(request=field_request, known=known, result=WaterfallResult())
     request = ProviderRequest(
         field=ProviderField(field_request.field.value),

@@ -85,7 +85,7 @@ def store_item(
     elif "company" in item.request:
         named = profile_resolver.named_company(item.request)
         profile = found.profile
-        records = survivorship.keep_company(
+        records = survivorship.store_company(
             session, named, profile.result.companies, ranking=profile.ranking, now=now
         )
         company = companies.find(session, named) or survivorship.first_company(session, records)
@@ -136,7 +136,7 @@ def _store_person(
     if _is_suppressed_by_now(session, claim, subject, found):
         item.outcome = Outcome.SUPPRESSED.value
         return
-    records = survivorship.keep_person(
+    records = survivorship.store_person(
         session, profile.asked or subject, profile.result.contacts, ranking=profile.ranking, now=now
     )
     known = _stored_contact(session, claim, subject) or _resolved_contact(

@@ -90,11 +90,11 @@ class Readiness:
             now = database_clock.value(session)
             live_workers = [
                 row
-                for row in worker_heartbeats.known(session)
+                for row in worker_heartbeats.list_all(session)
                 if worker_heartbeats.state(row, now=now) is not WorkerState.OFFLINE
             ]
             return DatabaseStatus(
-                queue_health.standings(session, now=now),
+                queue_health.by_queue(session, now=now),
                 backlog.counts(session),
                 audits.last(session),
                 live_workers,

@@ -74,7 +74,7 @@ class EmailEntry:
         return self.found.email
 
 
-def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
+def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
     """Return the addresses by contact id, oldest first, without contacts that have none."""
     known: dict[str, list[Email]] = {}
     for part in batched(contact_ids):

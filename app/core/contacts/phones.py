@@ -71,7 +71,7 @@ class PhoneEntry:
         return self.found.e164
 
 
-def of(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
+def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
     """Return the numbers by contact id, oldest first, without contacts that have none."""
     known: dict[str, list[Phone]] = {}
     for part in batched(contact_ids):

@@ -161,7 +161,7 @@ def to_claim(row: Row[Any] | None) -> Claim | None:
     )
 
 
-def refusal(session: Session, job_id: str, *, now: Moment) -> Refusal:
+def refusal_reason(session: Session, job_id: str, *, now: Moment) -> Refusal:
     """Return why the job cannot be claimed."""
     over = Job.finished_at.is_not(None)
     reason = case(

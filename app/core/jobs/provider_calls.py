@@ -78,7 +78,7 @@ class ProviderCall(Base):
 class CallKey:
     """Identity of a call: job, item, field, provider and subject digest.
 
-    `stored_for` is the only workspace that can find the stored reply later; None if all can.
+    `visible_to` is the only workspace that can find the stored reply later; None if all can.
     """
 
     job_id: str
@@ -88,7 +88,7 @@ class CallKey:
     subject: bytes
     country: str | None
     attempt: int = 1
-    stored_for: str | None = None
+    visible_to: str | None = None
 
 
 def subject_digest(keys: DigestKeys, field: str, types: tuple[str, ...], subject: Subject) -> bytes:
@@ -150,7 +150,7 @@ def has_conclusive_answer(session: Session, key: CallKey, *, since: Moment) -> b
         return False
     if latest.outcome == TraceOutcome.MISS:
         return True
-    if latest.job != Status.SUCCEEDED or key.stored_for not in {None, latest.workspace_id}:
+    if latest.job != Status.SUCCEEDED or key.visible_to not in {None, latest.workspace_id}:
         return False  # not stored, or stored for another workspace only
     return key.field in _PROFILE_FIELDS or latest.status not in {None, EmailStatus.VALID.value}
 
@@ -164,7 +164,7 @@ def is_in_flight(session: Session, key: CallKey, *, since: Moment, now: Moment) 
     pending = and_(ProviderCall.outcome == PENDING, ProviderCall.asked_at >= since)
     running = and_(ProviderCall.outcome == STARTED, ProviderCall.asked_at >= now - MAX_CALL_DURATION)
     same_item = and_(ProviderCall.job_id == key.job_id, ProviderCall.item.is_not_distinct_from(key.item))
-    shares_reply = true() if key.stored_for is None else Job.workspace_id == key.stored_for
+    shares_reply = true() if key.visible_to is None else Job.workspace_id == key.visible_to
     query = (
         select(ProviderCall.id)
         .join(Job, and_(Job.id == ProviderCall.job_id, Job.status.in_(OPEN), shares_reply))

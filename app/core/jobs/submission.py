@@ -61,7 +61,7 @@ class Freshness:
     found: timedelta
     not_found: timedelta
 
-    def of(self, outcome: str | None) -> timedelta:
+    def for_outcome(self, outcome: str | None) -> timedelta:
         """Return how long a job with this outcome is reused."""
         return self.found if outcome in {Outcome.FOUND, Outcome.PARTIAL} else self.not_found
 
@@ -135,7 +135,7 @@ def _finished(
     if row is None:
         return None
     job, current = row
-    if job.finished_at is None or job.finished_at + freshness.of(job.outcome) <= current:
+    if job.finished_at is None or job.finished_at + freshness.for_outcome(job.outcome) <= current:
         return None
     changes = (import_runs.latest(session), suppressions.latest(session))
     if any(change is not None and change >= job.created_at for change in changes):

@@ -78,7 +78,7 @@ class RevealedValue(Base):
 
 
 @dataclass(frozen=True, slots=True)
-class Owned:
+class Ownership:
     """What a workspace owns of some contacts.
 
     `fields` are pairs of contact id and field. `values` are pairs of field and value: the contacts' values
@@ -139,19 +139,19 @@ _OWNED = union_all(
 )
 
 
-def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Owned:
+def owned(session: Session, workspace_id: str, contact_ids: Collection[str]) -> Ownership:
     """Return what the workspace owns of these contacts, in one query."""
     if not contact_ids:
-        return Owned()
+        return Ownership()
     parameters = {"workspace_id": workspace_id, "contact_ids": list(contact_ids)}
     rows = session.execute(_OWNED, parameters).all()
-    return Owned(
+    return Ownership(
         fields=frozenset((row.contact_id, row.field) for row in rows if row.value is None),
         values=frozenset((row.field, row.value) for row in rows if row.value is not None),
     )
 
 
-def claim(
+def acquire_values(
     session: Session,
     *,
     workspace_id: str,
@@ -163,7 +163,7 @@ def claim(
 ) -> frozenset[str]:
     """Insert the values as owned by the workspace; return the new ones, the only ones that may be charged.
 
-    If two transactions claim the same value, the second waits for the first.
+    If two transactions acquire the same value, the second waits for the first.
     """
     shared = {"workspace_id": workspace_id, "contact_id": contact_id, "field": field}
     shared |= {"job_id": job_id}
@@ -221,7 +221,7 @@ def _insert_owned(session: Session, field: str, added: ColumnElement[bool]) -> N
     session.execute(insert(session, RevealedValue).from_select(names, owners).on_conflict_do_nothing())
 
 
-def record(
+def acquire_field(
     session: Session,
     *,
     workspace_id: str,

@@ -64,7 +64,7 @@ def company_rows(session: Session) -> Iterator[dict[str, str]]:
 
 def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]:
     ids = [contact.id for contact, _ in batch]
-    known_emails, known_phones = emails.of(session, ids), phones.of(session, ids)
+    known_emails, known_phones = emails.by_contact(session, ids), phones.by_contact(session, ids)
     values = {
         contact.id: [
             Identifier("linkedin_url", contact.linkedin_url or ""),

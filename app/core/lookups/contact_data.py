@@ -17,7 +17,7 @@ from app.core.contacts.emails import Email
 from app.core.contacts.phones import Phone
 from app.core.contacts.suppressions import Identifier
 from app.core.ledger import reveals
-from app.core.ledger.reveals import Owned
+from app.core.ledger.reveals import Ownership
 from app.domain.records.subjects import Subject
 
 
@@ -62,7 +62,7 @@ class ContactData:
 
     emails: Mapping[str, Sequence[EmailRow]] = field(default_factory=dict)
     phones: Mapping[str, Sequence[PhoneRow]] = field(default_factory=dict)
-    owned: Owned = field(default_factory=Owned)
+    owned: Ownership = field(default_factory=Ownership)
     suppressed: frozenset[Identifier] = frozenset()
 
     def owns(self, row: EmailRow | PhoneRow) -> bool:

@@ -63,7 +63,7 @@ class FieldRequest:
     max_age: timedelta | None = None
 
     @classmethod
-    def of(cls, field: ContactField, request: dict[str, Any]) -> FieldRequest:
+    def parse(cls, field: ContactField, request: dict[str, Any]) -> FieldRequest:
         """Parse a job's request."""
         days = request.get("max_age_days")
         return cls(
@@ -86,7 +86,7 @@ class KnownPerson:
     about another person: if no name is stored, the subject has the caller's name, and if no contact is
     stored, it is the caller's subject.
 
-    `good` is whether a fresh value satisfies the request, `stored` whether a value of any age does.
+    `has_fresh_value` is whether a fresh value satisfies the request, `has_value` whether one of any age does.
     `country` is the likely ISO country of the person, if known. `unverified` are stored addresses of a
     requested type that have not been verified.
     """
@@ -96,8 +96,8 @@ class KnownPerson:
     contact: Contact | None
     suppressed: bool
     owned: bool
-    good: bool
-    stored: bool
+    has_fresh_value: bool
+    has_value: bool
     patterns: tuple[PatternStat, ...]
     country: str | None = None
     unverified: tuple[FoundEmail, ...] = ()
@@ -131,10 +131,10 @@ def assess(
         contact=contact,
         suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
         owned=owned,
-        good=_is_any_fresh(values, field_request, usual_age, now=now)
+        has_fresh_value=_is_any_fresh(values, field_request, usual_age, now=now)
         if field_request.max_age or not owned
         else bool(values),
-        stored=bool(values),
+        has_value=bool(values),
         patterns=tuple(emails.pattern_counts(session, provider_subject.company_domain))
         if provider_subject.company_domain
         else (),
@@ -245,13 +245,15 @@ def _charge(  # noqa: PLR0917 -- the arguments and the data of `disclose`
         "field": field.value,
     }
     ownership |= {"job_id": job.job_id, "now": job.now}
-    if not reveals.claim(session, values=[contact_data.value_of(row) for row in values], **ownership):
+    if not reveals.acquire_values(
+        session, values=[contact_data.value_of(row) for row in values], **ownership
+    ):
         return None
-    if not reveals.record(session, price=job.price, **ownership):
+    if not reveals.acquire_field(session, price=job.price, **ownership):
         return None
     stored: Sequence[EmailRow | PhoneRow] = _stored(data, contact_id, field)
     if len(stored) > len(values):
-        reveals.claim(session, values=[contact_data.value_of(row) for row in stored], **ownership)
+        reveals.acquire_values(session, values=[contact_data.value_of(row) for row in stored], **ownership)
     return job.price
 
 

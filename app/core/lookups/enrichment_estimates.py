@@ -66,7 +66,7 @@ def estimate(
         elif (person := _person_key(known, request)) not in counted:
             counted.add(person)
             costs = [
-                (settings.prices[JOB_KIND_BY_FIELD[field_request.field]], person.good)
+                (settings.prices[JOB_KIND_BY_FIELD[field_request.field]], person.has_fresh_value)
                 for field_request, person in zip(
                     field_requests, known, strict=False
                 )  # a company has no paid fields

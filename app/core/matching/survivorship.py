@@ -33,7 +33,7 @@ class SourceRecords:
     companies: tuple[tuple[str, SourceRecord], ...] = ()
 
 
-def keep_person(
+def store_person(
     session: Session,
     subject: Subject,
     told: Sequence[FoundContact],
@@ -52,7 +52,7 @@ def keep_person(
     firms = [(employer.id, _of_company(employer))] if employer else []
     if stored is not None:
         people.append(
-            (stored.id, SourceRecord.of(stored, CONTACT_FIELDS, stored.provenance), stored.company_id)
+            (stored.id, SourceRecord.from_row(stored, CONTACT_FIELDS, stored.provenance), stored.company_id)
         )
     for found in _of_one_person(told, subject):
         kept = contacts.upsert(session, conflicts.ranked(found, ranking), now=now)
@@ -67,7 +67,7 @@ def keep_person(
     return SourceRecords(contacts=tuple(employed), companies=tuple(firms))
 
 
-def keep_company(
+def store_company(
     session: Session,
     named: FoundCompany,
     told: Sequence[FoundCompany],
@@ -114,7 +114,7 @@ def field_provenance(
     shown: list[tuple[str, SourceRecord, list[SourceRecord]]] = []
     if contact is not None:
         fields = (*(CONTACT_FIELDS if profile else ()), *((EMPLOYER,) if company else ()))
-        standing = SourceRecord.of(contact, CONTACT_FIELDS, contact.provenance)
+        standing = SourceRecord.from_row(contact, CONTACT_FIELDS, contact.provenance)
         standing = standing.employed_by(_name(session, contact.company_id)).only(fields)
         shown.append(("contact", standing, [word for one, word in said.contacts if one == contact.id]))
     if company is not None:
@@ -172,7 +172,7 @@ def _named(one: FoundCompany, domain: str | None, page: str | None) -> FoundComp
 
 
 def _of_company(company: Company) -> SourceRecord:
-    return SourceRecord.of(company, COMPANY_FIELDS, company.provenance)
+    return SourceRecord.from_row(company, COMPANY_FIELDS, company.provenance)
 
 
 def _name(session: Session, company_id: str | None) -> str | None:

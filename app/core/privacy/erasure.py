@@ -101,7 +101,7 @@ def find_contacts(
         ContactNotFound: one of the ids does not exist.
 
     """
-    by = redaction.named(identifiers)
+    by = redaction.person_matcher(identifiers)
     nameless = and_(Contact.full_name.is_(None), Contact.linkedin_url.is_(None))
     called = caller_identifiers.only_named_by(session, identifiers)
     having = [
@@ -120,11 +120,11 @@ def find_contacts(
 def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Identifier]) -> ErasurePlan:
     """Return the stored data of these contacts and identifiers; this reads every job and saved profile."""
     ids = tuple(contact.id for contact in contacts)
-    known = emails.of(session, ids), phones.of(session, ids)
+    known = emails.by_contact(session, ids), phones.by_contact(session, ids)
     stored = [one for contact in contacts for one in contact_data.stored_identifiers(contact, *known)]
     shared = _shared(session, stored, ids)
     own = tuple(dict.fromkeys(one for one in (*identifiers, *stored) if one not in shared))
-    named = redaction.named(own, contact_ids=ids, names=_names(session, contacts))
+    named = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
     jobs, lookups = _jobs(session, named)
     profiles, noted = _profiles(session, named)
     return ErasurePlan(

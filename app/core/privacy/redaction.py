@@ -45,7 +45,7 @@ def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -
     job.question = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
-            _put_back(job, now)
+            _requeue(job, now)
         else:
             _end(session, job, now)
     for item in theirs:
@@ -57,7 +57,7 @@ def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -
         job.request, job.result, job.error = {}, None, _without_details(job.error)
     job.trace = [line for line in job.trace if not named.matches(line)]
     session.flush()
-    _forget_calls(session, job.id, [item.index for item in theirs] if items else None)
+    _redact_calls(session, job.id, [item.index for item in theirs] if items else None)
 
 
 def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
@@ -80,7 +80,7 @@ def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
     return len(session.scalars(gone.returning(IdempotencyKey.key)).all())
 
 
-def forget_subject(session: Session, job_id: str, request: dict[str, Any]) -> None:
+def remove_subject(session: Session, job_id: str, request: dict[str, Any]) -> None:
     """Remove the subject from a job that turned out to concern a suppressed person."""
     session.execute(
         update(Job)
@@ -96,8 +96,8 @@ def without_subject(request: dict[str, Any]) -> dict[str, Any]:
     A longer one may be a name, which cannot be checked: only digests of the person's identifiers are stored.
     """
     reference = request.get("client_reference", "")
-    theirs = named(contact_data.given_identifiers(Subject(**request["subject"])))
-    is_id = _ID.fullmatch(reference) and not theirs.matches(reference)
+    matcher = person_matcher(contact_data.given_identifiers(Subject(**request["subject"])))
+    is_id = _ID.fullmatch(reference) and not matcher.matches(reference)
     return {"client_reference": reference} if is_id else {}
 
 
@@ -117,7 +117,7 @@ def redact_expired(session: Session, *, before: Moment) -> int:
     return len(found)
 
 
-def named(
+def person_matcher(
     identifiers: Iterable[Identifier],
     *,
     contact_ids: Collection[str] = (),
@@ -144,7 +144,7 @@ def _end(session: Session, job: Job, now: datetime) -> None:
     job.trace = [*job.trace, *provider_calls.time_out_open(session, job.id, now=now)]
 
 
-def _put_back(job: Job, now: datetime) -> None:
+def _requeue(job: Job, now: datetime) -> None:
     """Requeue a running job for its remaining items; the interrupted run does not count as an attempt."""
     if job.status == Status.RUNNING:
         job.status, job.attempts = Status.QUEUED.value, job.attempts - 1
@@ -156,7 +156,7 @@ def _without_details(error: dict[str, Any] | None) -> dict[str, Any] | None:
     return error and {name: value for name, value in error.items() if name not in _SENSITIVE_FIELDS}
 
 
-def _forget_calls(session: Session, job_id: str, items: Sequence[int] | None) -> None:
+def _redact_calls(session: Session, job_id: str, items: Sequence[int] | None) -> None:
     """Remove subject, reply and ticket from the calls of these items; None means all calls of the job."""
     session.execute(
         update(ProviderCall)

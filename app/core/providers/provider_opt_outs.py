@@ -92,7 +92,7 @@ _STANDING = select(ProviderOptOut.id).where(
 )
 
 
-def stands(session: Session, *, provider: str, question: bytes) -> bool:
+def is_in_effect(session: Session, *, provider: str, question: bytes) -> bool:
     """Return whether the provider refused exactly this request and the operator has not dismissed that."""
     return session.scalar(_STANDING, {"provider": provider, "question": question}) is not None
 

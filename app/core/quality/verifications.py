@@ -167,7 +167,7 @@ def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) 
 def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str]:
     """Return the contacts with an identifier on the suppression list."""
     people = session.scalars(select(Contact).where(Contact.id.in_(contact_ids)))
-    known = emails.of(session, contact_ids), phones.of(session, contact_ids)
+    known = emails.by_contact(session, contact_ids), phones.by_contact(session, contact_ids)
     names = {person.id: contact_data.stored_identifiers(person, *known) for person in people}
     listed = suppressions.suppressed(session, [one for several in names.values() for one in several])
     return frozenset(contact_id for contact_id, said in names.items() if not listed.isdisjoint(said))

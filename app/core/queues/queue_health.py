@@ -33,9 +33,9 @@ class QueueHealth:
         return self.queue in CLICKS or self.consuming == 0 or self.idle > 0
 
 
-def standings(session: Session, *, now: datetime) -> dict[Queue, QueueHealth]:
+def by_queue(session: Session, *, now: datetime) -> dict[Queue, QueueHealth]:
     """Return the health of every queue: its workers, and the wait of its oldest job."""
-    known = [(row, worker_heartbeats.state(row, now=now)) for row in worker_heartbeats.known(session)]
+    known = [(row, worker_heartbeats.state(row, now=now)) for row in worker_heartbeats.list_all(session)]
     waits = backlog.oldest_waits(session, now=now)
     found = {}
     for queue in Queue:

@@ -95,7 +95,7 @@ def remove(session: Session, name: str) -> None:
     session.execute(delete(WorkerRecord).where(WorkerRecord.name == name))
 
 
-def known(session: Session) -> list[WorkerRecord]:
+def list_all(session: Session) -> list[WorkerRecord]:
     """Return the stored workers, ordered by name."""
     return list(session.scalars(select(WorkerRecord).order_by(WorkerRecord.name)))
 

@@ -40,14 +40,14 @@ class SourceRecord:
     provenance: Mapping[str, Any]
 
     @classmethod
-    def of(cls, thing: object, fields: Sequence[str], provenance: Mapping[str, Any]) -> Self:
+    def from_row(cls, row: object, fields: Sequence[str], provenance: Mapping[str, Any]) -> Self:
         """Return the record with these fields of a row or a finding."""
-        return cls({name: getattr(thing, name) for name in fields}, provenance)
+        return cls({name: getattr(row, name) for name in fields}, provenance)
 
     @classmethod
     def from_finding(cls, found: FoundContact | FoundCompany, fields: Sequence[str]) -> Self:
         """Return the record of a provider's finding."""
-        return cls.of(found, fields, {ALL: stamp(found.source)})
+        return cls.from_row(found, fields, {ALL: stamp(found.source)})
 
     def employed_by(self, company: str | None) -> SourceRecord:
         """Return the record with the name of the contact's company added."""
@@ -59,7 +59,7 @@ class SourceRecord:
         """Return the record with these fields only."""
         return SourceRecord({name: self.values.get(name) for name in fields}, self.provenance)
 
-    def said_by(self, name: str) -> Mapping[str, str] | None:
+    def stamp_of(self, name: str) -> Mapping[str, str] | None:
         """Return the stamp of a field; None if its source is unknown."""
         found: Mapping[str, str] | None = self.provenance.get(name) or self.provenance.get(ALL)
         return found
@@ -93,7 +93,7 @@ def conflicts(entity: str, standing: SourceRecord, words: Sequence[SourceRecord]
             other = word.values.get(name)
             if other is not None and _key(name, other) != _key(name, value):
                 others.setdefault(
-                    _key(name, other), {"value": other, **(word.said_by(name) or _UNKNOWN_SOURCE)}
+                    _key(name, other), {"value": other, **(word.stamp_of(name) or _UNKNOWN_SOURCE)}
                 )
         said = _said(standing, words, name) or _UNKNOWN_SOURCE
         found += [
@@ -107,9 +107,9 @@ def _said(standing: SourceRecord, words: Sequence[SourceRecord], name: str) -> M
     """Return the stamp of the current value; for a field that is only filled once, its first source."""
     if name in _FILLED_ONCE and name not in standing.provenance:
         value = standing.values[name]
-        first = (word.said_by(name) for word in words if word.values.get(name) == value)
-        return next(first, None) or standing.said_by(name)
-    return standing.said_by(name)
+        first = (word.stamp_of(name) for word in words if word.values.get(name) == value)
+        return next(first, None) or standing.stamp_of(name)
+    return standing.stamp_of(name)
 
 
 def _key(name: str, value: str) -> str:

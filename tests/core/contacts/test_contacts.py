@@ -37,8 +37,10 @@ def test_a_person_is_kept_with_company_emails_and_phones(session: Session) -> No
     employer = companies.get(session, kept.company_id)
     assert employer is not None
     assert employer.domain == "acme.example"
-    assert [one.email for one in emails.of(session, [kept.id])[kept.id]] == ["ada.lovelace@acme.example"]
-    assert [one.e164 for one in phones.of(session, [kept.id])[kept.id]] == ["+16175550101"]
+    assert [one.email for one in emails.by_contact(session, [kept.id])[kept.id]] == [
+        "ada.lovelace@acme.example"
+    ]
+    assert [one.e164 for one in phones.by_contact(session, [kept.id])[kept.id]] == ["+16175550101"]
 
 
 def test_contacts_are_found_by_id(session: Session) -> None:

@@ -122,7 +122,7 @@ def test_the_same_address_twice_in_a_batch_is_one(session: Session, ada: Contact
     changes = emails.upsert_many(session, [item, item, newer], fresh={ada.id})
 
     assert changes == [Change.CHANGED, Change.NONE, Change.REFRESHED]
-    [kept] = emails.of(session, [ada.id])[ada.id]
+    [kept] = emails.by_contact(session, [ada.id])[ada.id]
     assert kept.last_seen_at == LATER
 
 
@@ -131,7 +131,7 @@ def test_addresses_come_by_contact_in_the_order_they_were_known(session: Session
     texts = [f"ada{index}@acme.example" for index in range(5)]
     emails.upsert_many(session, [EmailEntry(ada.id, None, email(text)) for text in texts])
 
-    known = emails.of(session, [ada.id, bob.id, "con_unknown"])
+    known = emails.by_contact(session, [ada.id, bob.id, "con_unknown"])
 
     assert [one.email for one in known[ada.id]] == texts
     assert set(known) == {ada.id, bob.id}

@@ -142,7 +142,7 @@ def test_numbers_come_by_contact_in_the_order_they_were_known(session: Session, 
     texts = [f"+1617555010{index}" for index in range(5)]
     phones.upsert_many(session, [PhoneEntry(ada.id, phone(text)) for text in texts])
 
-    known = phones.of(session, [ada.id, "con_unknown"])
+    known = phones.by_contact(session, [ada.id, "con_unknown"])
 
     assert [one.e164 for one in known[ada.id]] == texts
     assert set(known) == {ada.id}

@@ -110,11 +110,11 @@ def test_why_a_job_cannot_be_claimed_is_said(
     session.execute(update(Job).where(Job.id == job_id).values(state))
 
     assert try_claim(session, job_id) is None
-    assert leases.refusal(session, job_id, now=NOW) is refusal
+    assert leases.refusal_reason(session, job_id, now=NOW) is refusal
 
 
 def test_a_job_that_never_was_cannot_be_claimed_for_a_reason_of_its_own(session: Session) -> None:
-    assert leases.refusal(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
+    assert leases.refusal_reason(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
 
 
 def test_a_lease_that_ran_out_counts_a_crash_and_no_attempt(session: Session) -> None:

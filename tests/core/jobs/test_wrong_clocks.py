@@ -87,7 +87,7 @@ def test_a_lease_that_runs_is_respected(session: Session, job_id: str) -> None:
     claim(session, job_id)
 
     assert claim(session, job_id) is None
-    assert leases.refusal(session, job_id, now=now()) is leases.Refusal.HELD
+    assert leases.refusal_reason(session, job_id, now=now()) is leases.Refusal.HELD
 
 
 def test_a_job_that_was_put_back_waits_and_then_runs(session: Session, job_id: str) -> None:
@@ -258,7 +258,7 @@ def test_a_worker_that_has_just_said_how_it_stands_lives(session: Session) -> No
 
     worker_heartbeats.purge_expired(session, now=now())
 
-    [row] = worker_heartbeats.known(session)
+    [row] = worker_heartbeats.list_all(session)
     assert worker_heartbeats.state(row, now=database_clock.value(session)) is WorkerState.WORKING
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts.contacts import Contact
 from app.core.ledger import reveals
-from app.core.ledger.reveals import Owned, Reveal
+from app.core.ledger.reveals import Ownership, Reveal
 from app.domain.ids import new_id
 from app.infra.db import Database
 
@@ -20,7 +20,7 @@ def a_contact(session: Session) -> str:
 
 
 def record(session: Session, workspace_id: str, contact_id: str, field: str = "email") -> bool:
-    return reveals.record(
+    return reveals.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -63,7 +63,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     mine, theirs, contact_id = a_workspace(session), a_workspace(session), a_contact(session)
     record(session, theirs, contact_id)
 
-    assert reveals.owned(session, mine, [contact_id]) == Owned()
+    assert reveals.owned(session, mine, [contact_id]) == Ownership()
     assert record(session, mine, contact_id)
 
 
@@ -76,7 +76,7 @@ def test_only_the_contacts_that_were_asked_for_are_told(session: Session) -> Non
 
 
 def test_of_nobody_nothing_is_owned(session: Session) -> None:
-    assert reveals.owned(session, a_workspace(session), []) == Owned()
+    assert reveals.owned(session, a_workspace(session), []) == Ownership()
 
 
 @pytest.mark.parametrize("field", ["email", "phone"])

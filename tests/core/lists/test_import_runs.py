@@ -66,8 +66,8 @@ def test_a_suppressed_phone_is_left_out(session: Session) -> None:
 
     assert counts == {"new": 2, "suppressed": 1}
     ada = contacts.upsert(session, person(emails=(email(),)), now=NOW)
-    assert [one.e164 for one in phones.of(session, [ada.id])[ada.id]] == ["+16175550102"]
-    assert list(emails.of(session, [ada.id])) == [ada.id]
+    assert [one.e164 for one in phones.by_contact(session, [ada.id])[ada.id]] == ["+16175550102"]
+    assert list(emails.by_contact(session, [ada.id])) == [ada.id]
 
 
 def test_companies_are_counted_as_they_come_in(session: Session) -> None:

@@ -33,7 +33,7 @@ def test_a_stored_and_fresh_address_is_good(session: Session) -> None:
 
     known = know(session, workspace, contact_id=ada.id)
 
-    assert (known.contact, known.good, known.owned, known.suppressed) == (ada, True, False, False)
+    assert (known.contact, known.has_fresh_value, known.owned, known.suppressed) == (ada, True, False, False)
     assert known.subject.full_name == "Ada Lovelace"
     assert known.subject.company_domain == "acme.com"
 
@@ -43,7 +43,7 @@ def test_a_stranger_is_what_the_caller_said(session: Session) -> None:
 
     known = know(session, workspace, full_name="Ada", company_name="Acme")
 
-    assert (known.contact, known.good, known.patterns) == (None, False, ())
+    assert (known.contact, known.has_fresh_value, known.patterns) == (None, False, ())
     assert known.subject == Subject(full_name="Ada", company_name="Acme")
 
 
@@ -88,7 +88,7 @@ def test_a_status_is_good_enough_or_not(
         contact_id=ada.id,
     )
 
-    assert known.good is good
+    assert known.has_fresh_value is good
 
 
 def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Session) -> None:
@@ -102,8 +102,8 @@ def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Sessio
     )
     after = know(session, workspace, contact_id=ada.id)
 
-    assert (before.good, before.owned) == (False, False)
-    assert (after.good, after.owned) == (True, True)
+    assert (before.has_fresh_value, before.owned) == (False, False)
+    assert (after.has_fresh_value, after.owned) == (True, True)
 
 
 def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Session) -> None:
@@ -112,21 +112,25 @@ def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Sessio
     row = an_email(session, ada, "ada@acme.com", verified_at=None)
     row.last_seen_at = NOW - timedelta(days=8)
     session.flush()
-    wish = FieldRequest.of(ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
+    wish = FieldRequest.parse(
+        ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7}
+    )
     disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
     known = know(session, workspace, wish, contact_id=ada.id)
 
-    assert (known.owned, known.good) == (True, False)
+    assert (known.owned, known.has_fresh_value) == (True, False)
 
 
 def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=8))
-    week = FieldRequest.of(ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7})
+    week = FieldRequest.parse(
+        ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7}
+    )
 
     refused, bought, owned = (
         disclosure.disclose(
@@ -143,7 +147,7 @@ def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: 
 
 
 def test_a_wish_without_an_age_leaves_it_to_the_settings() -> None:
-    wish = FieldRequest.of(
+    wish = FieldRequest.parse(
         ContactField.PHONE, {"types": ["mobile"], "min_status": "any", "max_age_days": None}
     )
 
@@ -204,7 +208,7 @@ def test_values_are_handed_over_best_first_and_charged_once(session: Session) ->
 
 
 @pytest.mark.parametrize(
-    ("verb", "says"), [("claim", frozenset()), ("record", False)], ids=["value", "field"]
+    ("verb", "says"), [("acquire_values", frozenset()), ("acquire_field", False)], ids=["value", "field"]
 )
 def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
     session: Session, monkeypatch: pytest.MonkeyPatch, verb: str, says: object

@@ -18,7 +18,7 @@ from stored_support import (
     suppress,
 )
 
-from app.core.ledger.reveals import Owned
+from app.core.ledger.reveals import Ownership
 from app.core.lookups import contact_data, representations
 from app.domain.records.conflicts import COMPANY_FIELDS, CONTACT_FIELDS
 from app.domain.records.subjects import Subject
@@ -175,7 +175,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     held = contact_data.load(session, ours, [ada])
 
     assert representations.revealed(held, ada.id)["emails"] == []
-    assert held.owned == Owned()
+    assert held.owned == Ownership()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_rows_that_somebody_holds_are_read_anew_after_the_merge(session: Session
     employer = companies.get(session, str(stored.company_id))
     told = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
 
-    survivorship.keep_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+    survivorship.store_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
 
     assert employer is not None
     assert (stored.title, employer.industry) == ("CTO", "Machinery")
@@ -33,7 +33,7 @@ def test_one_employer_is_no_conflict_however_it_is_called(session: Session) -> N
     contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
     told = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
 
-    kept = survivorship.keep_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+    kept = survivorship.store_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
 
     contact = survivorship.first_contact(session, kept)
     assert contact is not None
@@ -43,7 +43,7 @@ def test_one_employer_is_no_conflict_however_it_is_called(session: Session) -> N
 
 
 def test_nobody_said_anything_of_nobody(session: Session) -> None:
-    kept = survivorship.keep_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
+    kept = survivorship.store_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
 
     assert survivorship.first_contact(session, kept) is survivorship.first_company(session, kept) is None
     assert survivorship.field_provenance(session, kept, contact=None, company=None, profile=True) == {
@@ -56,7 +56,7 @@ def test_one_word_without_a_name_goes_with_the_profile_that_another_told(session
     nameless = person(full_name=None, first_name=None, last_name=None, title="CTO", **by("one"))
     named = person(linkedin_url=ADA, **by("two"))
 
-    kept = survivorship.keep_person(
+    kept = survivorship.store_person(
         session, Subject(email="ada@acme.example"), [nameless, named], ranking=RANKING, now=NOW
     )
 

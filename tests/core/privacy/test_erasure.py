@@ -372,7 +372,7 @@ def test_a_job_about_a_suppressed_person_forgets_whom_it_asked_about(session: Se
     job_id = a_job(session, a_workspace(session), request=SUBJECT)
     question = read(session, job_id).question
 
-    redaction.forget_subject(session, job_id, SUBJECT)
+    redaction.remove_subject(session, job_id, SUBJECT)
 
     assert read(session, job_id).request == {}
     assert read(session, job_id).question != question

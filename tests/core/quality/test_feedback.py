@@ -17,7 +17,7 @@ from app.core.jobs import leases
 from app.core.jobs.leases import JobResult
 from app.core.ledger import credits, reveals
 from app.core.ledger.credits import LedgerEntry
-from app.core.ledger.reveals import Owned, Reveal
+from app.core.ledger.reveals import Ownership, Reveal
 from app.core.lookups import contact_data
 from app.core.quality import feedback
 from app.core.quality.feedback import FeedbackReport, FeedbackResult
@@ -47,7 +47,7 @@ def reveal(
     """Reveal the contact's field; return the job's id."""
     job_id = new_id("job")
     credits.hold(session, workspace_id, job_id, price, now=NOW)
-    reveals.record(
+    reveals.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -142,7 +142,7 @@ def test_what_was_refunded_is_owned_no_more_and_costs_again(
     report(session, workspace_id, contact_id)
     owned = reveals.owned(session, workspace_id, [contact_id])
 
-    is_new = reveals.record(
+    is_new = reveals.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,
@@ -152,7 +152,7 @@ def test_what_was_refunded_is_owned_no_more_and_costs_again(
         now=NOW + A_DAY,
     )
 
-    assert owned == Owned()
+    assert owned == Ownership()
     assert is_new
     assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
@@ -657,7 +657,7 @@ def test_a_bounce_of_an_earlier_reveal_refunds_no_later_one(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     bounced = report(session, workspace_id, contact_id)
-    reveals.record(
+    reveals.acquire_field(
         session,
         workspace_id=workspace_id,
         contact_id=contact_id,

@@ -92,7 +92,7 @@ def test_a_queue_stands_as_its_workers_say(session: Session) -> None:
     ).seen_at -= worker_heartbeats.HEARTBEAT_TIMEOUT
     session.flush()
 
-    found = queue_health.standings(session, now=NOW)
+    found = queue_health.by_queue(session, now=NOW)
 
     assert found[Queue.INTERACTIVE] == QueueHealth(Queue.INTERACTIVE, 3, 2, 1, NOTHING)
     assert found[Queue.UPKEEP] == QueueHealth(Queue.UPKEEP, 1, 1, 1, NOTHING)

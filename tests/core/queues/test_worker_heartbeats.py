@@ -20,7 +20,7 @@ def test_a_worker_tells_how_it_stands(session: Session) -> None:
         session, replace(ONE, taken_seconds_ago=2, ended_seconds_ago=1), now=NOW
     )
 
-    [row] = worker_heartbeats.known(session)
+    [row] = worker_heartbeats.list_all(session)
 
     assert (row.name, row.queues, row.threads, row.busy) == ("one@host:1", ["interactive"], 10, 3)
     assert row.seen_at - row.started_at == timedelta(seconds=60)
@@ -37,7 +37,7 @@ def test_a_worker_tells_how_wrong_its_clock_is_and_which_messages_it_refused(ses
         session, replace(ONE, clock_offset=-1.5, refused={"not_due": 3}), now=NOW
     )
 
-    [row] = worker_heartbeats.known(session)
+    [row] = worker_heartbeats.list_all(session)
 
     assert (row.clock_offset, row.refused) == (-1.5, {"not_due": 3})
 
@@ -48,7 +48,7 @@ def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
     worker_heartbeats.record_heartbeat(session, replace(ONE, busy=0, state=WorkerState.STOPPING), now=NOW)
 
     session.expire_all()
-    [row] = worker_heartbeats.known(session)
+    [row] = worker_heartbeats.list_all(session)
     assert (row.busy, row.state, row.taken_at) == (0, "stopping", None)
 
 
@@ -58,7 +58,7 @@ def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
 
     worker_heartbeats.remove(session, "one@host:1")
 
-    assert [row.name for row in worker_heartbeats.known(session)] == ["two@host:2"]
+    assert [row.name for row in worker_heartbeats.list_all(session)] == ["two@host:2"]
 
 
 @pytest.mark.parametrize(("seconds", "state"), [(14, WorkerState.WORKING), (15, WorkerState.OFFLINE)])
@@ -66,7 +66,7 @@ def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
     session: Session, seconds: int, state: WorkerState
 ) -> None:
     worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
-    [row] = worker_heartbeats.known(session)
+    [row] = worker_heartbeats.list_all(session)
 
     found = worker_heartbeats.state(row, now=row.seen_at + timedelta(seconds=seconds))
 
@@ -82,4 +82,4 @@ def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
 
     worker_heartbeats.purge_expired(session, now=NOW)
 
-    assert [row.name for row in worker_heartbeats.known(session)] == ["new@host:2"]
+    assert [row.name for row in worker_heartbeats.list_all(session)] == ["new@host:2"]

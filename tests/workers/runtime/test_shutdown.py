@@ -178,7 +178,7 @@ def test_a_worker_that_does_nothing_ends_at_once_and_says_good_bye(
 
     assert (exits, state.should_stop) == ([0], 0)
     with services.database.reading() as session:
-        assert worker_heartbeats.known(session) == []
+        assert worker_heartbeats.list_all(session) == []
 
 
 def test_the_end_comes_once(end: Shutdown, worker: Any, exits: list[int]) -> None:
@@ -327,7 +327,7 @@ def test_what_a_watchdog_saw_is_told_to_the_database(
     dog.report()
 
     with services.database.reading() as session:
-        [row] = worker_heartbeats.known(session)
+        [row] = worker_heartbeats.list_all(session)
     assert (row.state, row.queues, row.busy, row.threads) == ("working", ["a", "b"], 1, 2)
     assert row.taken_at
     assert row.ended_at
