@@ -22,7 +22,7 @@ from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from app.settings import Settings
-from workers.providers.base import ProviderTimeout, UnexpectedAnswer
+from workers.providers.base import ProviderTimeout, UnexpectedResponse
 from workers.providers.hunter import DomainSearch, Hunter
 
 TIMEOUT_SECONDS = 20.0
@@ -49,7 +49,7 @@ def people(domain: str, *, limit: int, as_json: bool) -> None:
         result = Hunter(access).domain_search(normal_website(domain), seconds=TIMEOUT_SECONDS, limit=limit)
     except InvalidValue as error:
         raise click.ClickException(str(error)) from error
-    except (ProviderTimeout, UnexpectedAnswer) as error:
+    except (ProviderTimeout, UnexpectedResponse) as error:
         raise click.ClickException("Hunter is unreachable or returned an error. Try again later.") from error
     if result.reply.outcome not in {TraceOutcome.HIT, TraceOutcome.MISS}:
         raise click.ClickException(

@@ -28,7 +28,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderTimeout,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.configured.provider import ConfiguredProvider
 from workers.providers.registry import load
@@ -119,7 +119,7 @@ def _checked(provider: Checkable) -> CredentialCheck:
         return provider.check(seconds=CHECK_SECONDS)
     except ProviderTimeout:
         return CredentialCheck(outcome=TraceOutcome.TIMEOUT)
-    except UnexpectedAnswer:
+    except UnexpectedResponse:
         return CredentialCheck(outcome=TraceOutcome.ERROR)
 
 

@@ -28,7 +28,7 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -131,7 +131,7 @@ class Apollo(Vendor):
     def _left(self, seconds: float) -> dict[str, float]:
         try:
             answer = self.send("POST", "/usage_stats/credit_usage_stats", seconds=seconds)
-        except (ProviderTimeout, UnexpectedAnswer):  # the key works; the balance stays unknown
+        except (ProviderTimeout, UnexpectedResponse):  # the key works; the balance stays unknown
             return {}
         stats = parsing.object_at(answer.body or {}, "credit_usage_stats") if answer.is_ok else {}
         left = {
@@ -144,7 +144,7 @@ class Apollo(Vendor):
             return self._refused(answer)
         body = answer.object
         if "person" not in body and "match_confidence" not in body:
-            raise UnexpectedAnswer("person")
+            raise UnexpectedResponse("person")
         person = parsing.object_at(body, "person")
         if not person or parsing.text(body, "match_confidence") == "none":
             return ProviderResponse(outcome=TraceOutcome.MISS)
@@ -193,7 +193,7 @@ class Apollo(Vendor):
         if not answer.is_ok:
             return self._refused(answer)
         if "organization" not in answer.object:
-            raise UnexpectedAnswer("organization")
+            raise UnexpectedResponse("organization")
         company = _company(parsing.object_at(answer.object, "organization"), parsing.source_of(self.name))
         if company is None:
             return ProviderResponse(outcome=TraceOutcome.MISS)
@@ -232,7 +232,7 @@ def _ticket(body: Mapping[str, Any]) -> str:
     """Return the request id, a signed 64-bit number, as a string, which no JSON parser rounds."""
     found = body.get("request_id")
     if isinstance(found, bool) or not isinstance(found, int | str) or not str(found).strip():
-        raise UnexpectedAnswer("request_id")
+        raise UnexpectedResponse("request_id")
     return str(found).strip()
 
 

@@ -35,7 +35,7 @@ class ProviderTimeout(Exception):  # noqa: N818 -- it names what happened
     """The provider did not answer in time."""
 
 
-class UnexpectedAnswer(Exception):  # noqa: N818 -- it names what happened
+class UnexpectedResponse(Exception):  # noqa: N818 -- it names what happened
     """The response does not match the vendor's documentation; the message never quotes the response."""
 
 
@@ -132,7 +132,7 @@ class Provider(Protocol):
 
         Raises:
             ProviderTimeout: the response did not arrive in time.
-            UnexpectedAnswer: the response does not match the vendor's documentation.
+            UnexpectedResponse: the response does not match the vendor's documentation.
 
         """
 
@@ -157,6 +157,6 @@ class Checkable(Protocol):
 
         Raises:
             ProviderTimeout: the response did not arrive in time.
-            UnexpectedAnswer: the response does not match the vendor's documentation.
+            UnexpectedResponse: the response does not match the vendor's documentation.
 
         """

@@ -26,7 +26,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -105,7 +105,7 @@ class Dropcontact(Vendor):
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         ticket = parsing.text(answer.object, "request_id")
         if ticket is None:
-            raise UnexpectedAnswer("request_id")
+            raise UnexpectedResponse("request_id")
         return Pending(ticket, FIRST_POLL_SECONDS)
 
     def _fetched(
@@ -122,7 +122,7 @@ class Dropcontact(Vendor):
             return Pending(ticket, POLL_SECONDS)
         found = parsing.records(body, "data")
         if not found:
-            raise UnexpectedAnswer("data")
+            raise UnexpectedResponse("data")
         return _reply(request, found[0])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:

@@ -25,7 +25,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -109,7 +109,7 @@ class FullEnrich(Vendor):
             return self._refused(answer)
         ticket = parsing.text(answer.object, "enrichment_id")
         if ticket is None:
-            raise UnexpectedAnswer("enrichment_id")
+            raise UnexpectedResponse("enrichment_id")
         return Pending(ticket, POLL_SECONDS)
 
     def _fetched(
@@ -127,7 +127,7 @@ class FullEnrich(Vendor):
         if status in _OPEN:
             return Pending(ticket, POLL_SECONDS)
         if status not in _WITHOUT_VALUES:
-            raise UnexpectedAnswer("status")
+            raise UnexpectedResponse("status")
         return _reply(request, body, _WITHOUT_VALUES[status])
 
     def _refused(self, answer: VendorResponse) -> ProviderResponse:

@@ -24,7 +24,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -128,7 +128,7 @@ class Hunter(Vendor):
 
         Raises:
             ProviderTimeout: the response took longer than `seconds`.
-            UnexpectedAnswer: the response does not match the documentation.
+            UnexpectedResponse: the response does not match the documentation.
 
         """
         answer = self.send(
@@ -226,11 +226,11 @@ def _data(answer: VendorResponse) -> dict[str, Any]:
     """Return the `data` of the response; empty if it is null.
 
     Raises:
-        UnexpectedAnswer: there is no `data`.
+        UnexpectedResponse: there is no `data`.
 
     """
     if "data" not in answer.object:
-        raise UnexpectedAnswer("data")
+        raise UnexpectedResponse("data")
     return parsing.object_at(answer.object, "data")
 
 
@@ -285,7 +285,7 @@ def _verification(request: ProviderRequest, data: Mapping[str, Any]) -> Provider
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = (parsing.text(data, "status") or "").lower()
     if not word:
-        raise UnexpectedAnswer("status")
+        raise UnexpectedResponse("status")
     source = parsing.source_of(Hunter.name)
     told = {"disposable": data.get("disposable"), "webmail": data.get("webmail")}
     reasons = [reason for reason, applies in told.items() if applies is True or reason == word]

@@ -25,7 +25,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
@@ -152,7 +152,7 @@ def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"email", "status"} & body.keys():
-        raise UnexpectedAnswer("email")
+        raise UnexpectedResponse("email")
     found = _found(parsing.text(body, "email"), parsing.text(body, "status"))
     emails = parsing.unique_emails([found], ("work",))
     if not emails:
@@ -162,7 +162,7 @@ def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespon
 
 def _phone(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"mobile_number", "credits_consumed", "message"} & body.keys():
-        raise UnexpectedAnswer("mobile_number")
+        raise UnexpectedResponse("mobile_number")
     said = parsing.text(body, "mobile_number")
     phone = parsing.found_phone(
         _with_plus(said), parsing.source_of(LeadMagic.name), kind="mobile", country=request.country
@@ -176,7 +176,7 @@ def _verification(request: ProviderRequest, body: Mapping[str, Any]) -> Provider
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "email_status")
     if word is None:
-        raise UnexpectedAnswer("email_status")
+        raise UnexpectedResponse("email_status")
     verdict = _found(request.subject.email, word)
     cost = _cost(body, 0.0 if word.lower() in _UNPAID else VERIFICATION_PRICE)
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:

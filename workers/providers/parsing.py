@@ -1,6 +1,6 @@
 """Parses vendors' JSON: reads values at a path and normalizes them.
 
-An object or list of the wrong type is an `UnexpectedAnswer`. A value that cannot be normalized (a masked
+An object or list of the wrong type is an `UnexpectedResponse`. A value that cannot be normalized (a masked
 address, a number instead of a name) is omitted.
 """
 
@@ -31,7 +31,7 @@ from app.domain.normal.profiles import normal_company_url, normal_profile_url
 from app.domain.normal.vocabularies import department, headcount, seniority
 from app.domain.normal.websites import normal_website
 from app.infra import clock
-from workers.providers.base import ProviderRequest, UnexpectedAnswer
+from workers.providers.base import ProviderRequest, UnexpectedResponse
 
 MAX_TEXT_LENGTH = 300
 PHONE_TYPES = frozenset({"mobile", "direct", "work", "hq", "other"})
@@ -51,7 +51,7 @@ def object_at(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
     """Return the object at the path; an empty one if it is missing or null.
 
     Raises:
-        UnexpectedAnswer: the value is not an object.
+        UnexpectedResponse: the value is not an object.
 
     """
     found: Any = body
@@ -60,7 +60,7 @@ def object_at(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
         if found is None:
             return {}
         if not isinstance(found, dict):
-            raise UnexpectedAnswer(name)
+            raise UnexpectedResponse(name)
     return dict(found)
 
 
@@ -68,12 +68,12 @@ def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return the object of this name.
 
     Raises:
-        UnexpectedAnswer: it is missing, or not an object.
+        UnexpectedResponse: it is missing, or not an object.
 
     """
     found = body.get(name)
     if not isinstance(found, dict):
-        raise UnexpectedAnswer(name)
+        raise UnexpectedResponse(name)
     return found
 
 
@@ -81,14 +81,14 @@ def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Return the list of objects of this name; an empty list if it is missing or null.
 
     Raises:
-        UnexpectedAnswer: the value is not a list of objects.
+        UnexpectedResponse: the value is not a list of objects.
 
     """
     found = body.get(name)
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
-        raise UnexpectedAnswer(name)
+        raise UnexpectedResponse(name)
     return found
 
 

@@ -22,7 +22,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import MAX_RETRY_AFTER_SECONDS, Vendor, VendorResponse
 
@@ -214,7 +214,7 @@ def _company(_request: ProviderRequest, answer: VendorResponse) -> ProviderRespo
     """Parse the company, which is the whole response, not a part of it."""
     body = answer.object
     if not {"id", "name", "website"} & body.keys():
-        raise UnexpectedAnswer("company")
+        raise UnexpectedResponse("company")
     location = parsing.object_at(body, "location")
     company = parsing.found_company(
         parsing.source_of(PeopleDataLabs.name),

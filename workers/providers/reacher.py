@@ -16,7 +16,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -82,7 +82,7 @@ def _verdict(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespo
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
     word = parsing.text(body, "is_reachable")
     if word is None:
-        raise UnexpectedAnswer("is_reachable")
+        raise UnexpectedResponse("is_reachable")
     source = parsing.source_of(Reacher.name)
     reasons = _reasons(body)
     status = _STATUSES.get(word.lower(), EmailStatus.UNKNOWN)

@@ -27,7 +27,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -121,14 +121,14 @@ class RocketReach(Vendor):
         found = parsing.records({"profiles": answer.items}, "profiles")
         profile = next((one for one in found if _id(one) == ticket), None)
         if profile is None:
-            raise UnexpectedAnswer("ids")
+            raise UnexpectedResponse("ids")
         return _read(request, profile)
 
     def _company(self, answer: VendorResponse) -> ProviderResponse:
         if not answer.is_ok:
             return self._refused(answer)
         if "name" not in answer.object and "id" not in answer.object:
-            raise UnexpectedAnswer("name")
+            raise UnexpectedResponse("name")
         company = _company(answer.object, parsing.source_of(self.name))
         if company is None:
             return ProviderResponse(outcome=TraceOutcome.MISS)
@@ -178,7 +178,7 @@ def _read(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse
     if status in _OPEN and ticket is not None:
         return Pending(ticket, POLL_SECONDS)
     if status != "complete":
-        raise UnexpectedAnswer("status")
+        raise UnexpectedResponse("status")
     said_emails, said_phones = parsing.records(body, "emails"), parsing.records(body, "phones")
     if request.field is ProviderField.EMAIL:
         cost = float(any(parsing.text(one, "grade") in _PAID_GRADES for one in said_emails))

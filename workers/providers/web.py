@@ -22,7 +22,7 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.webhook_client import retry_after, run_with_timeout, ssl_context
 
@@ -65,11 +65,11 @@ class VendorResponse:
         """Return the JSON object.
 
         Raises:
-            UnexpectedAnswer: the body is not a JSON object.
+            UnexpectedResponse: the body is not a JSON object.
 
         """
         if self.body is None:
-            raise UnexpectedAnswer
+            raise UnexpectedResponse
         return self.body
 
     @property
@@ -131,13 +131,13 @@ class Vendor:
 
         Raises:
             ProviderTimeout: the response was not complete in time.
-            UnexpectedAnswer: the connection failed, or the response is too large.
+            UnexpectedResponse: the connection failed, or the response is too large.
 
         """
         if seconds <= 0:
             raise ProviderTimeout
         if _CLIMBS.search(path):
-            raise UnexpectedAnswer("path")
+            raise UnexpectedResponse("path")
         deadline = time.monotonic() + seconds
 
         def exchange() -> VendorResponse:
@@ -203,7 +203,7 @@ def _within(seconds: float, exchange: Callable[[], VendorResponse]) -> VendorRes
     except (TimeoutError, httpx2.TimeoutException):
         raise ProviderTimeout from None
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
-        raise UnexpectedAnswer(type(error).__name__) from None  # its text may quote the URL or the key
+        raise UnexpectedResponse(type(error).__name__) from None  # its text may quote the URL or the key
 
 
 def _read(response: httpx2.Response, deadline: float) -> bytes:
@@ -213,7 +213,7 @@ def _read(response: httpx2.Response, deadline: float) -> bytes:
         if time.monotonic() > deadline:
             raise ProviderTimeout
         if len(content) > MAX_RESPONSE_BYTES:
-            raise UnexpectedAnswer("too long")
+            raise UnexpectedResponse("too long")
     return bytes(content)
 
 

@@ -33,7 +33,7 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     ProviderTimeout,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.registry import PROVIDERS
 from workers.providers.web import Vendor
@@ -297,7 +297,7 @@ def _over(adapter: Vendor, request: ProviderRequest) -> ProviderResponse:
     for _turn in range(MAX_POLLS):
         try:
             reply = adapter.call(request, seconds=SECONDS)
-        except UnexpectedAnswer:
+        except UnexpectedResponse:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         if isinstance(reply, ProviderResponse):
             return reply

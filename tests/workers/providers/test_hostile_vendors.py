@@ -15,7 +15,7 @@ from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
 from workers.providers import registry
 from workers.providers.apollo import Apollo
-from workers.providers.base import ProviderField, ProviderRequest, UnexpectedAnswer
+from workers.providers.base import ProviderField, ProviderRequest, UnexpectedResponse
 from workers.providers.configured import provider
 from workers.providers.dropcontact import Dropcontact
 from workers.providers.fullenrich import FullEnrich
@@ -128,7 +128,7 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
             asked.call(
                 ProviderRequest(field=ProviderField.PHONE, subject=subject, poll_token=ticket), seconds=3
             )
-        except UnexpectedAnswer:
+        except UnexpectedResponse:
             assert ticket in {"..", "."}
 
     targets = [head.split(b" ")[1] for head in heard]
@@ -172,7 +172,7 @@ def test_plain_http_goes_past_proxies_and_tls_goes_through(
         outside = provider.read(str(tmp_path / "providers.toml"), {})[0](
             ProviderSettings(api_key="secret", base_url="https://api.vendor.com")
         )
-        with pytest.raises(UnexpectedAnswer):
+        with pytest.raises(UnexpectedResponse):
             outside.call(request, seconds=3)
 
     assert len(heard) == 1

@@ -8,7 +8,7 @@ import pytest
 from app.domain.findings import EmailStatus, FoundContact, FoundEmail, FoundPhone, SourceKind
 from app.infra import clock
 from workers.providers import parsing
-from workers.providers.base import UnexpectedAnswer
+from workers.providers.base import UnexpectedResponse
 
 SOURCE = parsing.source_of("example", datetime(2026, 6, 10, tzinfo=UTC))
 
@@ -61,13 +61,13 @@ def test_an_object_may_be_absent_or_null_anywhere_on_the_way(body: Any, found: A
     "body", [{"a": []}, {"a": "text"}, {"a": {"b": 1}}, {"a": {"b": [{}]}}, {"a": False}]
 )
 def test_something_else_than_an_object_is_unexpected(body: Any) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         parsing.object_at(body, "a", "b")
 
 
 @pytest.mark.parametrize("body", [{}, {"a": None}, {"a": []}, {"a": "text"}])
 def test_an_object_that_must_be_there_is_missed(body: Any) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         parsing.required(body, "a")
 
 
@@ -82,7 +82,7 @@ def test_a_list_of_objects_may_be_absent_or_null(body: Any, found: Any) -> None:
 
 @pytest.mark.parametrize("body", [{"a": {}}, {"a": "text"}, {"a": [1]}, {"a": [{}, None]}])
 def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         parsing.records(body, "a")
 
 

@@ -27,7 +27,7 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
     Terms,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.web import Vendor, VendorResponse
 
@@ -235,7 +235,7 @@ def test_what_is_no_json_object_is_an_unexpected_answer(httpserver: HTTPServer, 
     answer = at(httpserver).send("GET", "/people", seconds=3)
 
     assert answer.body is None
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         _ = answer.object
 
 
@@ -249,7 +249,7 @@ def test_too_long_an_answer_is_not_read_to_its_end(
         gzip.compress(content) if packed else content, headers={"Content-Encoding": "gzip"} if packed else {}
     )
 
-    with pytest.raises(UnexpectedAnswer, match="too long"):
+    with pytest.raises(UnexpectedResponse, match="too long"):
         at(httpserver).send("GET", "/people", seconds=3)
 
 
@@ -298,14 +298,14 @@ def test_where_nobody_listens_there_is_no_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
-    with pytest.raises(UnexpectedAnswer, match="ConnectError"):
+    with pytest.raises(UnexpectedResponse, match="ConnectError"):
         Example(ProviderSettings(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).call(ASK, seconds=3)
 
 
 def test_one_who_hangs_up_has_not_answered() -> None:
     with (
         raw_server(lambda connection, _over: connection.close()) as base_url,
-        pytest.raises(UnexpectedAnswer),
+        pytest.raises(UnexpectedResponse),
     ):
         Example(ProviderSettings(api_key=KEY, base_url=base_url)).call(ASK, seconds=3)
 
@@ -321,7 +321,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
     ],
 )
 def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) -> None:
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         Example(ProviderSettings(api_key=key, base_url=base_url)).call(ASK, seconds=3)
 
     told = f"{caught.value!r} {caught.value.__cause__!r}"

@@ -28,11 +28,11 @@ class Expression(fields.Field[ParsedResult]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> ParsedResult:  # noqa: ANN401, ARG002 -- marshmallow's
         if not isinstance(value, str):
-            raise ValidationError("It must be a JMESPath expression, in quotes.")
+            raise ValidationError("Must be a JMESPath expression in quotes.")
         try:
             compiled: ParsedResult = jmespath.compile(value)
         except JMESPathError as error:
-            raise ValidationError(f"{value!r} is no JMESPath expression.") from error
+            raise ValidationError(f"{value!r} is not a JMESPath expression.") from error
         unknown = set(_functions(compiled.parsed)) - Functions.FUNCTION_TABLE.keys()
         if unknown:
             raise ValidationError(f"JMESPath has no function {', '.join(sorted(unknown))}().")
@@ -42,14 +42,14 @@ class Expression(fields.Field[ParsedResult]):
 class Templates(fields.Field[Any]):
     """A template, or a JSON tree with templates; `kind` is its Python type."""
 
-    def __init__(self, kind: type, called: str, **options: Any) -> None:
-        self.kind, self.called = kind, called
+    def __init__(self, kind: type, expected: str, **options: Any) -> None:
+        self.kind, self.expected = kind, expected
         super().__init__(**options)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401, ARG002 -- marshmallow's
         if not isinstance(value, self.kind):
-            raise ValidationError(f"It must be {self.called}.")
-        return _parsed(value)
+            raise ValidationError(f"Must be {self.expected}.")
+        return _parse_templates(value)
 
 
 class Rates(fields.Field[tuple[Rate, ...]]):
@@ -66,11 +66,11 @@ class RequiredPlaceholders(fields.List[Any]):
     """Placeholders that must have a value; for `email|linkedin_url` either is enough."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
-        said = super()._deserialize(value, attr, data, **options)
-        needs = tuple(frozenset(one.strip() for one in str(text).split("|")) for text in said)
+        texts = super()._deserialize(value, attr, data, **options)
+        needs = tuple(frozenset(name.strip() for name in str(text).split("|")) for text in texts)
         unknown = frozenset().union(*needs) - PLACEHOLDERS
         if unknown or not needs:
-            raise ValidationError(f"It must name some of {', '.join(sorted(PLACEHOLDERS))}.")
+            raise ValidationError(f"Must list at least one of {', '.join(sorted(PLACEHOLDERS))}.")
         return needs
 
 
@@ -81,36 +81,38 @@ class ValueMap(fields.Dict):
         super().__init__(
             keys=fields.String(),
             values=fields.String(validate=validate.OneOf(allowed)),
-            load_default={one: one for one in allowed},
+            load_default={value: value for value in allowed},
         )
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401 -- marshmallow's
-        said: dict[str, str] = super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
-        return {word.strip().lower(): meaning for word, meaning in said.items()}
+        values: dict[str, str] = super()._deserialize(value, attr, data, **options)  # type: ignore[no-untyped-call]
+        return {value.strip().lower(): meaning for value, meaning in values.items()}
 
 
 def is_path(text: str) -> None:
     """Raise an error unless the text is a path."""
     if not text.startswith("/") or "?" in text or "#" in text:
-        raise ValidationError("It must begin with /, and have no ? or # in it; parameters go into query.")
+        raise ValidationError("Must start with / and contain no ? or #. Put parameters into query.")
 
 
 def is_url(text: str) -> None:
     """Raise an error unless the text is the base URL of a service."""
     try:
         url = urlsplit(text)
-        plain = url.scheme in {"http", "https"} and url.hostname and not url.username
+        is_valid = url.scheme in {"http", "https"} and url.hostname and not url.username
     except ValueError:
-        plain = False
-    if not plain or any(sign in text for sign in "?#{}$ "):
-        raise ValidationError("It must be as https://crm.acme.com/api, without a key, query or placeholder.")
+        is_valid = False
+    if not is_valid or any(char in text for char in "?#{}$ "):
+        raise ValidationError(
+            "Must be a URL such as https://crm.acme.com/api, without credentials, query or placeholder."
+        )
 
 
 def are_headers(headers: Mapping[str, str]) -> None:
     """Raise an error unless these can be sent as headers."""
     for name, text in headers.items():
         if not (HEADER.fullmatch(name) and _VISIBLE.fullmatch(text)):
-            raise ValidationError(f"{name} is no header, or its value is none.")
+            raise ValidationError(f"{name} is not a header name, or its value is not printable ASCII.")
         try:
             templates.variables(text)
         except InvalidValue as error:
@@ -126,15 +128,15 @@ def _functions(node: Any) -> Iterator[str]:  # noqa: ANN401 -- jmespath's tree
             yield from _functions(child)
 
 
-def _parsed(node: Any) -> Any:  # noqa: ANN401 -- TOML
+def _parse_templates(node: Any) -> Any:  # noqa: ANN401 -- TOML
     if isinstance(node, dict):
-        return {key: _parsed(one) for key, one in node.items()}
+        return {key: _parse_templates(child) for key, child in node.items()}
     if isinstance(node, list):
-        return [_parsed(one) for one in node]
+        return [_parse_templates(child) for child in node]
     if isinstance(node, bool | int | float):
         return node
     if not isinstance(node, str):
-        raise ValidationError("Values are text, numbers, true or false.")
+        raise ValidationError("A value must be a string, a number, true or false.")
     try:
         return templates.parse(node)
     except InvalidValue as error:

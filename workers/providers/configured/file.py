@@ -14,10 +14,10 @@ from app.settings import SettingsError
 from workers.providers.configured.schemas import ProviderSchema, ProviderSpec
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
-_OF_THE_TABLE = "_schema"
+_TABLE_ERRORS = "_schema"
 
 
-def descriptions(path: str) -> tuple[ProviderSpec, ...]:
+def provider_specs(path: str) -> tuple[ProviderSpec, ...]:
     """Read the file; return the specification of each of its tables.
 
     Raises:
@@ -27,31 +27,31 @@ def descriptions(path: str) -> tuple[ProviderSpec, ...]:
     try:
         tables = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise SettingsError(f"PROVIDERS_FILE is {path!r}, which cannot be read: {error}") from error
-    return tuple(_described(path, name, table) for name, table in tables.items())
+        raise SettingsError(f"PROVIDERS_FILE is {path!r}; it cannot be read: {error}") from error
+    return tuple(_spec(path, name, table) for name, table in tables.items())
 
 
-def _described(path: str, name: str, table: Any) -> ProviderSpec:  # noqa: ANN401 -- TOML
+def _spec(path: str, name: str, table: Any) -> ProviderSpec:  # noqa: ANN401 -- TOML
     if not (_NAME.fullmatch(name) and isinstance(table, dict)):
         raise SettingsError(
-            f"{path}: {name!r} must be a table such as [crm], of small letters, digits and _."
+            f"{path}: {name!r} must be a table with a name of lowercase letters, digits and _, such as [crm]."
         )
     try:
         return ProviderSpec(name=name, **ProviderSchema().load(table))
     except ValidationError as error:
-        faults = "; ".join(_faults(_tree(error), name))
-        raise SettingsError(f"{path}: {faults}") from error
+        problems = "; ".join(_problems(_tree(error), name))
+        raise SettingsError(f"{path}: {problems}") from error
 
 
 def _tree(error: ValidationError) -> dict[Any, Any]:
-    return error.messages if isinstance(error.messages, dict) else {_OF_THE_TABLE: error.messages}
+    return error.messages if isinstance(error.messages, dict) else {_TABLE_ERRORS: error.messages}
 
 
-def _faults(messages: Mapping[Any, Any], table: str) -> Iterator[str]:
+def _problems(messages: Mapping[Any, Any], table: str) -> Iterator[str]:
     """Flatten marshmallow's tree of messages into lines of place and message."""
-    for key, said in messages.items():
-        if isinstance(said, Mapping):
-            yield from _faults(said, f"{table}.{key}")
+    for key, value in messages.items():
+        if isinstance(value, Mapping):
+            yield from _problems(value, f"{table}.{key}")
         else:
-            place = f"[{table}]" if key == _OF_THE_TABLE else f"[{table}] {key}"
-            yield f"{place}: {' '.join(map(str, said))}"
+            place = f"[{table}]" if key == _TABLE_ERRORS else f"[{table}] {key}"
+            yield f"{place}: {' '.join(map(str, value))}"

@@ -14,30 +14,30 @@ from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEm
 from app.domain.kinds import TraceOutcome
 from app.domain.normal.countries import country_code
 from workers.providers import parsing
-from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, UnexpectedAnswer
+from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse, UnexpectedResponse
 from workers.providers.configured.schemas import EndpointSpec
 
 
-def read(provider: str, request: ProviderRequest, question: EndpointSpec, body: object) -> ProviderResponse:
+def read(provider: str, request: ProviderRequest, endpoint: EndpointSpec, body: object) -> ProviderResponse:
     """Return the values in the provider's JSON.
 
     Raises:
-        UnexpectedAnswer: an expression returns a value of the wrong type, or the table defines a miss and
+        UnexpectedResponse: an expression returns a value of the wrong type, or the table defines a miss and
             there is neither a miss nor a value.
 
     """
-    cost = _cost(question, body)
-    if _search(question.suppressed, body):
+    cost = _cost(endpoint, body)
+    if _search(endpoint.suppressed, body):
         return ProviderResponse(outcome=TraceOutcome.SUPPRESSED, cost=cost or 0)
-    missed = ProviderResponse(outcome=TraceOutcome.MISS, cost=cost or 0)
-    if _search(question.miss, body):
-        return missed
-    lines = [_line(question, item) for item in _items(question, body)]
-    if question.miss is not None and not any(map(_says_something, lines)):
-        raise UnexpectedAnswer("neither a miss nor a value")
-    found = _found(_ReplyParser(request, question, parsing.source_of(provider)), lines)
-    is_hit = found.emails or found.phones or found.contact or found.company
-    return replace(found, cost=question.price if cost is None else cost) if is_hit else missed
+    miss = ProviderResponse(outcome=TraceOutcome.MISS, cost=cost or 0)
+    if _search(endpoint.miss, body):
+        return miss
+    rows = [_row(endpoint, item) for item in _items(endpoint, body)]
+    if endpoint.miss is not None and not any(map(_has_value, rows)):
+        raise UnexpectedResponse("neither a miss nor a value")
+    response = _response(_ReplyParser(request, endpoint, parsing.source_of(provider)), rows)
+    is_hit = response.emails or response.phones or response.contact or response.company
+    return replace(response, cost=endpoint.price if cost is None else cost) if is_hit else miss
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,135 +45,135 @@ class _ReplyParser:
     """Parses the values of one item; `source` is their provenance."""
 
     request: ProviderRequest
-    question: EndpointSpec
+    endpoint: EndpointSpec
     source: Source
 
-    def email(self, line: Mapping[str, Any]) -> FoundEmail | None:
+    def email(self, row: Mapping[str, Any]) -> FoundEmail | None:
         """Build an address; return None if the item has no valid one."""
-        status = EmailStatus(self.question.statuses.get(_word(line, "status"), EmailStatus.UNKNOWN))
+        status = EmailStatus(self.endpoint.statuses.get(_lowercase(row, "status"), EmailStatus.UNKNOWN))
         return parsing.found_email(
-            parsing.text(line, "email"),
+            parsing.text(row, "email"),
             status,
             self.source,
-            kind=self.question.types.get(_word(line, "type")),
-            confidence=self._confidence(line),
-            verified_at=None if status is EmailStatus.UNKNOWN else self._verified_at(line),
+            kind=self.endpoint.types.get(_lowercase(row, "type")),
+            confidence=self._confidence(row),
+            verified_at=None if status is EmailStatus.UNKNOWN else self._verified_at(row),
         )
 
-    def phone(self, line: Mapping[str, Any]) -> FoundPhone | None:
+    def phone(self, row: Mapping[str, Any]) -> FoundPhone | None:
         """Build a phone number; return None if the item has no valid one."""
-        do_not_call = line.get("do_not_call")
+        do_not_call = row.get("do_not_call")
         return parsing.found_phone(
-            parsing.text(line, "phone"),
+            parsing.text(row, "phone"),
             self.source,
-            kind=self.question.types.get(_word(line, "type"), "other"),
-            country=parsing.normal(country_code, parsing.text(line, "country")) or self.request.country,
-            extension=parsing.text(line, "extension"),
-            confidence=self._confidence(line),
+            kind=self.endpoint.types.get(_lowercase(row, "type"), "other"),
+            country=parsing.normal(country_code, parsing.text(row, "country")) or self.request.country,
+            extension=parsing.text(row, "extension"),
+            confidence=self._confidence(row),
             do_not_call=do_not_call if isinstance(do_not_call, bool) else None,
         )
 
-    def contact(self, line: Mapping[str, Any]) -> FoundContact | None:
+    def contact(self, row: Mapping[str, Any]) -> FoundContact | None:
         """Build a person; return None if the item has no valid one."""
         return parsing.found_contact(
             self.source,
-            full_name=parsing.text(line, "full_name"),
-            first_name=parsing.text(line, "first_name"),
-            last_name=parsing.text(line, "last_name"),
-            title=parsing.text(line, "title"),
-            level=parsing.text(line, "seniority"),
-            area=parsing.text(line, "department"),
-            linkedin_url=parsing.text(line, "linkedin_url"),
-            city=parsing.text(line, "city"),
-            country=parsing.text(line, "country"),
+            full_name=parsing.text(row, "full_name"),
+            first_name=parsing.text(row, "first_name"),
+            last_name=parsing.text(row, "last_name"),
+            title=parsing.text(row, "title"),
+            level=parsing.text(row, "seniority"),
+            area=parsing.text(row, "department"),
+            linkedin_url=parsing.text(row, "linkedin_url"),
+            city=parsing.text(row, "city"),
+            country=parsing.text(row, "country"),
             company=parsing.found_company(
                 self.source,
-                name=parsing.text(line, "company_name"),
-                domain=parsing.text(line, "company_domain"),
-                linkedin_url=parsing.text(line, "company_linkedin_url"),
+                name=parsing.text(row, "company_name"),
+                domain=parsing.text(row, "company_domain"),
+                linkedin_url=parsing.text(row, "company_linkedin_url"),
             ),
         )
 
-    def company(self, line: Mapping[str, Any]) -> FoundCompany | None:
+    def company(self, row: Mapping[str, Any]) -> FoundCompany | None:
         """Build a company; return None if the item has no valid one."""
-        employees = parsing.figure(line, "employees")
+        employees = parsing.figure(row, "employees")
         return parsing.found_company(
             self.source,
-            name=parsing.text(line, "name"),
-            domain=parsing.text(line, "domain"),
-            linkedin_url=parsing.text(line, "linkedin_url"),
-            industry=parsing.text(line, "industry"),
-            employees=parsing.text(line, "employees") if employees is None else employees,
-            city=parsing.text(line, "city"),
-            country=parsing.text(line, "country"),
+            name=parsing.text(row, "name"),
+            domain=parsing.text(row, "domain"),
+            linkedin_url=parsing.text(row, "linkedin_url"),
+            industry=parsing.text(row, "industry"),
+            employees=parsing.text(row, "employees") if employees is None else employees,
+            city=parsing.text(row, "city"),
+            country=parsing.text(row, "country"),
         )
 
-    def _verified_at(self, line: Mapping[str, Any]) -> datetime | None:
+    def _verified_at(self, row: Mapping[str, Any]) -> datetime | None:
         """Return when the status was determined: the reply's time or, for a verification without one, now."""
-        if "verified_at" in self.question.read:
-            return parsing.time(line, "verified_at")
+        if "verified_at" in self.endpoint.read:
+            return parsing.time(row, "verified_at")
         return self.source.at if self.request.field is ProviderField.VERIFICATION else None
 
-    def _confidence(self, line: Mapping[str, Any]) -> float | None:
-        figure = parsing.figure(line, "confidence")
-        return None if figure is None else min(max(figure / self.question.scale, 0.0), 1.0)
+    def _confidence(self, row: Mapping[str, Any]) -> float | None:
+        confidence = parsing.figure(row, "confidence")
+        return None if confidence is None else min(max(confidence / self.endpoint.scale, 0.0), 1.0)
 
 
-def _found(said: _ReplyParser, lines: list[dict[str, Any]]) -> ProviderResponse:
+def _response(parser: _ReplyParser, rows: list[dict[str, Any]]) -> ProviderResponse:
     hit = ProviderResponse(outcome=TraceOutcome.HIT)
-    match said.request.field:
+    match parser.request.field:
         case ProviderField.PHONE:
-            return replace(hit, phones=parsing.unique_phones(map(said.phone, lines)))
+            return replace(hit, phones=parsing.unique_phones(map(parser.phone, rows)))
         case ProviderField.PERSON:
-            return replace(hit, contact=next(filter(None, map(said.contact, lines)), None))
+            return replace(hit, contact=next(filter(None, map(parser.contact, rows)), None))
         case ProviderField.COMPANY:
-            return replace(hit, company=next(filter(None, map(said.company, lines)), None))
+            return replace(hit, company=next(filter(None, map(parser.company, rows)), None))
         case ProviderField.VERIFICATION:
-            verdicts = (said.email({**line, "email": said.request.subject.email}) for line in lines)
-            told = (one for one in verdicts if one and one.status is not EmailStatus.UNKNOWN)
-            return replace(hit, emails=tuple(told)[:1])
+            verdicts = (parser.email({**row, "email": parser.request.subject.email}) for row in rows)
+            known = (email for email in verdicts if email and email.status is not EmailStatus.UNKNOWN)
+            return replace(hit, emails=tuple(known)[:1])
         case _:
-            return replace(hit, emails=parsing.unique_emails(map(said.email, lines), said.request.types))
+            return replace(hit, emails=parsing.unique_emails(map(parser.email, rows), parser.request.types))
 
 
-def _search(expression: ParsedResult | None, within: object) -> Any:  # noqa: ANN401 -- JSON
+def _search(expression: ParsedResult | None, document: object) -> Any:  # noqa: ANN401 -- JSON
     if expression is None:
         return None
     try:
-        return expression.search(within)
+        return expression.search(document)
     except JMESPathError:
-        raise UnexpectedAnswer(expression.expression) from None  # its text may quote the reply
+        raise UnexpectedResponse(expression.expression) from None  # its text may quote the reply
 
 
-def _items(question: EndpointSpec, body: object) -> list[object]:
-    if question.items is None:
+def _items(endpoint: EndpointSpec, body: object) -> list[object]:
+    if endpoint.items is None:
         return [body]
-    found = _search(question.items, body)
+    found = _search(endpoint.items, body)
     if found is not None and not isinstance(found, list):
-        raise UnexpectedAnswer(question.items.expression)
+        raise UnexpectedResponse(endpoint.items.expression)
     return found or []
 
 
-def _line(question: EndpointSpec, item: object) -> dict[str, Any]:
+def _row(endpoint: EndpointSpec, item: object) -> dict[str, Any]:
     """Return the values of one item; objects and lists are not valid values."""
-    line = {name: _search(expression, item) for name, expression in question.read.items()}
-    for name, value in line.items():
+    row = {name: _search(expression, item) for name, expression in endpoint.read.items()}
+    for name, value in row.items():
         if isinstance(value, dict | list):
-            raise UnexpectedAnswer(name)
+            raise UnexpectedResponse(name)
     return {
         name: str(value) if name == "phone" and isinstance(value, int) else value
-        for name, value in line.items()
+        for name, value in row.items()
     }
 
 
-def _says_something(line: Mapping[str, Any]) -> bool:
-    return any(value not in (None, "") for value in line.values())
+def _has_value(row: Mapping[str, Any]) -> bool:
+    return any(value not in (None, "") for value in row.values())
 
 
-def _cost(question: EndpointSpec, body: object) -> float | None:
-    return parsing.figure({"cost": _search(question.cost, body)}, "cost")
+def _cost(endpoint: EndpointSpec, body: object) -> float | None:
+    return parsing.figure({"cost": _search(endpoint.cost, body)}, "cost")
 
 
-def _word(line: Mapping[str, Any], name: str) -> str:
-    value = line.get(name)
+def _lowercase(row: Mapping[str, Any], name: str) -> str:
+    value = row.get(name)
     return "" if value is None else str(value).strip().lower()

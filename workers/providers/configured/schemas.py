@@ -86,7 +86,7 @@ class ProviderSpec:
     credit_price: float
     daily_budget: float | None
     check: str | None
-    questions: Mapping[ProviderField, EndpointSpec]
+    endpoints: Mapping[ProviderField, EndpointSpec]
 
     @property
     def variables(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ class ProviderSpec:
         return frozenset(name for text in self.headers.values() for name in templates.variables(text))
 
 
-class _QuestionSchema(Schema):
+class _EndpointSchema(Schema):
     """One section of a provider, such as `[crm.email]`; the readable values depend on its field."""
 
     method = fields.String(validate=validate.OneOf(["GET", "POST"]))
@@ -112,39 +112,41 @@ class _QuestionSchema(Schema):
     )
 
     @validates_schema
-    def _asks_for_somebody(self, said: Mapping[str, Any], **_options: Any) -> None:
-        is_path("".join(literal for literal, _name in said["path"].pieces) or "")
-        if not _placeholders([said["path"], said["query"], said["body"]]):
-            raise ValidationError("It asks the same for everybody: there is no placeholder in it.")
-        if any(isinstance(one, dict | list) for one in said["query"].values()):
-            raise ValidationError("A parameter of the query is text, a number, true or false.")
-        if said["body"] is not None and said.get("method") == "GET":
-            raise ValidationError("A GET has no body.")
+    def _check_templates(self, data: Mapping[str, Any], **_options: Any) -> None:
+        is_path("".join(literal for literal, _name in data["path"].pieces) or "")
+        if not _placeholders([data["path"], data["query"], data["body"]]):
+            raise ValidationError(
+                "Must contain a placeholder such as {email}; without one, every request is the same."
+            )
+        if any(isinstance(value, dict | list) for value in data["query"].values()):
+            raise ValidationError("A query parameter must be a string, a number, true or false.")
+        if data["body"] is not None and data.get("method") == "GET":
+            raise ValidationError("A GET request cannot have a body. Set method to POST, or use query.")
 
     @post_load
-    def _question(self, said: dict[str, Any], **_options: Any) -> EndpointSpec:
-        named = _placeholders([said["path"], said["query"], said["body"]])
-        usual: dict[str, Any] = {
-            "method": "GET" if said["body"] is None else "POST",
-            "needs": tuple(frozenset({name}) for name in sorted(named)),
+    def _endpoint(self, data: dict[str, Any], **_options: Any) -> EndpointSpec:
+        names = _placeholders([data["path"], data["query"], data["body"]])
+        defaults: dict[str, Any] = {
+            "method": "GET" if data["body"] is None else "POST",
+            "needs": tuple(frozenset({name}) for name in sorted(names)),
             "statuses": {},
             "types": {},
         }
-        read = {name: expression for name, expression in said["read"].items() if expression is not None}
-        return EndpointSpec(**usual | said | {"read": read})
+        read = {name: expression for name, expression in data["read"].items() if expression is not None}
+        return EndpointSpec(**defaults | data | {"read": read})
 
 
-def _question_schema(field: ProviderField) -> type[Schema]:
+def _endpoint_schema(field: ProviderField) -> type[Schema]:
     """Return the schema of one field's section."""
     read: dict[str, fields.Field[Any]] = {
         name: Expression(required=name == _ESSENTIAL.get(field)) for name in READ[field]
     }
-    own: dict[str, fields.Field[Any]] = {"read": fields.Nested(Schema.from_dict(read), required=True)}
+    sections: dict[str, fields.Field[Any]] = {"read": fields.Nested(Schema.from_dict(read), required=True)}
     if field in _FIELDS_WITH_STATUS:
-        own["statuses"] = ValueMap(_STATUSES)
+        sections["statuses"] = ValueMap(_STATUSES)
     if field in _TYPES:
-        own["types"] = ValueMap(sorted(_TYPES[field]))
-    return _QuestionSchema.from_dict(own)
+        sections["types"] = ValueMap(sorted(_TYPES[field]))
+    return _EndpointSchema.from_dict(sections)
 
 
 def _placeholders(node: Any) -> frozenset[str]:  # noqa: ANN401 -- JSON
@@ -167,15 +169,15 @@ class ProviderSchema(Schema):
     credit_price = fields.Float(load_default=1.0, validate=AMOUNT)
     daily_budget = fields.Float(load_default=None, validate=AMOUNT)
     check = fields.String(load_default=None, validate=is_path)
-    email = fields.Nested(_question_schema(ProviderField.EMAIL))
-    phone = fields.Nested(_question_schema(ProviderField.PHONE))
-    person = fields.Nested(_question_schema(ProviderField.PERSON))
-    company = fields.Nested(_question_schema(ProviderField.COMPANY))
-    verification = fields.Nested(_question_schema(ProviderField.VERIFICATION))
+    email = fields.Nested(_endpoint_schema(ProviderField.EMAIL))
+    phone = fields.Nested(_endpoint_schema(ProviderField.PHONE))
+    person = fields.Nested(_endpoint_schema(ProviderField.PERSON))
+    company = fields.Nested(_endpoint_schema(ProviderField.COMPANY))
+    verification = fields.Nested(_endpoint_schema(ProviderField.VERIFICATION))
 
     @post_load
-    def _questions(self, said: dict[str, Any], **_options: Any) -> dict[str, Any]:
-        questions = {field: said.pop(field.value) for field in ProviderField if field.value in said}
-        if not questions:
-            raise ValidationError(f"It is asked for nothing: it needs one of {', '.join(ProviderField)}.")
-        return said | {"questions": questions}
+    def _endpoints(self, data: dict[str, Any], **_options: Any) -> dict[str, Any]:
+        endpoints = {field: data.pop(field.value) for field in ProviderField if field.value in data}
+        if not endpoints:
+            raise ValidationError(f"Must have a section for at least one of {', '.join(ProviderField)}.")
+        return data | {"endpoints": endpoints}

@@ -38,11 +38,11 @@ class Template:
         """Return the placeholders of the template."""
         return frozenset(name for _literal, name in self.pieces if name)
 
-    def fill(self, values: Mapping[str, str], written: Callable[[str], str] = str) -> str | None:
-        """Return the text with each value as encoded by `written`; None if one is missing."""
+    def fill(self, values: Mapping[str, str], encode: Callable[[str], str] = str) -> str | None:
+        """Return the text with each value encoded by `encode`; None if one is missing."""
         if not self.names <= values.keys():
             return None
-        return "".join(literal + (written(values[name]) if name else "") for literal, name in self.pieces)
+        return "".join(literal + (encode(values[name]) if name else "") for literal, name in self.pieces)
 
 
 def parse(text: str) -> Template:
@@ -55,10 +55,12 @@ def parse(text: str) -> Template:
     try:
         parsed = list(Formatter().parse(text))
     except ValueError as error:
-        raise InvalidValue(f"{error}; a brace that is meant is doubled.") from error
+        raise InvalidValue(f"{error}; write a literal brace as {{{{ or }}}}.") from error
     for _literal, name, format_spec, conversion in parsed:
         if name is not None and (name not in PLACEHOLDERS or format_spec or conversion):
-            raise InvalidValue(f"{{{name}}} is no placeholder; there are {', '.join(sorted(PLACEHOLDERS))}.")
+            raise InvalidValue(
+                f"{{{name}}} is not a placeholder; use one of {', '.join(sorted(PLACEHOLDERS))}."
+            )
     return Template(tuple((literal, name) for literal, name, _format_spec, _conversion in parsed))
 
 
@@ -88,12 +90,12 @@ def filled(node: Any, values: Mapping[str, str]) -> Any:  # noqa: ANN401 -- JSON
     if isinstance(node, Template):
         return node.fill(values)
     if isinstance(node, Mapping):
-        made = {key: filled(one, values) for key, one in node.items()}
-        kept = {key: one for key, one in made.items() if one is not None}
-        return kept if kept or not node else None
-    if isinstance(node, list):
-        items = [one for one in (filled(one, values) for one in node) if one is not None]
+        children = ((key, filled(child, values)) for key, child in node.items())
+        items = {key: value for key, value in children if value is not None}
         return items if items or not node else None
+    if isinstance(node, list):
+        elements = [value for child in node if (value := filled(child, values)) is not None]
+        return elements if elements or not node else None
     return node
 
 
@@ -105,10 +107,10 @@ def variables(text: str) -> frozenset[str]:
 
     """
     if "${" in _VARIABLE.sub("", text):
-        raise InvalidValue("Write ${NAME} for an environment variable.")
+        raise InvalidValue("Write an environment variable as ${NAME}.")
     return frozenset(_VARIABLE.findall(text))
 
 
-def with_variables(text: str, known: Mapping[str, str]) -> str:
+def with_variables(text: str, values: Mapping[str, str]) -> str:
     """Fill in the environment variables; an unknown one becomes empty."""
-    return _VARIABLE.sub(lambda match: known.get(match[1], ""), text)
+    return _VARIABLE.sub(lambda match: values.get(match[1], ""), text)

@@ -29,7 +29,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 
 EMAIL = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
@@ -225,7 +225,7 @@ def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
 ) -> None:
     comes(httpserver, CannedResponse(body={"person": PERSON, "request_id": request_id}))
 
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         apollo.call(PHONE, seconds=3)
 
 

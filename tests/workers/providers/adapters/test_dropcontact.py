@@ -19,7 +19,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.dropcontact import Dropcontact
 
@@ -262,9 +262,9 @@ def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
     httpserver.expect_request("/enrich/all").respond_with_json(body)
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(body)
 
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         dropcontact.call(EMAIL, seconds=3)
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         dropcontact.call(READY, seconds=3)
 
 

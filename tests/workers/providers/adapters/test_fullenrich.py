@@ -20,7 +20,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.fullenrich import FullEnrich
 
@@ -332,7 +332,7 @@ def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
 def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
     comes(httpserver, result({"work_emails": [WORK]}, credits_spent=1, state="SOMETHING_NEW"))
 
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         fetch(fullenrich)
 
 

@@ -13,7 +13,13 @@ from app.domain.kinds import TraceOutcome
 from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.settings import ProviderSettings
-from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, UnexpectedAnswer
+from workers.providers.base import (
+    Pending,
+    ProviderField,
+    ProviderRequest,
+    ProviderResponse,
+    UnexpectedResponse,
+)
 from workers.providers.hunter import Hunter
 
 KEY = "key-that-nobody-may-see"
@@ -479,7 +485,7 @@ def test_nothing_about_somebody_is_a_miss(
 def test_an_answer_without_data_is_unexpected(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField
 ) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         answer(hunter, httpserver, QUESTIONS[field], CannedResponse(body={"meta": {}}))
 
 

@@ -18,7 +18,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.prospeo import Prospeo
 
@@ -353,7 +353,7 @@ def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
 def test_success_without_what_was_asked_for_makes_no_sense(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         call(httpserver, prospeo, CannedResponse(body={"error": False}), question)
 
 

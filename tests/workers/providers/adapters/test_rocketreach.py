@@ -19,7 +19,7 @@ from workers.providers.base import (
     ProviderField,
     ProviderRequest,
     ProviderResponse,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.rocketreach import RocketReach
 
@@ -126,7 +126,7 @@ def test_a_status_without_the_profile_is_unexpected(
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json(body)
 
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         rocketreach.call(replace(EMAIL, poll_token=str(ID)), seconds=3)
 
 

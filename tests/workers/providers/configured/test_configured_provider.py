@@ -23,10 +23,10 @@ from workers.providers.base import (
     ProviderRequest,
     ProviderResponse,
     ProviderTimeout,
-    UnexpectedAnswer,
+    UnexpectedResponse,
 )
 from workers.providers.configured import provider
-from workers.providers.configured.provider import ConfiguredProvider, GenericWithCheck
+from workers.providers.configured.provider import CheckableConfiguredProvider, ConfiguredProvider
 
 ANY_PATH = re.compile(".*")
 HEAD = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Token = "${CRM_API_KEY}" }\n'
@@ -135,7 +135,7 @@ def test_a_page_is_an_error_whatever_its_status(
 
 @OF_EACH
 def test_json_of_another_shape_is_an_unexpected_answer(recording: VendorRecording, crm: FakeCrm) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         crm.reply_to(recording, recording.unexpected[0])
 
 
@@ -361,12 +361,12 @@ def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: FakeCrm) -> None:
 
 
 def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: FakeCrm) -> None:
-    with pytest.raises(UnexpectedAnswer):
+    with pytest.raises(UnexpectedResponse):
         crm.reply(EMAIL + 'miss = "total == `0`"\n' + READ, {"data": "none"})
 
 
 def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(crm: FakeCrm) -> None:
-    with pytest.raises(UnexpectedAnswer) as caught:
+    with pytest.raises(UnexpectedResponse) as caught:
         crm.reply(EMAIL + 'read.email = "max(scores)"\n', {"scores": ["ada@acme.com", 3]})
 
     assert str(caught.value) == "max(scores)"
@@ -446,7 +446,7 @@ def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm
 def test_one_with_a_path_for_it_can_be_checked(crm: FakeCrm, status: int, outcome: TraceOutcome) -> None:
     provider = crm.provider('check = "/me"\n' + EMAIL + READ)
     crm.respond_with(CannedResponse(status=status, body={}))
-    assert isinstance(provider, GenericWithCheck)
+    assert isinstance(provider, CheckableConfiguredProvider)
 
     check = provider.check(seconds=3)
 
