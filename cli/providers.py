@@ -59,7 +59,7 @@ class ProviderStatus:
     @property
     def left(self) -> Mapping[str, float]:
         """Return the remaining vendor credits by pool; unlimited is infinity (null in JSON)."""
-        return self.check.left if self.check else {}
+        return self.check.remaining if self.check else {}
 
     @property
     def works(self) -> bool | None:

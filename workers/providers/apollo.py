@@ -39,7 +39,7 @@ POLL_SECONDS = 10.0
 CREDITS_FOR_PERSON = 1.0
 CREDITS_FOR_MOBILE = 8.0
 
-_PASSING = frozenset({429, 500, 502, 503, 504})
+_TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
 _LOCKED = "email_not_unlocked"
 _BY_CODE_PREFIX = {
     "AUTH.": TraceOutcome.UNCONFIGURED,
@@ -79,7 +79,7 @@ class Apollo(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
     )
-    usual_terms = Terms(
+    default_terms = Terms(
         rates=(Rate(50, 60.0),),  # the free plan; paid plans allow up to 1,000
         prices=MappingProxyType(
             {
@@ -111,45 +111,45 @@ class Apollo(Vendor):
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Enrich the person or the company, or poll for the phones."""
         if request.field is ProviderField.COMPANY:
-            params = _named_company(request)
+            params = _company_parameters(request)
             return self._company(self.send("GET", "/organizations/enrich", seconds=seconds, params=params))
         if request.poll_token is not None:
             path = f"/webhook_result/{quote(request.poll_token, safe='')}"
             return self._result(request.poll_token, self.send("GET", path, seconds=seconds))
-        params = {**_named_person(request), **_revealed(request, self._webhook_url)}
+        params = {**_person_parameters(request), **_reveal_parameters(request, self._webhook_url)}
         return self._match(request, self.send("POST", "/people/match", seconds=seconds, params=params))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Check the key, then request the balance, which needs a key with permission for that."""
-        answer = self.send("GET", "/auth/health", seconds=seconds / 2)
-        if answer.is_ok and answer.body is not None and answer.body.get("is_logged_in") is False:
+        response = self.send("GET", "/auth/health", seconds=seconds / 2)
+        if response.is_ok and response.body is not None and response.body.get("is_logged_in") is False:
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
-        if not answer.is_ok or answer.body is None:
-            return CredentialCheck(outcome=self._refused(answer).outcome)
-        return self.checked(answer, self._left(seconds / 2))
+        if not response.is_ok or response.body is None:
+            return CredentialCheck(outcome=self._error_response(response).outcome)
+        return self.checked(response, self._remaining(seconds / 2))
 
-    def _left(self, seconds: float) -> dict[str, float]:
+    def _remaining(self, seconds: float) -> dict[str, float]:
         try:
-            answer = self.send("POST", "/usage_stats/credit_usage_stats", seconds=seconds)
+            response = self.send("POST", "/usage_stats/credit_usage_stats", seconds=seconds)
         except (ProviderTimeout, UnexpectedResponse):  # the key works; the balance stays unknown
             return {}
-        stats = parsing.object_at(answer.body or {}, "credit_usage_stats") if answer.is_ok else {}
-        left = {
+        stats = parsing.object_at(response.body or {}, "credit_usage_stats") if response.is_ok else {}
+        remaining = {
             pool: parsing.figure(stat, "left_over") for pool, stat in stats.items() if isinstance(stat, dict)
         }
-        return {pool: count for pool, count in left.items() if count is not None}
+        return {pool: count for pool, count in remaining.items() if count is not None}
 
-    def _match(self, request: ProviderRequest, answer: VendorResponse) -> ProviderResponse | Pending:
-        if not answer.is_ok:
-            return self._refused(answer)
-        body = answer.object
+    def _match(self, request: ProviderRequest, response: VendorResponse) -> ProviderResponse | Pending:
+        if not response.is_ok:
+            return self._error_response(response)
+        body = response.object
         if "person" not in body and "match_confidence" not in body:
             raise UnexpectedResponse("person")
         person = parsing.object_at(body, "person")
         if not person or parsing.text(body, "match_confidence") == "none":
             return ProviderResponse(outcome=TraceOutcome.MISS)
         if request.field is ProviderField.PHONE:
-            return Pending(_ticket(body), POLL_SECONDS)
+            return Pending(_poll_token(body), POLL_SECONDS)
         source = parsing.source_of(self.name)
         contact = _contact(person, source)
         if request.field is ProviderField.EMAIL:
@@ -162,81 +162,79 @@ class Apollo(Vendor):
             return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=CREDITS_FOR_PERSON)
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=CREDITS_FOR_PERSON)
 
-    def _result(self, ticket: str, answer: VendorResponse) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # these do not abandon a pending request
-            return self.retry_poll(ticket, answer, POLL_SECONDS)
-        body = answer.body or {}
+    def _result(self, poll_token: str, response: VendorResponse) -> ProviderResponse | Pending:
+        if response.status in _TEMPORARY_STATUSES:  # these do not abandon a pending request
+            return self.retry_poll(poll_token, response, POLL_SECONDS)
+        body = response.body or {}
         if "result_pending" in (parsing.text(body, "error_code"), _code(body)):
-            return Pending(ticket, parsing.figure(body, "retry_after_seconds") or POLL_SECONDS)
-        if (
-            not answer.is_ok
-        ):  # the id is unknown, expired or invalid: more polling is useless, and it is not a miss
-            reply = self._refused(answer)
-            return (
-                ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
-            )
-        result = parsing.required(answer.object, "webhook_result")
+            return Pending(poll_token, parsing.figure(body, "retry_after_seconds") or POLL_SECONDS)
+        if not response.is_ok:
+            reply = self._error_response(response)
+            is_unknown_id = reply.outcome is TraceOutcome.MISS  # unknown, expired or invalid: not a miss
+            return ProviderResponse(outcome=TraceOutcome.ERROR) if is_unknown_id else reply
+        result = parsing.required(response.object, "webhook_result")
         source = parsing.source_of(self.name)
         people = parsing.records(result, "people")
         phones = parsing.unique_phones(
-            _phone(one, source) for person in people for one in parsing.records(person, "phone_numbers")
+            _phone(phone, source) for person in people for phone in parsing.records(person, "phone_numbers")
         )
-        told = parsing.figure(result, "credits_consumed")
+        charged = parsing.figure(result, "credits_consumed")
         has_mobile = any(phone.type == "mobile" for phone in phones)
         documented = CREDITS_FOR_PERSON + (CREDITS_FOR_MOBILE if has_mobile else 0.0)
-        cost = documented if told is None else told
+        cost = documented if charged is None else charged
         return ProviderResponse(
             outcome=TraceOutcome.HIT if phones else TraceOutcome.MISS, phones=phones, cost=cost
         )
 
-    def _company(self, answer: VendorResponse) -> ProviderResponse:
-        if not answer.is_ok:
-            return self._refused(answer)
-        if "organization" not in answer.object:
+    def _company(self, response: VendorResponse) -> ProviderResponse:
+        if not response.is_ok:
+            return self._error_response(response)
+        if "organization" not in response.object:
             raise UnexpectedResponse("organization")
-        company = _company(parsing.object_at(answer.object, "organization"), parsing.source_of(self.name))
+        company = _company(parsing.object_at(response.object, "organization"), parsing.source_of(self.name))
         if company is None:
             return ProviderResponse(outcome=TraceOutcome.MISS)
         return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome, by its code first; 403 is a key or a plan without the permission."""
-        reply = self.default_response(answer)
-        if answer.body is None:
+        reply = self.default_response(response)
+        if response.body is None:
             return reply
-        code = _code(answer.body)
+        code = _code(response.body)
         known = (outcome for prefix, outcome in _BY_CODE_PREFIX.items() if code.startswith(prefix))
         outcome = next(known, None)
-        if outcome is None and answer.status in range(400, 500) and "credit" in _words(answer.body, code):
+        is_client_error = response.status in range(400, 500)
+        if outcome is None and is_client_error and "credit" in _error_text(response.body, code):
             outcome = TraceOutcome.NO_CREDITS
-        if outcome is None and answer.status == 403:  # noqa: PLR2004 -- the status
+        if outcome is None and response.status == 403:  # noqa: PLR2004 -- the status
             outcome = TraceOutcome.UNCONFIGURED
         return reply if outcome is None else replace(reply, outcome=outcome)
 
 
 def _code(body: Mapping[str, Any]) -> str:
     details = body.get("error_details")
-    told = parsing.text(details, "code") if isinstance(details, dict) else None
-    return told or parsing.text(body, "error_code") or ""
+    code = parsing.text(details, "code") if isinstance(details, dict) else None
+    return code or parsing.text(body, "error_code") or ""
 
 
-def _words(body: Mapping[str, Any], code: str) -> str:
+def _error_text(body: Mapping[str, Any], code: str) -> str:
     """Return the text of an error: no code is documented for a lack of credits."""
     details = body.get("error_details")
-    told = parsing.text(details, "message") if isinstance(details, dict) else None
+    message = parsing.text(details, "message") if isinstance(details, dict) else None
     at_root = (parsing.text(body, name) for name in ("error", "message", "error_message"))
-    return " ".join(filter(None, (code, told, *at_root))).casefold()
+    return " ".join(filter(None, (code, message, *at_root))).casefold()
 
 
-def _ticket(body: Mapping[str, Any]) -> str:
+def _poll_token(body: Mapping[str, Any]) -> str:
     """Return the request id, a signed 64-bit number, as a string, which no JSON parser rounds."""
-    found = body.get("request_id")
-    if isinstance(found, bool) or not isinstance(found, int | str) or not str(found).strip():
+    request_id = body.get("request_id")
+    if isinstance(request_id, bool) or not isinstance(request_id, int | str) or not str(request_id).strip():
         raise UnexpectedResponse("request_id")
-    return str(found).strip()
+    return str(request_id).strip()
 
 
-def _named_person(request: ProviderRequest) -> dict[str, str | None]:
+def _person_parameters(request: ProviderRequest) -> dict[str, str | None]:
     subject = request.subject
     is_split = bool(subject.first_name and subject.last_name)
     return {
@@ -250,7 +248,7 @@ def _named_person(request: ProviderRequest) -> dict[str, str | None]:
     }
 
 
-def _revealed(request: ProviderRequest, webhook_url: str) -> dict[str, str]:
+def _reveal_parameters(request: ProviderRequest, webhook_url: str) -> dict[str, str]:
     """Return the parameters for values at extra cost, only for the requested field and types."""
     if request.field is ProviderField.PHONE:
         return {"reveal_phone_number": "true", "webhook_url": webhook_url}
@@ -259,31 +257,31 @@ def _revealed(request: ProviderRequest, webhook_url: str) -> dict[str, str]:
     return {}
 
 
-def _named_company(request: ProviderRequest) -> dict[str, str | None]:
+def _company_parameters(request: ProviderRequest) -> dict[str, str | None]:
     domain = request.subject.company_domain
     return {"domain": domain, "name": None if domain else request.subject.company_name}
 
 
 def _emails(person: Mapping[str, Any], source: Source) -> list[FoundEmail | None]:
     """Parse the address and the personal addresses, which are unverified; skip data from the team's CRM."""
-    said = parsing.text(person, "email_status") or ""
-    status = _STATUSES.get(said, EmailStatus.UNKNOWN)
+    email_status = parsing.text(person, "email_status") or ""
+    status = _STATUSES.get(email_status, EmailStatus.UNKNOWN)
     if status is EmailStatus.VALID and person.get("email_domain_catchall") is True:
         status = EmailStatus.ACCEPT_ALL
     is_verified = status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL, EmailStatus.INVALID}
-    own = [
-        parsing.found_email(one, EmailStatus.UNKNOWN, source, kind="personal")
-        for one in parsing.texts(person, "personal_emails")
+    personal = [
+        parsing.found_email(address, EmailStatus.UNKNOWN, source, kind="personal")
+        for address in parsing.texts(person, "personal_emails")
     ]
     first = parsing.found_email(
         _unlocked(parsing.text(person, "email")),
         status,
         source,
-        reasons=("guessed",) if said in _GUESSED else (),
-        confidence=_share(parsing.figure(person, "extrapolated_email_confidence")),
+        reasons=("guessed",) if email_status in _GUESSED else (),
+        confidence=_confidence(parsing.figure(person, "extrapolated_email_confidence")),
         verified_at=clock.now() if is_verified else None,
     )
-    return [first, *own]
+    return [first, *personal]
 
 
 def _unlocked(email: str | None) -> str | None:
@@ -291,21 +289,21 @@ def _unlocked(email: str | None) -> str | None:
     return None if email and email.casefold().startswith(_LOCKED) else email
 
 
-def _share(figure: float | None) -> float | None:
-    return figure if figure is not None and 0 <= figure <= 1 else None
+def _confidence(value: float | None) -> float | None:
+    return value if value is not None and 0 <= value <= 1 else None
 
 
 def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
-    status = _PHONE_STATUSES.get(_said(body, "status"), "unknown")
-    listed = _said(body, "dnc_status")
-    is_known = listed not in _NOT_LOOKED_UP
+    status = _PHONE_STATUSES.get(_code_or_text(body, "status"), "unknown")
+    dnc_status = _code_or_text(body, "dnc_status")
+    is_known = dnc_status not in _NOT_LOOKED_UP
     found = parsing.found_phone(
         parsing.text(body, "sanitized_number") or parsing.text(body, "raw_number"),
         source,
-        kind=_PHONE_KINDS.get(_said(body, "type"), "other"),
+        kind=_PHONE_KINDS.get(_code_or_text(body, "type"), "other"),
         status=status,
-        confidence=_CONFIDENCES.get(_said(body, "confidence")),
-        do_not_call=listed not in _NOT_LISTED if is_known else None,
+        confidence=_CONFIDENCES.get(_code_or_text(body, "confidence")),
+        do_not_call=dnc_status not in _NOT_LISTED if is_known else None,
         do_not_call_at=parsing.time(body, "dnc_status_updated_at") if is_known else None,
     )
     if found is None or status == "unknown":
@@ -313,7 +311,7 @@ def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
     return replace(found, verified_at=clock.now())
 
 
-def _said(body: Mapping[str, Any], name: str) -> str:
+def _code_or_text(body: Mapping[str, Any], name: str) -> str:
     return (parsing.text(body, f"{name}_cd") or parsing.text(body, name) or "").casefold()
 
 

@@ -146,7 +146,7 @@ class CredentialCheck:
     """
 
     outcome: TraceOutcome
-    left: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    remaining: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 class Checkable(Protocol):

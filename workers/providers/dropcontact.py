@@ -34,7 +34,7 @@ FIRST_POLL_SECONDS = 5.0
 POLL_SECONDS = 10.0
 """Most results are ready within a minute; the documented 30 s is too long for an interactive user."""
 SUPPRESSED = "do not contact"
-_PASSING = frozenset({429, 500, 502, 503, 504})
+_TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
 
 _LOCAL_PARTS: dict[str, tuple[EmailStatus, tuple[str, ...]]] = {
     "nominative": (EmailStatus.VALID, ()),
@@ -61,7 +61,7 @@ class Dropcontact(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON}
     )
-    usual_terms = Terms(
+    default_terms = Terms(
         rates=(Rate(60, 1.0),),
         prices=MappingProxyType(
             {ProviderField.EMAIL: 1.0, ProviderField.PHONE: 1.0, ProviderField.PERSON: 1.0}
@@ -92,44 +92,46 @@ class Dropcontact(Vendor):
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
-        answer = self.send("GET", "/account/credits", seconds=seconds)
-        if answer.status == 403:  # noqa: PLR2004 -- the balance costs nothing, so it is the key
+        response = self.send("GET", "/account/credits", seconds=seconds)
+        if response.status == 403:  # noqa: PLR2004 -- the balance costs nothing, so it is the key
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
-        credits_left = parsing.figure(answer.body or {}, "credits")
-        return self.checked(answer, {} if credits_left is None else {"credits": credits_left})
+        credits_left = parsing.figure(response.body or {}, "credits")
+        return self.checked(response, {} if credits_left is None else {"credits": credits_left})
 
-    def _handed_in(self, answer: VendorResponse) -> ProviderResponse | Pending:
-        if not answer.is_ok:
-            return self._refused(answer)
-        if answer.object.get("error") is True:
+    def _handed_in(self, response: VendorResponse) -> ProviderResponse | Pending:
+        if not response.is_ok:
+            return self._error_response(response)
+        if response.object.get("error") is True:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
-        ticket = parsing.text(answer.object, "request_id")
-        if ticket is None:
+        poll_token = parsing.text(response.object, "request_id")
+        if poll_token is None:
             raise UnexpectedResponse("request_id")
-        return Pending(ticket, FIRST_POLL_SECONDS)
+        return Pending(poll_token, FIRST_POLL_SECONDS)
 
     def _fetched(
-        self, request: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, poll_token: str, response: VendorResponse
     ) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # these do not abandon a pending request
-            return self.retry_poll(ticket, answer, POLL_SECONDS)
-        if not answer.is_ok:
-            return self._refused(answer)
-        body = answer.object
+        if response.status in _TEMPORARY_STATUSES:  # these do not abandon a pending request
+            return self.retry_poll(poll_token, response, POLL_SECONDS)
+        if not response.is_ok:
+            return self._error_response(response)
+        body = response.object
         if body.get("error") is True:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         if body.get("success") is False:
-            return Pending(ticket, POLL_SECONDS)
-        found = parsing.records(body, "data")
-        if not found:
+            return Pending(poll_token, POLL_SECONDS)
+        rows = parsing.records(body, "data")
+        if not rows:
             raise UnexpectedResponse("data")
-        return _reply(request, found[0])
+        return _reply(request, rows[0])
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: 403 is no credits unless it mentions the key; 404 is never a miss."""
-        reply = self.default_response(answer)
-        if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
-            reason = fold(parsing.text(answer.body, "reason") or parsing.text(answer.body, "detail") or "")
+        reply = self.default_response(response)
+        if response.status == 403 and response.body is not None:  # noqa: PLR2004 -- the status
+            reason = fold(
+                parsing.text(response.body, "reason") or parsing.text(response.body, "detail") or ""
+            )
             speaks_of_key = "credit" not in reason and not {"key", "token"}.isdisjoint(reason.split())
             return ProviderResponse(
                 outcome=TraceOutcome.UNCONFIGURED if speaks_of_key else TraceOutcome.NO_CREDITS
@@ -168,12 +170,12 @@ def _record(request: ProviderRequest) -> dict[str, str]:
 
 def _reply(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     source = parsing.source_of(Dropcontact.name)
-    said = parsing.records(body, "email")
-    if any(_parts(one)[0] == SUPPRESSED for one in said):
+    emails_in_record = parsing.records(body, "email")
+    if any(_parts(entry)[0] == SUPPRESSED for entry in emails_in_record):
         return ProviderResponse(outcome=TraceOutcome.SUPPRESSED, cost=float(_is_sent_an_address(request)))
-    cost = 1.0 if said or _is_sent_an_address(request) else 0.0
+    cost = 1.0 if emails_in_record or _is_sent_an_address(request) else 0.0
     contact = parsing.without_echo(_contact(body, source), request)
-    emails = parsing.unique_emails((_email(one, source) for one in said), request.types)
+    emails = parsing.unique_emails((_email(entry, source) for entry in emails_in_record), request.types)
     phones = parsing.unique_phones(_phone(body, name, source) for name in ("mobile_phone", "phone"))
     if request.field is ProviderField.EMAIL and emails:
         return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
@@ -186,9 +188,9 @@ def _reply(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespons
 
 def _has_news(request: ProviderRequest, body: Mapping[str, Any]) -> bool:
     """Return whether the record adds to the request: values unknown to the vendor are echoed."""
-    told = ["job", *([] if request.subject.linkedin_url else ["linkedin"])]
-    told += [] if request.subject.name else ["full_name", "last_name"]
-    return any(parsing.text(body, name) for name in told)
+    fields = ["job", *([] if request.subject.linkedin_url else ["linkedin"])]
+    fields += [] if request.subject.name else ["full_name", "last_name"]
+    return any(parsing.text(body, name) for name in fields)
 
 
 def _parts(body: Mapping[str, Any]) -> tuple[str, str]:

@@ -38,7 +38,7 @@ WORK, PERSONAL, PHONES = "contact.work_emails", "contact.personal_emails", "cont
 PRICES = {WORK: 1.0, PERSONAL: 3.0, PHONES: 10.0}
 
 _PAYMENT_REQUIRED = 402
-_PASSING = frozenset({429, 500, 502, 503, 504})
+_TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
 _IN_PROGRESS = "error.enrichment.in_progress"
 _BY_CODE = {
     "error.api.key": TraceOutcome.UNCONFIGURED,
@@ -49,7 +49,7 @@ _BY_CODE = {
     "error.enrichment.last_name.empty": TraceOutcome.INELIGIBLE,
     "error.enrichment.domain.empty": TraceOutcome.INELIGIBLE,
 }
-_OPEN = frozenset({"CREATED", "IN_PROGRESS", "UNKNOWN"})
+_UNFINISHED_STATUSES = frozenset({"CREATED", "IN_PROGRESS", "UNKNOWN"})
 _WITHOUT_VALUES = {
     "FINISHED": TraceOutcome.MISS,
     "CREDITS_INSUFFICIENT": TraceOutcome.NO_CREDITS,
@@ -73,7 +73,7 @@ class FullEnrich(Vendor):
     name = "fullenrich"
     base_url = "https://app.fullenrich.com/api/v2"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL, ProviderField.PHONE})
-    usual_terms = Terms(
+    default_terms = Terms(
         rates=(Rate(60, 60.0),),
         prices=MappingProxyType(
             {ProviderField.EMAIL: PRICES[WORK] + PRICES[PERSONAL], ProviderField.PHONE: PRICES[PHONES]}
@@ -100,40 +100,40 @@ class FullEnrich(Vendor):
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the credit balance."""
-        answer = self.send("GET", "/account/credits", seconds=seconds)
-        balance = parsing.figure(answer.body or {}, "balance")
-        return self.checked(answer, {} if balance is None else {"credits": balance})
+        response = self.send("GET", "/account/credits", seconds=seconds)
+        balance = parsing.figure(response.body or {}, "balance")
+        return self.checked(response, {} if balance is None else {"credits": balance})
 
-    def _ordered(self, answer: VendorResponse) -> ProviderResponse | Pending:
-        if not answer.is_ok:
-            return self._refused(answer)
-        ticket = parsing.text(answer.object, "enrichment_id")
-        if ticket is None:
+    def _ordered(self, response: VendorResponse) -> ProviderResponse | Pending:
+        if not response.is_ok:
+            return self._error_response(response)
+        poll_token = parsing.text(response.object, "enrichment_id")
+        if poll_token is None:
             raise UnexpectedResponse("enrichment_id")
-        return Pending(ticket, POLL_SECONDS)
+        return Pending(poll_token, POLL_SECONDS)
 
     def _fetched(
-        self, request: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, poll_token: str, response: VendorResponse
     ) -> ProviderResponse | Pending:
-        body = answer.body or {}
-        if answer.status in _PASSING:  # these do not abandon a pending request
-            is_calm = answer.status != 429  # noqa: PLR2004 -- the status
-            return self.retry_poll(ticket, answer, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
+        body = response.body or {}
+        if response.status in _TEMPORARY_STATUSES:  # these do not abandon a pending request
+            is_calm = response.status != 429  # noqa: PLR2004 -- the status
+            return self.retry_poll(poll_token, response, POLL_SECONDS if is_calm else THROTTLED_POLL_SECONDS)
         if parsing.text(body, "code") == _IN_PROGRESS:
-            return Pending(ticket, POLL_SECONDS)
-        if not answer.is_ok and not (answer.status == _PAYMENT_REQUIRED and "data" in body):
-            return self._refused(answer)
-        status = "CREDITS_INSUFFICIENT" if not answer.is_ok else parsing.text(answer.object, "status")
-        if status in _OPEN:
-            return Pending(ticket, POLL_SECONDS)
+            return Pending(poll_token, POLL_SECONDS)
+        if not response.is_ok and not (response.status == _PAYMENT_REQUIRED and "data" in body):
+            return self._error_response(response)
+        status = "CREDITS_INSUFFICIENT" if not response.is_ok else parsing.text(response.object, "status")
+        if status in _UNFINISHED_STATUSES:
+            return Pending(poll_token, POLL_SECONDS)
         if status not in _WITHOUT_VALUES:
             raise UnexpectedResponse("status")
         return _reply(request, body, _WITHOUT_VALUES[status])
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome, by its code first; 404 is never a miss."""
-        standard = self.default_response(answer)
-        outcome = _BY_CODE.get(parsing.text(answer.body or {}, "code") or "", standard.outcome)
+        standard = self.default_response(response)
+        outcome = _BY_CODE.get(parsing.text(response.body or {}, "code") or "", standard.outcome)
         if outcome is TraceOutcome.MISS:
             return ProviderResponse(outcome=TraceOutcome.ERROR)
         calm = THROTTLED_POLL_SECONDS if outcome is TraceOutcome.RATE_LIMITED else None
@@ -153,16 +153,16 @@ def _contact_of(request: ProviderRequest) -> dict[str, str] | None:
     """Return the person's values sent to the vendor; None if they are too few to identify the person."""
     subject = request.subject
     name = parsing.normal(parse_name, subject.name)
-    told = {
+    fields = {
         "first_name": subject.first_name or (name.first if name else None),
         "last_name": subject.last_name or (name.last if name else None),
         "domain": subject.company_domain,
         "company_name": subject.company_name,
         "linkedin_url": subject.linkedin_url,
     }
-    has_names = told["first_name"] and told["last_name"]
-    enough = told["linkedin_url"] or (has_names and (told["domain"] or told["company_name"]))
-    return {field: value for field, value in told.items() if value} if enough else None
+    has_names = fields["first_name"] and fields["last_name"]
+    is_identified = fields["linkedin_url"] or (has_names and (fields["domain"] or fields["company_name"]))
+    return {field: value for field, value in fields.items() if value} if is_identified else None
 
 
 def _reply(
@@ -170,11 +170,11 @@ def _reply(
 ) -> ProviderResponse:
     source = parsing.source_of(FullEnrich.name)
     rows = parsing.records(body, "data")
-    found = parsing.object_at(rows[0], "contact_info") if rows else {}
-    emails = _emails(request, found, source) if request.field is ProviderField.EMAIL else ()
-    phones = _phones(found, source) if request.field is ProviderField.PHONE else ()
-    told = parsing.figure(parsing.object_at(body, "cost"), "credits")
-    cost = _documented(emails, phones) if told is None else told
+    contact_info = parsing.object_at(rows[0], "contact_info") if rows else {}
+    emails = _emails(request, contact_info, source) if request.field is ProviderField.EMAIL else ()
+    phones = _phones(contact_info, source) if request.field is ProviderField.PHONE else ()
+    charged = parsing.figure(parsing.object_at(body, "cost"), "credits")
+    cost = _documented(emails, phones) if charged is None else charged
     if emails or phones:
         contact = _contact(parsing.object_at(rows[0], "profile"), source)
         return ProviderResponse(
@@ -192,15 +192,17 @@ def _documented(emails: tuple[FoundEmail, ...], phones: tuple[FoundPhone, ...]) 
     )
 
 
-def _emails(request: ProviderRequest, found: Mapping[str, Any], source: Source) -> tuple[FoundEmail, ...]:
+def _emails(
+    request: ProviderRequest, contact_info: Mapping[str, Any], source: Source
+) -> tuple[FoundEmail, ...]:
     """Parse the addresses, the most probable first."""
     return parsing.unique_emails(
         (
-            _email(one, kind, source)
+            _email(entry, kind, source)
             for kind in ("work", "personal")
-            for one in (
-                parsing.object_at(found, f"most_probable_{kind}_email"),
-                *parsing.records(found, f"{kind}_emails"),
+            for entry in (
+                parsing.object_at(contact_info, f"most_probable_{kind}_email"),
+                *parsing.records(contact_info, f"{kind}_emails"),
             )
         ),
         request.types,
@@ -218,14 +220,17 @@ def _email(body: Mapping[str, Any], kind: str, source: Source) -> FoundEmail | N
     )
 
 
-def _phones(found: Mapping[str, Any], source: Source) -> tuple[FoundPhone, ...]:
+def _phones(contact_info: Mapping[str, Any], source: Source) -> tuple[FoundPhone, ...]:
     """Parse the numbers, all of them mobiles, the most probable first."""
-    said = (parsing.object_at(found, "most_probable_phone"), *parsing.records(found, "phones"))
+    entries = (
+        parsing.object_at(contact_info, "most_probable_phone"),
+        *parsing.records(contact_info, "phones"),
+    )
     return parsing.unique_phones(
         parsing.found_phone(
-            parsing.text(one, "number"), source, kind="mobile", country=parsing.text(one, "region")
+            parsing.text(entry, "number"), source, kind="mobile", country=parsing.text(entry, "region")
         )
-        for one in said
+        for entry in entries
     )
 
 

@@ -45,7 +45,7 @@ _TOO_FAST = ("per second", "per minute", "slow down", "rate limit")
 _BLOCKED = ("restricted", "blocked", "suspended")
 _IN_PROGRESS, _RETRY_LATER = 202, 222
 _BAD_REQUEST, _FORBIDDEN, _TOO_MANY = 400, 403, 429
-_OF_A_REFUSED_VALUE = {
+_OUTCOME_BY_ERROR_ID = {
     "invalid_domain": TraceOutcome.MISS,  # the domain has no mail server, or its owner opted out
     "invalid_email": TraceOutcome.MISS,
     "invalid_first_name": TraceOutcome.INELIGIBLE,
@@ -78,7 +78,7 @@ class Hunter(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY, ProviderField.VERIFICATION}
     )
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(10, 1), Rate(300, 60)),  # the verifier's; all others allow 1.5 times as many
         prices=MappingProxyType(
             {
@@ -114,14 +114,14 @@ class Hunter(Vendor):
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Request one field; an unfinished verification is polled with the same request."""
-        answer = self.send(
+        response = self.send(
             "GET", _PATHS[request.field], params=_parameters(request, seconds), seconds=seconds
         )
-        if answer.status == _IN_PROGRESS:
+        if response.status == _IN_PROGRESS:
             return _pending(request.poll_token)
-        if not answer.is_ok or answer.status == _RETRY_LATER:
-            return self._refused(answer)
-        return _READERS[request.field](request, _data(answer))
+        if not response.is_ok or response.status == _RETRY_LATER:
+            return self._error_response(response)
+        return _READERS[request.field](request, _data(response))
 
     def domain_search(self, domain: str, *, seconds: float, limit: int = 10) -> DomainSearch:
         """Find people at a domain; every ten addresses cost one credit, and `limit` is at most 100.
@@ -131,56 +131,57 @@ class Hunter(Vendor):
             UnexpectedResponse: the response does not match the documentation.
 
         """
-        answer = self.send(
+        response = self.send(
             "GET",
             "/domain-search",
             params={"domain": domain, "limit": limit, "type": "personal"},
             seconds=seconds,
         )
-        if not answer.is_ok:
-            return DomainSearch(reply=self._refused(answer))
-        data = _data(answer)
+        if not response.is_ok:
+            return DomainSearch(reply=self._error_response(response))
+        data = _data(response)
         company = parsing.found_company(
             parsing.source_of(self.name),
             name=parsing.text(data, "organization"),
             domain=parsing.text(data, "domain") or domain,
             country=parsing.text(data, "country"),
         )
-        lines = parsing.records(data, "emails")
-        contacts = tuple(filter(None, (_colleague(line, company) for line in lines)))
+        entries = parsing.records(data, "emails")
+        contacts = tuple(filter(None, (_listed_person(entry, company) for entry in entries)))
         outcome = TraceOutcome.HIT if contacts else TraceOutcome.MISS
-        cost = -(-len(lines) // 10)
-        reply = ProviderResponse(outcome=outcome, company=company if lines else None, cost=cost)
+        cost = -(-len(entries) // 10)
+        reply = ProviderResponse(outcome=outcome, company=company if entries else None, cost=cost)
         return DomainSearch(reply=reply, contacts=contacts, pattern=parsing.text(data, "pattern"))
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the account, which is free."""
-        answer = self.send("GET", "/account", seconds=seconds)
-        if not answer.is_ok:
-            outcome = self._refused(answer).outcome
+        response = self.send("GET", "/account", seconds=seconds)
+        if not response.is_ok:
+            outcome = self._error_response(response).outcome
             return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
-        pools = parsing.object_at(_data(answer), "requests")
+        pools = parsing.object_at(_data(response), "requests")
         return self.checked(
-            answer, {pool: left for pool in pools if (left := _left(pools, pool)) is not None}
+            response,
+            {pool: remaining for pool in pools if (remaining := _remaining(pools, pool)) is not None},
         )
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: Hunter uses 403 for its rate limit and 429 for exhausted credits."""
-        code, details = _error(answer)
-        reply = self.default_response(answer)
+        code, details = _error(response)
+        reply = self.default_response(response)
         outcome = reply.outcome
-        if answer.body is None:
+        if response.body is None:
             return reply
         if code == "claimed_email":
             outcome = TraceOutcome.SUPPRESSED
-        elif answer.status == _BAD_REQUEST:
-            outcome = _OF_A_REFUSED_VALUE.get(code, TraceOutcome.ERROR)
-        elif answer.status == _TOO_MANY:
-            too_fast = answer.retry_after is not None or any(word in details for word in _TOO_FAST)
-            outcome = TraceOutcome.RATE_LIMITED if too_fast else TraceOutcome.NO_CREDITS
-        elif answer.status == _FORBIDDEN:
-            shut_out = any(word in details for word in _BLOCKED)
-            outcome = TraceOutcome.UNCONFIGURED if shut_out else TraceOutcome.RATE_LIMITED
+        elif response.status == _BAD_REQUEST:
+            outcome = _OUTCOME_BY_ERROR_ID.get(code, TraceOutcome.ERROR)
+        elif response.status == _TOO_MANY:
+            is_rate_limit = response.retry_after is not None or any(phrase in details for phrase in _TOO_FAST)
+            outcome = TraceOutcome.RATE_LIMITED if is_rate_limit else TraceOutcome.NO_CREDITS
+        elif response.status == _FORBIDDEN:
+            is_blocked = any(phrase in details for phrase in _BLOCKED)
+            outcome = TraceOutcome.UNCONFIGURED if is_blocked else TraceOutcome.RATE_LIMITED
         return ProviderResponse(outcome=outcome, retry_after=reply.retry_after)
 
 
@@ -216,37 +217,37 @@ def _duration(seconds: float) -> int:
     return min(max(int(seconds) - 1, SHORTEST_DURATION), LONGEST_DURATION)
 
 
-def _pending(ticket: str | None) -> Pending:
+def _pending(poll_token: str | None) -> Pending:
     """Return a wait of 2, 4, 8 … seconds, at most 30; the poll token counts the polls."""
-    times = int(ticket) if ticket and ticket.isdecimal() else 0
-    return Pending(str(times + 1), min(2.0 ** min(times + 1, 10), MAX_RETRY_AFTER_SECONDS))
+    polls = int(poll_token) if poll_token and poll_token.isdecimal() else 0
+    return Pending(str(polls + 1), min(2.0 ** min(polls + 1, 10), MAX_RETRY_AFTER_SECONDS))
 
 
-def _data(answer: VendorResponse) -> dict[str, Any]:
+def _data(response: VendorResponse) -> dict[str, Any]:
     """Return the `data` of the response; empty if it is null.
 
     Raises:
         UnexpectedResponse: there is no `data`.
 
     """
-    if "data" not in answer.object:
+    if "data" not in response.object:
         raise UnexpectedResponse("data")
-    return parsing.object_at(answer.object, "data")
+    return parsing.object_at(response.object, "data")
 
 
-def _error(answer: VendorResponse) -> tuple[str, str]:
+def _error(response: VendorResponse) -> tuple[str, str]:
     """Return the first error's id and details in lower case; a list and an object are documented."""
-    said = (answer.body or {}).get("errors")
-    first = said[0] if isinstance(said, list) and said else said
+    errors = (response.body or {}).get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else errors
     if not isinstance(first, dict):
         return "", ""
     return (parsing.text(first, "id") or "").lower(), (parsing.text(first, "details") or "").lower()
 
 
 def _email(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
-    found = _address(parsing.text(data, "email"), data, parsing.figure(data, "score"))
-    emails = parsing.unique_emails([found], ("work",))
-    cost = 1 if found else 0
+    email = _address(parsing.text(data, "email"), data, parsing.figure(data, "score"))
+    emails = parsing.unique_emails([email], ("work",))
+    cost = 1 if email else 0
     if not emails:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     source = parsing.source_of(Hunter.name)
@@ -265,50 +266,50 @@ def _email(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderRespons
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
 
 
-def _address(said: str | None, line: Mapping[str, Any], score: float | None) -> FoundEmail | None:
+def _address(address: str | None, entry: Mapping[str, Any], score: float | None) -> FoundEmail | None:
     """Build an address with the verification that Hunter sends along if it is at most a month old."""
-    verification = parsing.object_at(line, "verification")
-    word = (parsing.text(verification, "status") or "").lower()
+    verification = parsing.object_at(entry, "verification")
+    status = (parsing.text(verification, "status") or "").lower()
     now = clock.now()
-    at = min(parsing.time(verification, "date") or now, now)
+    verified_at = min(parsing.time(verification, "date") or now, now)
     return parsing.found_email(
-        said,
-        _STATUSES.get(word, EmailStatus.UNKNOWN),
+        address,
+        _STATUSES.get(status, EmailStatus.UNKNOWN),
         parsing.source_of(Hunter.name),
-        reasons=[word] if word in {"webmail", "disposable"} else [],
-        confidence=_share(score),
-        verified_at=at if word in _VERIFIED else None,
+        reasons=[status] if status in {"webmail", "disposable"} else [],
+        confidence=_confidence(score),
+        verified_at=verified_at if status in _VERIFIED else None,
     )
 
 
 def _verification(request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
-    word = (parsing.text(data, "status") or "").lower()
-    if not word:
+    status = (parsing.text(data, "status") or "").lower()
+    if not status:
         raise UnexpectedResponse("status")
     source = parsing.source_of(Hunter.name)
-    told = {"disposable": data.get("disposable"), "webmail": data.get("webmail")}
-    reasons = [reason for reason, applies in told.items() if applies is True or reason == word]
+    flags = {"disposable": data.get("disposable"), "webmail": data.get("webmail")}
+    reasons = [reason for reason, applies in flags.items() if applies is True or reason == status]
     if data.get("mx_records") is False:
         reasons.append("no_mx")
     verdict = parsing.found_email(
         request.subject.email,
-        _STATUSES.get(word, EmailStatus.UNKNOWN),
+        _STATUSES.get(status, EmailStatus.UNKNOWN),
         source,
         reasons=reasons,
-        confidence=_share(parsing.figure(data, "score")),
-        verified_at=source.at if word in _VERIFIED else None,
+        confidence=_confidence(parsing.figure(data, "score")),
+        verified_at=source.at if status in _VERIFIED else None,
     )
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS)
-    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=1 if word in _VERIFIED else 0)
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=1 if status in _VERIFIED else 0)
 
 
 def _person(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     source = parsing.source_of(Hunter.name)
     name, job = parsing.object_at(data, "name"), parsing.object_at(data, "employment")
     handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
-    city, country = _place(data)
+    city, country = _location(data)
     contact = parsing.found_contact(
         source,
         full_name=parsing.text(name, "fullName"),
@@ -332,7 +333,7 @@ def _person(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderRespo
 def _company(_request: ProviderRequest, data: Mapping[str, Any]) -> ProviderResponse:
     metrics = parsing.object_at(data, "metrics")
     handle = parsing.text(parsing.object_at(data, "linkedin"), "handle")
-    city, country = _place(data)
+    city, country = _location(data)
     company = parsing.found_company(
         parsing.source_of(Hunter.name),
         name=parsing.text(data, "name"),
@@ -353,24 +354,24 @@ def _employees(metrics: Mapping[str, Any]) -> str | float | None:
     return parsing.text(metrics, "employees") or parsing.figure(metrics, "employees")
 
 
-def _colleague(line: Mapping[str, Any], company: FoundCompany | None) -> FoundContact | None:
+def _listed_person(entry: Mapping[str, Any], company: FoundCompany | None) -> FoundContact | None:
     """Parse one address of a domain search; return None if it names no person."""
-    found = _address(parsing.text(line, "value"), line, parsing.figure(line, "confidence"))
+    email = _address(parsing.text(entry, "value"), entry, parsing.figure(entry, "confidence"))
     contact = parsing.found_contact(
         parsing.source_of(Hunter.name),
-        first_name=parsing.text(line, "first_name"),
-        last_name=parsing.text(line, "last_name"),
-        title=parsing.text(line, "position"),
-        level=parsing.text(line, "seniority"),
-        area=parsing.text(line, "department"),
-        linkedin_url=parsing.text(line, "linkedin"),
+        first_name=parsing.text(entry, "first_name"),
+        last_name=parsing.text(entry, "last_name"),
+        title=parsing.text(entry, "position"),
+        level=parsing.text(entry, "seniority"),
+        area=parsing.text(entry, "department"),
+        linkedin_url=parsing.text(entry, "linkedin"),
         company=company,
     )
-    is_person = parsing.text(line, "type") != "generic"
-    return replace(contact, emails=(found,)) if contact and found and is_person else None
+    is_person = parsing.text(entry, "type") != "generic"
+    return replace(contact, emails=(email,)) if contact and email and is_person else None
 
 
-def _place(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
+def _location(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the city and the country from `geo`, or else from the text of `location`."""
     geo = parsing.object_at(data, "geo")
     city, country = (
@@ -382,16 +383,16 @@ def _place(data: Mapping[str, Any]) -> tuple[str | None, str | None]:
     return parse_location(parsing.text(data, "location") or "")
 
 
-def _share(percent: float | None) -> float | None:
+def _confidence(percent: float | None) -> float | None:
     return None if percent is None else min(max(percent / 100, 0.0), 1.0)
 
 
-def _left(pools: Mapping[str, Any], pool: str) -> float | None:
+def _remaining(pools: Mapping[str, Any], pool: str) -> float | None:
     """Return the remaining balance of a pool; `available` is the plan's total, including the used ones."""
-    one = pools.get(pool)
-    if not isinstance(one, dict):
+    balance = pools.get(pool)
+    if not isinstance(balance, dict):
         return None
-    available, used = parsing.figure(one, "available"), parsing.figure(one, "used")
+    available, used = parsing.figure(balance, "available"), parsing.figure(balance, "used")
     return None if available is None else max(available - (used or 0), 0.0)
 
 

@@ -57,7 +57,7 @@ class LeadMagic(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.VERIFICATION}
     )
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(50, 1), Rate(600, 60)),
         prices=MappingProxyType(
             {
@@ -90,31 +90,31 @@ class LeadMagic(Vendor):
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Call the endpoint of the requested field."""
         path, sought = _ENDPOINTS[request.field]
-        answer = self.send("POST", path, body=sought(request.subject), seconds=seconds)
-        if not answer.is_ok:
-            return self._refused(answer)
-        return _READERS[request.field](request, answer.object)
+        response = self.send("POST", path, body=sought(request.subject), seconds=seconds)
+        if not response.is_ok:
+            return self._error_response(response)
+        return _READERS[request.field](request, response.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the balance, which is free; frozen credits are excluded, because they cannot be spent."""
-        answer = self.send("GET", "/v1/credits", seconds=seconds)
-        if not answer.is_ok:
-            outcome = self._refused(answer).outcome
+        response = self.send("GET", "/v1/credits", seconds=seconds)
+        if not response.is_ok:
+            outcome = self._error_response(response).outcome
             known = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
             return CredentialCheck(outcome=TraceOutcome.ERROR if outcome in known else outcome)
-        left = parsing.figure(answer.object, "credits_liquid")
-        left = parsing.figure(answer.object, "credits") if left is None else left
-        return self.checked(answer, {} if left is None else {"credits": left})
+        remaining = parsing.figure(response.object, "credits_liquid")
+        remaining = parsing.figure(response.object, "credits") if remaining is None else remaining
+        return self.checked(response, {} if remaining is None else {"credits": remaining})
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error, a list of RFC 9457 problems, to an outcome."""
-        reply = self.default_response(answer)
-        problem = _problem(answer.body or {})
+        reply = self.default_response(response)
+        problem = _problem(response.body or {})
         code = (parsing.text(problem, "code") or "").lower()
         outcome, wait = reply.outcome, reply.retry_after
-        if answer.status == _BAD_REQUEST and code == _NOT_TAKEN:
+        if response.status == _BAD_REQUEST and code == _NOT_TAKEN:
             outcome = TraceOutcome.INELIGIBLE
-        elif answer.status == _FORBIDDEN and answer.body is not None:
+        elif response.status == _FORBIDDEN and response.body is not None:
             outcome = TraceOutcome.UNCONFIGURED
         elif outcome is TraceOutcome.RATE_LIMITED and wait is None:
             wait = parsing.figure(parsing.object_at(problem, "context"), "retry_after_seconds")
@@ -133,10 +133,10 @@ def _name_and_company(subject: Subject) -> dict[str, Any]:
 
 
 def _profile_and_address(subject: Subject) -> dict[str, Any]:
-    named: dict[str, Any] = {"profile_url": subject.linkedin_url}
+    parameters: dict[str, Any] = {"profile_url": subject.linkedin_url}
     if subject.email:
-        named[f"{email_kind(subject.email)}_email"] = subject.email
-    return named
+        parameters[f"{email_kind(subject.email)}_email"] = subject.email
+    return parameters
 
 
 def _address(subject: Subject) -> dict[str, Any]:
@@ -145,16 +145,16 @@ def _address(subject: Subject) -> dict[str, Any]:
 
 def _problem(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the first problem; empty for older responses, which have only a message for humans."""
-    said = body.get("errors")
-    first = said[0] if isinstance(said, list) and said else {}
+    errors = body.get("errors")
+    first = errors[0] if isinstance(errors, list) and errors else {}
     return first if isinstance(first, dict) else {}
 
 
 def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"email", "status"} & body.keys():
         raise UnexpectedResponse("email")
-    found = _found(parsing.text(body, "email"), parsing.text(body, "status"))
-    emails = parsing.unique_emails([found], ("work",))
+    email = _found_email(parsing.text(body, "email"), parsing.text(body, "status"))
+    emails = parsing.unique_emails([email], ("work",))
     if not emails:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, cost=_cost(body, EMAIL_PRICE))
@@ -163,9 +163,9 @@ def _email(_request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespon
 def _phone(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     if not {"mobile_number", "credits_consumed", "message"} & body.keys():
         raise UnexpectedResponse("mobile_number")
-    said = parsing.text(body, "mobile_number")
+    number = parsing.text(body, "mobile_number")
     phone = parsing.found_phone(
-        _with_plus(said), parsing.source_of(LeadMagic.name), kind="mobile", country=request.country
+        _with_plus(number), parsing.source_of(LeadMagic.name), kind="mobile", country=request.country
     )
     if phone is None:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=_cost(body, 0.0))
@@ -174,21 +174,21 @@ def _phone(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderRespons
 
 def _verification(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
-    word = parsing.text(body, "email_status")
-    if word is None:
+    status = parsing.text(body, "email_status")
+    if status is None:
         raise UnexpectedResponse("email_status")
-    verdict = _found(request.subject.email, word)
-    cost = _cost(body, 0.0 if word.lower() in _UNPAID else VERIFICATION_PRICE)
+    verdict = _found_email(request.subject.email, status)
+    cost = _cost(body, 0.0 if status.lower() in _UNPAID else VERIFICATION_PRICE)
     if verdict is None or verdict.status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(verdict,), cost=cost)
 
 
-def _found(said: str | None, word: str | None) -> FoundEmail | None:
+def _found_email(address: str | None, status_text: str | None) -> FoundEmail | None:
     source = parsing.source_of(LeadMagic.name)
-    status = _STATUSES.get((word or "").lower(), EmailStatus.UNKNOWN)
-    at = None if status is EmailStatus.UNKNOWN else source.at
-    return parsing.found_email(said, status, source, verified_at=at)
+    status = _STATUSES.get((status_text or "").lower(), EmailStatus.UNKNOWN)
+    verified_at = None if status is EmailStatus.UNKNOWN else source.at
+    return parsing.found_email(address, status, source, verified_at=verified_at)
 
 
 def _cost(body: Mapping[str, Any], price: float) -> float:
@@ -196,16 +196,16 @@ def _cost(body: Mapping[str, Any], price: float) -> float:
     return price if consumed is None or consumed < 0 else consumed
 
 
-def _with_plus(said: str | None) -> str | None:
+def _with_plus(number: str | None) -> str | None:
     """Add the plus that LeadMagic omits from numbers with a country code.
 
     Ten digits may also be a national number, and a leading 0 marks one: these are parsed for the person's
     country, and omitted without it.
     """
-    if said is None or said.startswith(("+", "0")):
-        return said
-    has_country_code = len(_NOT_A_DIGIT.sub("", said)) >= _MIN_INTERNATIONAL_DIGITS
-    return f"+{said}" if has_country_code else said
+    if number is None or number.startswith(("+", "0")):
+        return number
+    has_country_code = len(_NOT_A_DIGIT.sub("", number)) >= _MIN_INTERNATIONAL_DIGITS
+    return f"+{number}" if has_country_code else number
 
 
 _ENDPOINTS = {

@@ -54,14 +54,14 @@ def object_at(body: Mapping[str, Any], *path: str) -> dict[str, Any]:
         UnexpectedResponse: the value is not an object.
 
     """
-    found: Any = body
+    value: Any = body
     for name in path:
-        found = found.get(name)
-        if found is None:
+        value = value.get(name)
+        if value is None:
             return {}
-        if not isinstance(found, dict):
+        if not isinstance(value, dict):
             raise UnexpectedResponse(name)
-    return dict(found)
+    return dict(value)
 
 
 def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -71,10 +71,10 @@ def required(body: Mapping[str, Any], name: str) -> dict[str, Any]:
         UnexpectedResponse: it is missing, or not an object.
 
     """
-    found = body.get(name)
-    if not isinstance(found, dict):
+    value = body.get(name)
+    if not isinstance(value, dict):
         raise UnexpectedResponse(name)
-    return found
+    return value
 
 
 def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -84,18 +84,18 @@ def records(body: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
         UnexpectedResponse: the value is not a list of objects.
 
     """
-    found = body.get(name)
-    if found is None:
+    value = body.get(name)
+    if value is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
         raise UnexpectedResponse(name)
-    return found
+    return value
 
 
 def texts(body: Mapping[str, Any], name: str) -> list[str]:
     """Return the strings in the list of this name; other elements are omitted."""
-    found = body.get(name)
-    return [item for item in map(_text, found) if item] if isinstance(found, list) else []
+    values = body.get(name)
+    return [item for item in map(_text, values) if item] if isinstance(values, list) else []
 
 
 def text(body: Mapping[str, Any], name: str) -> str | None:
@@ -105,11 +105,11 @@ def text(body: Mapping[str, Any], name: str) -> str | None:
 
 def figure(body: Mapping[str, Any], name: str) -> float | None:
     """Return the number of this name, parsed if it is a string; None if it is missing or not a number."""
-    found = body.get(name)
-    if isinstance(found, bool) or not isinstance(found, int | float | str):
+    raw = body.get(name)
+    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
         return None
     try:
-        value = float(found)
+        value = float(raw)
     except (ValueError, OverflowError):
         return None
     return value if abs(value) < float("inf") else None
@@ -117,8 +117,7 @@ def figure(body: Mapping[str, Any], name: str) -> float | None:
 
 def time(body: Mapping[str, Any], name: str) -> datetime | None:
     """Return the timestamp of this name, from a date or RFC 3339; None if it is missing or invalid."""
-    found = text(body, name)
-    return normal(parse_timestamp, found)
+    return normal(parse_timestamp, text(body, name))
 
 
 def normal(form: Callable[[str], T], value: str | None) -> T | None:
@@ -127,11 +126,7 @@ def normal(form: Callable[[str], T], value: str | None) -> T | None:
         return None
     try:
         return form(value)
-    except (
-        InvalidValue,
-        NotAProfileUrl,
-        OverflowError,
-    ):  # OverflowError: times at either end of the calendar
+    except (InvalidValue, NotAProfileUrl, OverflowError):  # the last by times at the end of the calendar
         return None
 
 
@@ -264,22 +259,23 @@ def without_echo(contact: FoundContact | None, request: ProviderRequest) -> Foun
     An echoed value confirms nothing: stored, it would be the caller's data under the vendor's name. A request
     by contact id was made from stored values, which may be echoed.
     """
-    asked = request.subject
-    if contact is None or asked.contact_id is not None:
+    subject = request.subject
+    if contact is None or subject.contact_id is not None:
         return contact
-    if asked.name and contact.full_name and name_key(asked.name) == name_key(contact.full_name):
+    if subject.name and contact.full_name and name_key(subject.name) == name_key(contact.full_name):
         contact = replace(contact, full_name=None, first_name=None, last_name=None)
-    if contact.linkedin_url == asked.linkedin_url:
+    if contact.linkedin_url == subject.linkedin_url:
         contact = replace(contact, linkedin_url=None)
     contact = replace(contact, company=contact.company and _company_without_echo(contact.company, request))
     return contact if contact.full_name or contact.linkedin_url else None
 
 
 def _company_without_echo(company: FoundCompany, request: ProviderRequest) -> FoundCompany | None:
-    asked = request.subject
-    if company.domain == asked.company_domain:
+    subject = request.subject
+    if company.domain == subject.company_domain:
         company = replace(company, domain=None)
-    if company.name and asked.company_name and company_key(company.name) == company_key(asked.company_name):
+    requested_name = subject.company_name
+    if company.name and requested_name and company_key(company.name) == company_key(requested_name):
         company = replace(company, name=None)
     return company if company.name or company.domain or company.linkedin_url else None
 
@@ -303,11 +299,11 @@ def unique_phones(found: Iterable[FoundPhone | None]) -> tuple[FoundPhone, ...]:
     return tuple(unique.values())
 
 
-def _text(found: object) -> str | None:
+def _text(value: object) -> str | None:
     """Return the trimmed text; None if a database could not store it (NUL, lone surrogates)."""
-    if not isinstance(found, str) or "\0" in found or any("\ud800" <= char <= "\udfff" for char in found):
+    if not isinstance(value, str) or "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         return None
-    return found.strip()[:MAX_TEXT_LENGTH] or None
+    return value.strip()[:MAX_TEXT_LENGTH] or None
 
 
 def _headcount(employees: str | float | None) -> str | None:

@@ -33,8 +33,8 @@ class Pattern:
     def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return ineligible unless the request has a name and a domain with a known pattern."""
         subject = request.subject
-        enough = "work" in request.types and subject.name and subject.company_domain
-        return None if enough and patterns.learn(request.patterns) else TraceOutcome.INELIGIBLE
+        is_eligible = "work" in request.types and subject.name and subject.company_domain
+        return None if is_eligible and patterns.learn(request.patterns) else TraceOutcome.INELIGIBLE
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:  # noqa: ARG002 -- makes no call
         """Return the likeliest addresses, best first, unverified."""

@@ -46,7 +46,7 @@ class PeopleDataLabs(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
     )
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(100, 60),),
         prices=MappingProxyType(
             {
@@ -79,7 +79,7 @@ class PeopleDataLabs(Vendor):
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one match that has the field."""
         if request.field is ProviderField.COMPANY:
-            answer = self.send(
+            response = self.send(
                 "GET", "/company/enrich", params=_company_query(request.subject), seconds=seconds
             )
         else:
@@ -88,37 +88,39 @@ class PeopleDataLabs(Vendor):
                 "min_likelihood": MIN_LIKELIHOOD,
                 "titlecase": "true",
             }
-            answer = self.send("GET", "/person/enrich", params=params, seconds=seconds)
-        if not answer.is_ok:
-            return self._refused(answer)
-        return _READERS[request.field](request, answer)
+            response = self.send("GET", "/person/enrich", params=params, seconds=seconds)
+        if not response.is_ok:
+            return self._error_response(response)
+        return _READERS[request.field](request, response)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Send a request without a person, which is free: a parameter error means the key is valid.
 
         There is no account endpoint; every response has the remaining credits in its headers.
         """
-        answer = self.send("GET", "/person/enrich", seconds=seconds)
-        if answer.body is not None and (answer.is_ok or answer.status in {_BAD_REQUEST, _NOT_FOUND}):
-            left = parsing.figure(answer.headers, LEFT)
-            pool = answer.headers.get(POOL) or "enrich"
-            return CredentialCheck(outcome=TraceOutcome.HIT, left={} if left is None else {pool: left})
-        return self.checked(answer, {})
+        response = self.send("GET", "/person/enrich", seconds=seconds)
+        if response.body is not None and (response.is_ok or response.status in {_BAD_REQUEST, _NOT_FOUND}):
+            remaining = parsing.figure(response.headers, LEFT)
+            pool = response.headers.get(POOL) or "enrich"
+            return CredentialCheck(
+                outcome=TraceOutcome.HIT, remaining={} if remaining is None else {pool: remaining}
+            )
+        return self.checked(response, {})
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome; the delay may also be in a header other than `Retry-After`."""
-        reply = self.default_response(answer)
+        reply = self.default_response(response)
         wait = reply.retry_after
         if wait is None and reply.outcome is TraceOutcome.RATE_LIMITED:
-            wait = _until_reset(answer)
-        cost = _cost(answer, 0.0) if reply.outcome is TraceOutcome.MISS else 0.0
+            wait = _until_reset(response)
+        cost = _cost(response, 0.0) if reply.outcome is TraceOutcome.MISS else 0.0
         return ProviderResponse(outcome=reply.outcome, retry_after=wait, cost=cost)
 
 
 def _is_named(subject: Subject) -> bool:
     company = subject.company_domain or subject.company_name
-    one = subject.linkedin_url or subject.email or subject.phone
-    return bool(one or (subject.name and company))
+    identifier = subject.linkedin_url or subject.email or subject.phone
+    return bool(identifier or (subject.name and company))
 
 
 def _query(subject: Subject) -> dict[str, Any]:
@@ -154,65 +156,67 @@ def _required(request: ProviderRequest) -> str | None:
             return None
 
 
-def _until_reset(answer: VendorResponse) -> float | None:
-    at = parsing.time(answer.headers, "x-ratelimit-reset")
-    return None if at is None else min(max((at - clock.now()).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
+def _until_reset(response: VendorResponse) -> float | None:
+    resets_at = parsing.time(response.headers, "x-ratelimit-reset")
+    if resets_at is None:
+        return None
+    return min(max((resets_at - clock.now()).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
-def _cost(answer: VendorResponse, price: float) -> float:
-    spent = parsing.figure(answer.headers, SPENT)
+def _cost(response: VendorResponse, price: float) -> float:
+    spent = parsing.figure(response.headers, SPENT)
     return price if spent is None or spent < 0 else spent
 
 
-def _emails(request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _emails(request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
     """Parse the addresses; `emails[]` is ignored, because it has those of all former jobs.
 
     With a plan without contact data, `true` stands in place of an address.
     """
-    body, person = answer.object, parsing.required(answer.object, "data")
+    body, person = response.object, parsing.required(response.object, "data")
     source = parsing.source_of(PeopleDataLabs.name)
     confidence = _confidence(body)
     work = parsing.found_email(
         parsing.text(person, "work_email"), EmailStatus.UNKNOWN, source, confidence=confidence
     )
-    own = [
-        parsing.found_email(said, EmailStatus.UNKNOWN, source, kind="personal", confidence=confidence)
-        for said in parsing.texts(person, "personal_emails")
+    personal = [
+        parsing.found_email(address, EmailStatus.UNKNOWN, source, kind="personal", confidence=confidence)
+        for address in parsing.texts(person, "personal_emails")
     ]
-    emails = parsing.unique_emails([work, *own], request.types)
-    cost = _cost(answer, PRICE)
+    emails = parsing.unique_emails([work, *personal], request.types)
+    cost = _cost(response, PRICE)
     if not emails:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=_contact(person), cost=cost)
 
 
-def _phones(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
-    body, person = answer.object, parsing.required(answer.object, "data")
+def _phones(_request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
+    body, person = response.object, parsing.required(response.object, "data")
     source = parsing.source_of(PeopleDataLabs.name)
     confidence = _confidence(body)
     mobile = parsing.found_phone(
         parsing.text(person, "mobile_phone"), source, kind="mobile", confidence=confidence
     )
     others = [
-        parsing.found_phone(said, source, confidence=confidence)
-        for said in parsing.texts(person, "phone_numbers")
+        parsing.found_phone(number, source, confidence=confidence)
+        for number in parsing.texts(person, "phone_numbers")
     ]
     phones = parsing.unique_phones([mobile, *others])
-    cost = _cost(answer, PRICE)
+    cost = _cost(response, PRICE)
     if not phones:
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=_contact(person), cost=cost)
 
 
-def _person(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
-    contact = _contact(parsing.required(answer.object, "data"))
+def _person(_request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
+    contact = _contact(parsing.required(response.object, "data"))
     outcome = TraceOutcome.HIT if contact else TraceOutcome.MISS
-    return ProviderResponse(outcome=outcome, contact=contact, cost=_cost(answer, PRICE))
+    return ProviderResponse(outcome=outcome, contact=contact, cost=_cost(response, PRICE))
 
 
-def _company(_request: ProviderRequest, answer: VendorResponse) -> ProviderResponse:
+def _company(_request: ProviderRequest, response: VendorResponse) -> ProviderResponse:
     """Parse the company, which is the whole response, not a part of it."""
-    body = answer.object
+    body = response.object
     if not {"id", "name", "website"} & body.keys():
         raise UnexpectedResponse("company")
     location = parsing.object_at(body, "location")
@@ -227,7 +231,7 @@ def _company(_request: ProviderRequest, answer: VendorResponse) -> ProviderRespo
         country=parsing.text(location, "country"),
     )
     outcome = TraceOutcome.HIT if company else TraceOutcome.MISS
-    return ProviderResponse(outcome=outcome, company=company, cost=_cost(answer, PRICE))
+    return ProviderResponse(outcome=outcome, company=company, cost=_cost(response, PRICE))
 
 
 def _confidence(body: Mapping[str, Any]) -> float | None:

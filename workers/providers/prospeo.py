@@ -47,7 +47,7 @@ class Prospeo(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
     )
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(5, 1), Rate(300, 60)),
         prices=MappingProxyType(
             {
@@ -71,39 +71,39 @@ class Prospeo(Vendor):
             case ProviderField.COMPANY:
                 return bool(company)
             case ProviderField.EMAIL | ProviderField.PHONE | ProviderField.PERSON:
-                named = subject.linkedin_url or _work_email(subject) or (subject.name and company)
-                return _sells(request) and bool(named)
+                is_identified = subject.linkedin_url or _work_email(subject) or (subject.name and company)
+                return _sells(request) and bool(is_identified)
             case _:
                 return False
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Request one field; a mobile, at ten times the price, only for a phone request."""
         if request.field is ProviderField.COMPANY:
-            answer = self.send(
+            response = self.send(
                 "POST", "/enrich-company", body={"data": _employer(request.subject)}, seconds=seconds
             )
         else:
-            answer = self.send("POST", "/enrich-person", body=_body(request), seconds=seconds)
-        if _is_refusal(answer):
-            return self._refused(answer)
-        return _READERS[request.field](request, answer.object)
+            response = self.send("POST", "/enrich-person", body=_body(request), seconds=seconds)
+        if _is_refusal(response):
+            return self._error_response(response)
+        return _READERS[request.field](request, response.object)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the account, which is free."""
-        answer = self.send("GET", "/account-information", seconds=seconds)
-        if _is_refusal(answer):
-            outcome = self._refused(answer).outcome
+        response = self.send("GET", "/account-information", seconds=seconds)
+        if _is_refusal(response):
+            outcome = self._error_response(response).outcome
             known = {TraceOutcome.MISS, TraceOutcome.INELIGIBLE}
             return CredentialCheck(outcome=TraceOutcome.ERROR if outcome in known else outcome)
-        left = parsing.figure(parsing.object_at(answer.object, "response"), "remaining_credits")
-        return self.checked(answer, {} if left is None else {"credits": left})
+        remaining = parsing.figure(parsing.object_at(response.object, "response"), "remaining_credits")
+        return self.checked(response, {} if remaining is None else {"credits": remaining})
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: nearly all are a 400 and differ only by their code."""
-        reply = self.default_response(answer)
-        code = parsing.text(answer.body or {}, "error_code")
+        reply = self.default_response(response)
+        code = parsing.text(response.body or {}, "error_code")
         outcome = _OUTCOMES.get(code, TraceOutcome.ERROR) if code else reply.outcome
-        wait = _until_reset(answer) if outcome is TraceOutcome.RATE_LIMITED else None
+        wait = _until_reset(response) if outcome is TraceOutcome.RATE_LIMITED else None
         return ProviderResponse(
             outcome=outcome, retry_after=wait if reply.retry_after is None else reply.retry_after
         )
@@ -144,15 +144,15 @@ def _work_email(subject: Subject) -> str | None:
     return subject.email if subject.email and email_kind(subject.email) == "work" else None
 
 
-def _is_refusal(answer: VendorResponse) -> bool:
-    return not answer.is_ok or (answer.body or {}).get("error") is True
+def _is_refusal(response: VendorResponse) -> bool:
+    return not response.is_ok or (response.body or {}).get("error") is True
 
 
-def _until_reset(answer: VendorResponse) -> float | None:
+def _until_reset(response: VendorResponse) -> float | None:
     """Return the seconds until the exhausted window resets, by the headers; by default that of the second."""
-    used_up = (window for window in _WINDOWS if answer.headers.get(f"x-{window}-request-left") == "0")
+    used_up = (window for window in _WINDOWS if response.headers.get(f"x-{window}-request-left") == "0")
     window = next(used_up, "second")
-    seconds = parsing.figure(answer.headers, f"x-{window}-reset-seconds")
+    seconds = parsing.figure(response.headers, f"x-{window}-reset-seconds")
     return None if seconds is None else min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
@@ -197,8 +197,8 @@ def _address(email: Mapping[str, Any]) -> FoundEmail | None:
         return None
     source = parsing.source_of(Prospeo.name)
     status = _STATUSES.get(parsing.text(email, "status") or "", EmailStatus.UNKNOWN)
-    at = source.at if status is EmailStatus.VALID else None
-    return parsing.found_email(parsing.text(email, "email"), status, source, verified_at=at)
+    verified_at = source.at if status is EmailStatus.VALID else None
+    return parsing.found_email(parsing.text(email, "email"), status, source, verified_at=verified_at)
 
 
 def _mobile(mobile: Mapping[str, Any]) -> FoundPhone | None:
@@ -206,11 +206,11 @@ def _mobile(mobile: Mapping[str, Any]) -> FoundPhone | None:
     if mobile.get("revealed") is False:
         return None
     source = parsing.source_of(Prospeo.name)
-    said = parsing.text(mobile, "mobile") or parsing.text(mobile, "mobile_international")
+    number = parsing.text(mobile, "mobile") or parsing.text(mobile, "mobile_international")
     country = parsing.text(mobile, "mobile_country_code") or parsing.text(mobile, "mobile_country")
     is_verified = parsing.text(mobile, "status") == "VERIFIED"
     phone = parsing.found_phone(
-        said,
+        number,
         source,
         kind="mobile",
         country=parsing.normal(country_code, country),

@@ -38,7 +38,7 @@ class Reacher(Vendor):
     base_url: ClassVar[str] = "http://127.0.0.1:8080"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.VERIFICATION})
     needs_key: ClassVar[bool] = False
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         prices=MappingProxyType({ProviderField.VERIFICATION: 0}), miss_days=1
     )
 
@@ -60,45 +60,45 @@ class Reacher(Vendor):
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse:
         """Verify the address."""
-        answer = self.send("POST", PATH, body={"to_email": request.subject.email}, seconds=seconds)
-        return _verdict(request, answer.object) if answer.is_ok else self._refused(answer)
+        response = self.send("POST", PATH, body={"to_email": request.subject.email}, seconds=seconds)
+        return _verdict(request, response.object) if response.is_ok else self._error_response(response)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Send a request without an address: a JSON error means that Reacher runs and accepts the secret."""
-        answer = self.send("POST", PATH, body={"to_email": ""}, seconds=seconds)
-        if answer.body is not None and (answer.is_ok or answer.status == _BAD_REQUEST):
+        response = self.send("POST", PATH, body={"to_email": ""}, seconds=seconds)
+        if response.body is not None and (response.is_ok or response.status == _BAD_REQUEST):
             return CredentialCheck(outcome=TraceOutcome.HIT)
-        outcome = self._refused(answer).outcome
+        outcome = self._error_response(response).outcome
         return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: a wrong secret is a 400 in plain text, all other errors are JSON."""
-        if answer.status == _FORBIDDEN or (answer.status == _BAD_REQUEST and answer.body is None):
+        if response.status == _FORBIDDEN or (response.status == _BAD_REQUEST and response.body is None):
             return ProviderResponse(outcome=TraceOutcome.UNCONFIGURED)
-        return self.default_response(answer)
+        return self.default_response(response)
 
 
 def _verdict(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse:
     """Parse a verdict; an undecided one is a miss, so that another provider is called."""
-    word = parsing.text(body, "is_reachable")
-    if word is None:
+    reachability = parsing.text(body, "is_reachable")
+    if reachability is None:
         raise UnexpectedResponse("is_reachable")
     source = parsing.source_of(Reacher.name)
     reasons = _reasons(body)
-    status = _STATUSES.get(word.lower(), EmailStatus.UNKNOWN)
+    status = _STATUSES.get(reachability.lower(), EmailStatus.UNKNOWN)
     takes_all = parsing.object_at(body, "smtp").get("is_catch_all") is True
     if status is EmailStatus.RISKY and takes_all and "full_inbox" not in reasons:
         status = EmailStatus.ACCEPT_ALL
-    found = parsing.found_email(request.subject.email, status, source, reasons=reasons, verified_at=source.at)
-    if found is None or status is EmailStatus.UNKNOWN:
+    email = parsing.found_email(request.subject.email, status, source, reasons=reasons, verified_at=source.at)
+    if email is None or status is EmailStatus.UNKNOWN:
         return ProviderResponse(outcome=TraceOutcome.MISS)
-    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,))
+    return ProviderResponse(outcome=TraceOutcome.HIT, emails=(email,))
 
 
 def _reasons(body: Mapping[str, Any]) -> list[str]:
     """Return the reasons for caution; a part of the response may be an error object, which gives none."""
     misc, mx, smtp = (parsing.object_at(body, part) for part in ("misc", "mx", "smtp"))
-    told = {
+    flags = {
         "role": misc.get("is_role_account") is True,
         "disposable": misc.get("is_disposable") is True,
         "webmail": misc.get("is_b2c") is True,
@@ -106,4 +106,4 @@ def _reasons(body: Mapping[str, Any]) -> list[str]:
         "full_inbox": smtp.get("has_full_inbox") is True,
         "disabled": smtp.get("is_disabled") is True,
     }
-    return [reason for reason, applies in told.items() if applies]
+    return [reason for reason, applies in flags.items() if applies]

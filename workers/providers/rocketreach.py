@@ -36,8 +36,8 @@ STATUS_PATH = "/person/checkStatus"
 LOOKUP_TYPES = {ProviderField.EMAIL: "standard", ProviderField.PHONE: "phone", ProviderField.PERSON: "enrich"}
 """Each type is paid from its own pool and returns only its own field."""
 
-_PASSING = frozenset({429, 500, 502, 503, 504})
-_OPEN = frozenset({"progress", "searching", "not queued"})
+_TEMPORARY_STATUSES = frozenset({429, 500, 502, 503, 504})
+_UNFINISHED_STATUSES = frozenset({"progress", "searching", "not queued"})
 _PAID_GRADES = frozenset({"A", "A-", None})
 """Lower grades are free; an address without a grade counts as paid."""
 _VERIFIED_GRADES = frozenset({"A", "A-"})
@@ -60,7 +60,7 @@ class RocketReach(Vendor):
     fields: ClassVar[frozenset[ProviderField]] = frozenset(
         {ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY}
     )
-    usual_terms = Terms(
+    default_terms = Terms(
         rates=(Rate(10, 1.0),),
         prices=MappingProxyType(
             {
@@ -80,71 +80,76 @@ class RocketReach(Vendor):
     def supports(self, request: ProviderRequest) -> bool:
         """Return whether the request identifies a person or company."""
         return bool(
-            _named_company(request) if request.field is ProviderField.COMPANY else _named_person(request)
+            _company_parameters(request)
+            if request.field is ProviderField.COMPANY
+            else _person_parameters(request)
         )
 
     def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
         """Start the lookup, or poll for its status."""
         if request.field is ProviderField.COMPANY:
-            params = _named_company(request)
+            params = _company_parameters(request)
             return self._company(self.send("GET", "/company/lookup/", seconds=seconds, params=params))
         if request.poll_token is None:
             params = {
-                **_named_person(request),
+                **_person_parameters(request),
                 "lookup_type": LOOKUP_TYPES[request.field],
                 "return_cached_emails": "false",
             }
-            answer = self.send("GET", "/person/lookup", seconds=seconds, params=params)
-            return _read(request, answer.object) if answer.is_ok else self._refused(answer)
-        answer = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": request.poll_token})
-        return self._status(request, request.poll_token, answer)
+            response = self.send("GET", "/person/lookup", seconds=seconds, params=params)
+            return _read(request, response.object) if response.is_ok else self._error_response(response)
+        response = self.send("GET", STATUS_PATH, seconds=seconds, params={"ids": request.poll_token})
+        return self._status(request, request.poll_token, response)
 
     def check(self, *, seconds: float) -> CredentialCheck:
         """Request the balance of each credit pool; the text `inf` means unlimited."""
-        answer = self.send("GET", "/account/", seconds=seconds)
-        if answer.status == 403:  # noqa: PLR2004 -- the call costs nothing, so it is the key
+        response = self.send("GET", "/account/", seconds=seconds)
+        if response.status == 403:  # noqa: PLR2004 -- the call costs nothing, so it is the key
             return CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)
-        pools = parsing.records(answer.body or {}, "credit_usage")
-        said = {parsing.text(pool, "credit_type"): _remaining(pool) for pool in pools}
-        return self.checked(answer, {name: left for name, left in said.items() if name and left is not None})
+        pools = parsing.records(response.body or {}, "credit_usage")
+        balances = {parsing.text(pool, "credit_type"): _remaining(pool) for pool in pools}
+        return self.checked(
+            response,
+            {name: remaining for name, remaining in balances.items() if name and remaining is not None},
+        )
 
     def _status(
-        self, request: ProviderRequest, ticket: str, answer: VendorResponse
+        self, request: ProviderRequest, poll_token: str, response: VendorResponse
     ) -> ProviderResponse | Pending:
-        if answer.status in _PASSING:  # these do not abandon a paid lookup
-            return self.retry_poll(ticket, answer, POLL_SECONDS)
-        if not answer.is_ok:
-            reply = self._refused(answer)
+        if response.status in _TEMPORARY_STATUSES:  # these do not abandon a paid lookup
+            return self.retry_poll(poll_token, response, POLL_SECONDS)
+        if not response.is_ok:
+            reply = self._error_response(response)
             return (
                 ProviderResponse(outcome=TraceOutcome.ERROR) if reply.outcome is TraceOutcome.MISS else reply
             )
-        found = parsing.records({"profiles": answer.items}, "profiles")
-        profile = next((one for one in found if _id(one) == ticket), None)
+        profiles = parsing.records({"profiles": response.items}, "profiles")
+        profile = next((profile for profile in profiles if _id(profile) == poll_token), None)
         if profile is None:
             raise UnexpectedResponse("ids")
         return _read(request, profile)
 
-    def _company(self, answer: VendorResponse) -> ProviderResponse:
-        if not answer.is_ok:
-            return self._refused(answer)
-        if "name" not in answer.object and "id" not in answer.object:
+    def _company(self, response: VendorResponse) -> ProviderResponse:
+        if not response.is_ok:
+            return self._error_response(response)
+        if "name" not in response.object and "id" not in response.object:
             raise UnexpectedResponse("name")
-        company = _company(answer.object, parsing.source_of(self.name))
+        company = _company(response.object, parsing.source_of(self.name))
         if company is None:
             return ProviderResponse(outcome=TraceOutcome.MISS)
         return ProviderResponse(outcome=TraceOutcome.HIT, company=company, cost=1.0)
 
-    def _refused(self, answer: VendorResponse) -> ProviderResponse:
+    def _error_response(self, response: VendorResponse) -> ProviderResponse:
         """Map an error to an outcome: 403 is a plan without such credits, unless it mentions a permission."""
-        if answer.status == 403 and answer.body is not None:  # noqa: PLR2004 -- the status
-            detail = (parsing.text(answer.body, "detail") or "").casefold()
+        if response.status == 403 and response.body is not None:  # noqa: PLR2004 -- the status
+            detail = (parsing.text(response.body, "detail") or "").casefold()
             lacks_permission = "permission" in detail or "api key" in detail
             outcome = TraceOutcome.UNCONFIGURED if lacks_permission else TraceOutcome.NO_CREDITS
             return ProviderResponse(outcome=outcome)
-        return self.default_response(answer)
+        return self.default_response(response)
 
 
-def _named_person(request: ProviderRequest) -> dict[str, str]:
+def _person_parameters(request: ProviderRequest) -> dict[str, str]:
     """Return the strongest single way to identify the person; empty if there is none."""
     subject = request.subject
     employer = subject.company_name or subject.company_domain
@@ -157,40 +162,40 @@ def _named_person(request: ProviderRequest) -> dict[str, str]:
     return {"phone": subject.phone} if subject.phone else {}
 
 
-def _named_company(request: ProviderRequest) -> dict[str, str]:
+def _company_parameters(request: ProviderRequest) -> dict[str, str]:
     if request.subject.company_domain:
         return {"domain": request.subject.company_domain}
     return {"name": request.subject.company_name} if request.subject.company_name else {}
 
 
 def _id(body: Mapping[str, Any]) -> str | None:
-    found = body.get("id")
-    return str(found) if isinstance(found, int | str) and not isinstance(found, bool) else None
+    profile_id = body.get("id")
+    return str(profile_id) if isinstance(profile_id, int | str) and not isinstance(profile_id, bool) else None
 
 
 def _read(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse | Pending:
     """Parse a profile; the person is complete at once, addresses and numbers arrive later."""
-    status, ticket = parsing.text(body, "status"), _id(body)
+    status, poll_token = parsing.text(body, "status"), _id(body)
     source = parsing.source_of(RocketReach.name)
     contact = _contact(body, source)
     if request.field is ProviderField.PERSON and contact is not None:
         return ProviderResponse(outcome=TraceOutcome.HIT, contact=contact, cost=1.0)
-    if status in _OPEN and ticket is not None:
-        return Pending(ticket, POLL_SECONDS)
+    if status in _UNFINISHED_STATUSES and poll_token is not None:
+        return Pending(poll_token, POLL_SECONDS)
     if status != "complete":
         raise UnexpectedResponse("status")
-    said_emails, said_phones = parsing.records(body, "emails"), parsing.records(body, "phones")
+    emails_in_profile, phones_in_profile = parsing.records(body, "emails"), parsing.records(body, "phones")
     if request.field is ProviderField.EMAIL:
-        cost = float(any(parsing.text(one, "grade") in _PAID_GRADES for one in said_emails))
+        cost = float(any(parsing.text(entry, "grade") in _PAID_GRADES for entry in emails_in_profile))
         emails = parsing.unique_emails(
-            (_email(one, source) for one in _best_first(body, said_emails)), request.types
+            (_email(entry, source) for entry in _best_first(body, emails_in_profile)), request.types
         )
         if emails:
             return ProviderResponse(outcome=TraceOutcome.HIT, emails=emails, contact=contact, cost=cost)
         return ProviderResponse(outcome=TraceOutcome.MISS, cost=cost)
     if request.field is ProviderField.PHONE:
-        by_worth = sorted(said_phones, key=lambda one: one.get("recommended") is not True)
-        phones = parsing.unique_phones(_phone(one, source) for one in by_worth)
+        recommended_first = sorted(phones_in_profile, key=lambda entry: entry.get("recommended") is not True)
+        phones = parsing.unique_phones(_phone(entry, source) for entry in recommended_first)
         if phones:
             return ProviderResponse(outcome=TraceOutcome.HIT, phones=phones, contact=contact, cost=1.0)
     return ProviderResponse(outcome=TraceOutcome.MISS)
@@ -199,7 +204,7 @@ def _read(request: ProviderRequest, body: Mapping[str, Any]) -> ProviderResponse
 def _best_first(body: Mapping[str, Any], emails: list[dict[str, Any]]) -> list[dict[str, Any]]:
     names = ("recommended_professional_email", "recommended_personal_email", "recommended_email")
     best = {parsing.text(body, name) for name in names} - {None}
-    return sorted(emails, key=lambda one: parsing.text(one, "email") not in best)
+    return sorted(emails, key=lambda entry: parsing.text(entry, "email") not in best)
 
 
 def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
@@ -218,16 +223,16 @@ def _email(body: Mapping[str, Any], source: Source) -> FoundEmail | None:
 
 def _phone(body: Mapping[str, Any], source: Source) -> FoundPhone | None:
     is_sure = parsing.text(body, "grade") in _VERIFIED_GRADES
-    found = parsing.found_phone(
+    phone = parsing.found_phone(
         parsing.text(body, "e164") or parsing.text(body, "number"),
         source,
         kind=_PHONE_KINDS.get(parsing.text(body, "type") or "", "other"),
         status="valid" if is_sure else "unknown",
         extension=parsing.text(body, "extension"),
     )
-    if found is None or not is_sure:
-        return found
-    return replace(found, verified_at=_checked_at(body, "last_checked"))
+    if phone is None or not is_sure:
+        return phone
+    return replace(phone, verified_at=_checked_at(body, "last_checked"))
 
 
 def _checked_at(body: Mapping[str, Any], name: str) -> datetime:
@@ -237,7 +242,7 @@ def _checked_at(body: Mapping[str, Any], name: str) -> datetime:
 
 def _contact(body: Mapping[str, Any], source: Source) -> FoundContact | None:
     jobs = parsing.records(body, "job_history")
-    job = next((one for one in jobs if one.get("is_current") is True), {})
+    job = next((job for job in jobs if job.get("is_current") is True), {})
     company = parsing.found_company(
         source,
         name=parsing.text(body, "current_employer"),

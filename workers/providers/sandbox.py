@@ -107,7 +107,7 @@ def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResp
         scenario = str(scenario_of(request.subject))
         now = clock.now()
         source = Source(Sandbox.name, SourceKind.PROVIDER, now)
-        found = ProviderResponse(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
+        response = ProviderResponse(outcome=TraceOutcome.HIT, contact=_person(scenario, source), cost=1)
         match request.field:
             case ProviderField.EMAIL:
                 personal = "work" not in request.types
@@ -118,14 +118,14 @@ def _hit(status: EmailStatus) -> Callable[[ProviderRequest, float], ProviderResp
                     source=source,
                     verified_at=now,
                 )
-                return replace(found, emails=(email,))
+                return replace(response, emails=(email,))
             case ProviderField.PHONE:
                 kind = "mobile" if "mobile" in request.types else request.types[0]
                 phone = FoundPhone(e164=PHONE, type=kind, status="valid", source=source, verified_at=now)
-                return replace(found, phones=(phone,))
+                return replace(response, phones=(phone,))
             case ProviderField.COMPANY:
                 return ProviderResponse(outcome=TraceOutcome.HIT, company=_company(source), cost=1)
-        return found
+        return response
 
     return respond
 

@@ -90,7 +90,7 @@ class Vendor:
     base_url: ClassVar[str]
     fields: ClassVar[frozenset[ProviderField]]
     guesses: ClassVar[bool] = False
-    usual_terms: ClassVar[Terms]
+    default_terms: ClassVar[Terms]
     needs_key: ClassVar[bool] = True
 
     def __init__(self, access: ProviderSettings) -> None:
@@ -149,46 +149,46 @@ class Vendor:
                 headers={"Accept": "application/json", **self.credentials(self._key)},
                 timeout=httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
             ) as response:
-                found = _parsed(_read(response, deadline))
+                content = _parsed(_read(response, deadline))
                 return VendorResponse(
                     response.status_code,
                     response.headers,
-                    body=found if isinstance(found, dict) else None,
-                    items=found if isinstance(found, list) else None,
+                    body=content if isinstance(content, dict) else None,
+                    items=content if isinstance(content, list) else None,
                 )
 
         return _within(seconds, exchange)
 
-    def default_response(self, answer: VendorResponse) -> ProviderResponse:
+    def default_response(self, response: VendorResponse) -> ProviderResponse:
         """Map a status to its common outcome; a body that is not JSON is an error, except for 401 and 429."""
-        if answer.body is None and answer.status not in _CREDENTIAL_STATUSES:
-            return ProviderResponse(outcome=TraceOutcome.ERROR, retry_after=answer.retry_after)
-        if answer.status == _NOT_FOUND:
+        if response.body is None and response.status not in _CREDENTIAL_STATUSES:
+            return ProviderResponse(outcome=TraceOutcome.ERROR, retry_after=response.retry_after)
+        if response.status == _NOT_FOUND:
             return ProviderResponse(outcome=TraceOutcome.MISS)
-        outcome = _BY_STATUS.get(answer.status, TraceOutcome.ERROR)
-        return ProviderResponse(outcome=outcome, retry_after=answer.retry_after)
+        outcome = _BY_STATUS.get(response.status, TraceOutcome.ERROR)
+        return ProviderResponse(outcome=outcome, retry_after=response.retry_after)
 
-    def retry_poll(self, poll_token: str, answer: VendorResponse, seconds: float) -> Pending:
+    def retry_poll(self, poll_token: str, response: VendorResponse, seconds: float) -> Pending:
         """Return a `Pending` after a poll that was refused or failed; its outcome goes to the throttle."""
-        is_limited = answer.status == _TOO_MANY
+        is_limited = response.status == _TOO_MANY
         outcome = TraceOutcome.RATE_LIMITED if is_limited else TraceOutcome.ERROR
-        return Pending(poll_token, answer.retry_after or seconds, outcome)
+        return Pending(poll_token, response.retry_after or seconds, outcome)
 
-    def checked(self, answer: VendorResponse, left: Mapping[str, float]) -> CredentialCheck:
+    def checked(self, response: VendorResponse, remaining: Mapping[str, float]) -> CredentialCheck:
         """Return the credential check that follows from the response to a free call."""
-        if answer.is_ok and answer.body is not None:
-            return CredentialCheck(outcome=TraceOutcome.HIT, left=left)
-        outcome = self.default_response(answer).outcome
+        if response.is_ok and response.body is not None:
+            return CredentialCheck(outcome=TraceOutcome.HIT, remaining=remaining)
+        outcome = self.default_response(response).outcome
         return CredentialCheck(outcome=TraceOutcome.ERROR if outcome is TraceOutcome.MISS else outcome)
 
     def _terms(self, access: ProviderSettings) -> Terms:
-        usual = self.usual_terms
+        defaults = self.default_terms
         return replace(
-            usual,
-            rates=usual.rates if access.rates is None else access.rates,
-            credit_price=usual.credit_price if access.credit_price is None else access.credit_price,
-            daily_budget=usual.daily_budget if access.daily_budget is None else access.daily_budget,
-            miss_days=usual.miss_days if access.miss_days is None else access.miss_days,
+            defaults,
+            rates=defaults.rates if access.rates is None else access.rates,
+            credit_price=defaults.credit_price if access.credit_price is None else access.credit_price,
+            daily_budget=defaults.daily_budget if access.daily_budget is None else access.daily_budget,
+            miss_days=defaults.miss_days if access.miss_days is None else access.miss_days,
         )
 
 

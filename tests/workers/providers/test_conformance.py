@@ -128,7 +128,7 @@ def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, vendor_api: Fa
         _expected(case.recording),
         case.recording.cost,
     )
-    assert reply.cost <= case.recording.vendor.usual_terms.prices[case.recording.request.field]
+    assert reply.cost <= case.recording.vendor.default_terms.prices[case.recording.request.field]
 
 
 @each("sent")
@@ -266,7 +266,7 @@ def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(
     waits = list(_waits(vendor_api.adapter(case.recording), case.recording.request))
 
     assert len(waits) == MAX_POLLS
-    assert all(0 < pending.after <= case.recording.vendor.usual_terms.poll_timeout for pending in waits)
+    assert all(0 < pending.after <= case.recording.vendor.default_terms.poll_timeout for pending in waits)
     assert all(
         str(told) not in pending.poll_token for pending in waits for told in _personal(case.recording.request)
     )

@@ -41,7 +41,7 @@ class Example(Vendor):
     name: ClassVar[str] = "example"
     base_url: ClassVar[str] = "https://api.vendor.example/v1"
     fields: ClassVar[frozenset[ProviderField]] = frozenset({ProviderField.EMAIL})
-    usual_terms: ClassVar[Terms] = Terms(
+    default_terms: ClassVar[Terms] = Terms(
         rates=(Rate(10, 1),),
         prices=MappingProxyType({ProviderField.EMAIL: 2}),
         credit_price=0.5,
@@ -355,7 +355,7 @@ def test_a_question_needs_a_key_and_enough_to_go_by(
 
 
 def test_terms_are_the_usual_ones() -> None:
-    assert Example(ProviderSettings(api_key=KEY)).terms == Example.usual_terms
+    assert Example(ProviderSettings(api_key=KEY)).terms == Example.default_terms
 
 
 def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
@@ -365,7 +365,7 @@ def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
 
     assert Example(access).terms == Terms(
         rates=(Rate(1, 60),),
-        prices=Example.usual_terms.prices,
+        prices=Example.default_terms.prices,
         credit_price=0.0,
         daily_budget=25.0,
         miss_days=0.0,
@@ -394,7 +394,7 @@ def test_a_check_says_whether_the_key_works(
 ) -> None:
     check = at(httpserver).checked(answer_of(status, body), {"credits": 5})
 
-    assert (check.outcome, dict(check.left)) == (
+    assert (check.outcome, dict(check.remaining)) == (
         outcome,
         {"credits": 5} if outcome is TraceOutcome.HIT else {},
     )

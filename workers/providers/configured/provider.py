@@ -106,7 +106,7 @@ def _provider_class(spec: ProviderSpec, variables: Mapping[str, str]) -> type[Co
         "name": spec.name,
         "base_url": spec.url,
         "fields": frozenset(spec.endpoints),
-        "usual_terms": terms,
+        "default_terms": terms,
         "needs_key": spec.key_header is not None,
         "spec": spec,
         "variables": {name: variables.get(name, "").strip() for name in spec.variables},

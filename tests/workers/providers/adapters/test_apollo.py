@@ -448,7 +448,9 @@ def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apo
                     "current_credit_cycle": {},
                 }
             ),
-            CredentialCheck(outcome=TraceOutcome.HIT, left={"lead_credit": 17622, "direct_dial_credit": 160}),
+            CredentialCheck(
+                outcome=TraceOutcome.HIT, remaining={"lead_credit": 17622, "direct_dial_credit": 160}
+            ),
         ),
         (
             CannedResponse(body={"healthy": True, "is_logged_in": True}),

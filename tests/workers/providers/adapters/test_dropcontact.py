@@ -271,7 +271,7 @@ def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
 @pytest.mark.parametrize(
     ("status", "body", "check"),
     [
-        (200, {"credits": 15277}, CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 15277})),
+        (200, {"credits": 15277}, CredentialCheck(outcome=TraceOutcome.HIT, remaining={"credits": 15277})),
         (200, {}, CredentialCheck(outcome=TraceOutcome.HIT)),
         (401, {"detail": "Unauthorized"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
         (403, {"detail": "Forbidden"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),

@@ -339,7 +339,7 @@ def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: Full
 @pytest.mark.parametrize(
     ("status", "body", "check"),
     [
-        (200, {"balance": 4999.5}, CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 4999.5})),
+        (200, {"balance": 4999.5}, CredentialCheck(outcome=TraceOutcome.HIT, remaining={"credits": 4999.5})),
         (401, {"code": "error.api.key", "message": "…"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
         (
             404,

@@ -539,7 +539,7 @@ def test_a_domain_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) 
 
 
 @pytest.mark.parametrize(
-    ("requests", "left"),
+    ("requests", "remaining"),
     [
         (
             {
@@ -554,14 +554,14 @@ def test_a_domain_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) 
     ],
 )
 def test_a_check_tells_what_every_pool_has_left(
-    hunter: Hunter, httpserver: HTTPServer, requests: Any, left: dict[str, float]
+    hunter: Hunter, httpserver: HTTPServer, requests: Any, remaining: dict[str, float]
 ) -> None:
     body = {"data": {"plan_name": "Growth", "requests": requests, "calls": {"used": 1, "available": 2}}}
     httpserver.expect_request("/v2/account", headers={"X-API-KEY": KEY}).respond_with_json(body)
 
     check = hunter.check(seconds=3)
 
-    assert (check.outcome, dict(check.left)) == (TraceOutcome.HIT, left)
+    assert (check.outcome, dict(check.remaining)) == (TraceOutcome.HIT, remaining)
 
 
 @pytest.mark.parametrize(

@@ -306,13 +306,13 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
     [
         (
             CannedResponse(body={"credits": 2200}),
-            CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 2200}),
+            CredentialCheck(outcome=TraceOutcome.HIT, remaining={"credits": 2200}),
         ),
         (
             CannedResponse(
                 body={"credits": 2200, "is_frozen": True, "credits_frozen": 2000, "credits_liquid": 200}
             ),
-            CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 200}),
+            CredentialCheck(outcome=TraceOutcome.HIT, remaining={"credits": 200}),
         ),
         (CannedResponse(body={}), CredentialCheck(outcome=TraceOutcome.HIT)),
         (BAD_KEY, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),

@@ -325,7 +325,7 @@ def test_a_company_known_by_its_name_alone_must_be_likely(
     [
         (
             dataclasses.replace(NOTHING_SOUGHT, headers=HEADERS),
-            CredentialCheck(outcome=TraceOutcome.HIT, left={"enrich": 1342}),
+            CredentialCheck(outcome=TraceOutcome.HIT, remaining={"enrich": 1342}),
         ),
         (NOTHING_SOUGHT, CredentialCheck(outcome=TraceOutcome.HIT)),
         (BAD_KEY, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),

@@ -283,7 +283,7 @@ def test_an_error_without_a_code_is_told_by_its_status(
 
 
 @pytest.mark.parametrize(
-    ("left", "wait"),
+    ("remaining", "wait"),
     [
         ({"x-minute-request-left": "12", "x-daily-request-left": "800"}, 1),
         ({"x-minute-request-left": "0", "x-daily-request-left": "800"}, 42),
@@ -292,14 +292,14 @@ def test_an_error_without_a_code_is_told_by_its_status(
     ],
 )
 def test_a_rate_limit_lasts_as_long_as_the_window_that_is_used_up(
-    httpserver: HTTPServer, prospeo: Prospeo, left: dict[str, str], wait: float
+    httpserver: HTTPServer, prospeo: Prospeo, remaining: dict[str, str], wait: float
 ) -> None:
     resets = {
         "x-second-reset-seconds": "1",
         "x-minute-reset-seconds": "42",
         "x-daily-reset-seconds": "3600",
     }
-    limited = dataclasses.replace(error(429, "RATE_LIMITED"), headers=resets | left)
+    limited = dataclasses.replace(error(429, "RATE_LIMITED"), headers=resets | remaining)
 
     reply = call(httpserver, prospeo, limited)
 
@@ -361,7 +361,7 @@ def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Pro
     server = httpserver.expect_request("/account-information", method="GET", headers={"X-KEY": "k"})
     server.respond_with_json(ACCOUNT)
 
-    assert prospeo.check(seconds=3) == CredentialCheck(outcome=TraceOutcome.HIT, left={"credits": 99})
+    assert prospeo.check(seconds=3) == CredentialCheck(outcome=TraceOutcome.HIT, remaining={"credits": 99})
 
 
 @pytest.mark.parametrize(

@@ -142,4 +142,4 @@ def test_a_check_verifies_nobody_and_tells_whether_the_secret_is_right(
 
     check = at(httpserver).check(seconds=3)
 
-    assert (check.outcome, dict(check.left)) == (outcome, {})
+    assert (check.outcome, dict(check.remaining)) == (outcome, {})

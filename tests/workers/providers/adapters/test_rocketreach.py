@@ -349,7 +349,9 @@ def test_every_refusal_has_its_outcome(
                     {"credit_type": "phone_lookup"},
                 ]
             },
-            CredentialCheck(outcome=TraceOutcome.HIT, left={"standard_lookup": 97, "person_search": inf}),
+            CredentialCheck(
+                outcome=TraceOutcome.HIT, remaining={"standard_lookup": 97, "person_search": inf}
+            ),
         ),
         (200, {}, CredentialCheck(outcome=TraceOutcome.HIT)),
         (401, {"detail": "Invalid API key"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
