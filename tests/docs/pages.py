@@ -14,7 +14,7 @@ OUTPUTS = ("json", "http", "text")
 SHELLS = frozenset({COMMANDS, "bash", "console", "shell", "shell-session", "zsh"})
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-WALK = ("README.md", "docs/api.md", "docs/operating.md", "docs/providers.md")
+EXECUTED_PAGES = ("README.md", "docs/api.md", "docs/operating.md", "docs/providers.md")
 """The pages whose commands run, in the order in which a reader meets them, in one shell."""
 
 NOT_RUN = {

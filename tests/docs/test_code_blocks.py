@@ -136,7 +136,7 @@ def example(httpserver: HTTPServer) -> Vendor:
         (Response('{"error": "overloaded"}', 503), TraceOutcome.ERROR, []),
     ],
 )
-def test_the_provider_in_contributing_asks_its_vendor(
+def test_the_provider_in_contributing_calls_its_vendor(
     httpserver: HTTPServer, example: Vendor, reply: Response, outcome: TraceOutcome, addresses: list[str]
 ) -> None:
     subject = Subject(full_name="Ada Lovelace", company_domain="acme.example")

@@ -20,8 +20,8 @@ from typing import Self
 import flask_client
 import flask_server
 import pytest
-from pages import COMMANDS, NOT_RUN, SHELLS, WALK, Block, command_blocks, languages, pages
-from printed_answers import differences, mismatches, without_history
+from pages import COMMANDS, EXECUTED_PAGES, NOT_RUN, SHELLS, Block, command_blocks, languages, pages
+from printed_output import differences, mismatches, without_history
 
 from tools.state import ROOT, State
 
@@ -155,29 +155,29 @@ def runnable(*names: str) -> list[Block]:
 
 
 @pytest.fixture(scope="module")
-def first_walk(shell: Shell) -> list[str]:
-    return faults(shell, runnable(*WALK), is_fresh=True)
+def first_faults(shell: Shell) -> list[str]:
+    return faults(shell, runnable(*EXECUTED_PAGES), is_fresh=True)
 
 
 @pytest.mark.slow
 @needs_curl
-def test_every_command_prints_what_its_page_prints(first_walk: list[str]) -> None:
-    assert first_walk == [], "\n".join(first_walk)
+def test_every_command_prints_what_its_page_prints(first_faults: list[str]) -> None:
+    assert first_faults == [], "\n".join(first_faults)
 
 
 @pytest.mark.slow
 @needs_curl
-def test_after_the_demo_the_calls_answer_the_same_but_for_balances_and_traces(
-    first_walk: list[str], shell: Shell, stack: str, environment: dict[str, str]
+def test_after_the_demo_the_calls_return_the_same_except_balances_and_traces(
+    first_faults: list[str], shell: Shell, stack: str, environment: dict[str, str]
 ) -> None:
-    # In a workspace of its own, beside what the first walk stored.
-    email, password = "walker@contact-lookup.example", "a long enough password"
+    # In a workspace of its own, beside what the first run stored.
+    email, password = "tester@contact-lookup.example", "a long enough password"
     output, code = shell.run("flask workspaces create Demo --json")
     assert code == 0, output
     workspace = json.loads(output)["id"]
-    account = f"{email} --workspace {workspace} --name Walker --role admin --api-access"
+    account = f"{email} --workspace {workspace} --name Tester --role admin --api-access"
     assert shell.run(f"flask accounts create {account}")[1] == 0
-    assert shell.run(f"flask credits grant {workspace} 250 --reason walk")[1] == 0
+    assert shell.run(f"flask credits grant {workspace} 250 --reason test")[1] == 0
     state = State.open(Path(environment["DEV_DATA_DIR"]))
     state.write("up.json", state.read("up.json") | {"email": email, "password": password})
 
@@ -205,7 +205,9 @@ def test_commands_are_in_blocks_of_one_language() -> None:
 def test_every_command_block_runs_or_has_a_reason_not_to() -> None:
     blocks = [block for page in pages() for block in command_blocks(page)]
 
-    unexplained = {block.page for block in blocks if block.page not in WALK and not block.reason_not_run}
+    unexplained = {
+        block.page for block in blocks if block.page not in EXECUTED_PAGES and not block.reason_not_run
+    }
 
     assert unexplained == set()
     assert {block.reason_not_run for block in blocks} >= set(NOT_RUN.values())
@@ -223,7 +225,7 @@ def test_every_command_block_runs_or_has_a_reason_not_to() -> None:
         ([], [1], 1),
     ],
 )
-def test_an_answer_that_differs_from_the_printed_one_is_reported(
+def test_json_that_differs_from_the_printed_json_is_reported(
     printed: object, found: object, count: int
 ) -> None:
     assert len(differences(printed, found)) == count
@@ -238,5 +240,5 @@ def test_an_answer_that_differs_from_the_printed_one_is_reported(
         ("first\nlast\n", "first\nsecond\nlast\n", 1),
     ],
 )
-def test_a_text_that_differs_from_the_printed_one_is_reported(printed: str, found: str, count: int) -> None:
+def test_text_that_differs_from_the_printed_text_is_reported(printed: str, found: str, count: int) -> None:
     assert len(mismatches("text", printed, found)) == count

@@ -44,7 +44,7 @@ def stats_of(folder: Path, *recorders: dict[str, Any]) -> RequestStats:
     return stats
 
 
-def test_requests_answers_and_checks_are_stats_of(tmp_path: Path) -> None:
+def test_requests_responses_and_checks_are_counted(tmp_path: Path) -> None:
     stats = stats_of(tmp_path, exchange("POST", 200), exchange("POST", 422), exchange("BREW", 405))
 
     assert stats.requests == {(REVEAL, "fuzzing"): 2, (UNDOCUMENTED, "fuzzing"): 1}

@@ -155,7 +155,7 @@ def test_a_click_on_a_page_that_is_not_a_website_requests_only_the_session(
     assert not _requests_containing(api_requests, "salaries", "10.1.2.3", "version")
 
 
-def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(
+def test_by_prefix_the_full_hash_is_sent_only_when_people_are_requested(
     user: BrowserUser, company: Company
 ) -> None:
     user.sign_in(look_up_by="prefix")

@@ -187,7 +187,7 @@ def open_popup_on_routed_page(user: BrowserUser, url: str) -> Page:
     return user.click_icon(tab)
 
 
-def test_by_prefix_only_a_few_digits_leave_until_the_people_are_asked_for(user: BrowserUser) -> None:
+def test_by_prefix_the_full_hash_is_sent_only_when_people_are_requested(user: BrowserUser) -> None:
     company = create_company(user.stack)
     user.sign_in(look_up_by="prefix")
 
