@@ -239,9 +239,9 @@ def _read(path: str) -> tuple[list[Identifier], int]:
 def _values(layout: ColumnMapping, cells: list[str]) -> list[tuple[str, str, Callable[[str], str]]]:
     values: list[tuple[str, str, Callable[[str], str]]] = []
     for slot in layout.emails:
-        values += [("email", text, normal_email) for text in emails_in(cells[slot.at])]
+        values += [("email", text, normal_email) for text in emails_in(cells[slot.index])]
     for slot in layout.phones:
-        values += [("phone", text, _e164) for text in phones_in(cells[slot.at])]
+        values += [("phone", text, _e164) for text in phones_in(cells[slot.index])]
     for index in layout.single.get("linkedin_url", ()):
         if text := value(cells[index]):
             values.append(("linkedin_url", text, normal_profile_url))

@@ -387,11 +387,11 @@ class JobExpired(JobFailed):
 
 def all_problems() -> dict[str, type[Problem]]:
     """Return every code with its class, for the pages under /problems and the agreement tests."""
-    found: dict[str, type[Problem]] = {}
-    todo: list[type[Problem]] = [Problem]
-    while todo:
-        kind = todo.pop()
-        todo.extend(kind.__subclasses__())
+    problems: dict[str, type[Problem]] = {}
+    pending: list[type[Problem]] = [Problem]
+    while pending:
+        kind = pending.pop()
+        pending.extend(kind.__subclasses__())
         if "code" in vars(kind):
-            found[kind.code] = kind
-    return dict(sorted(found.items(), key=lambda item: (item[1].status, item[0])))
+            problems[kind.code] = kind
+    return dict(sorted(problems.items(), key=lambda item: (item[1].status, item[0])))

@@ -132,15 +132,15 @@ def candidates(name: PersonName, domain: str, counts: Iterable[PatternStat]) -> 
     spellings, so the confidences of all guesses add up to less than 1.
     """
     tally = _tally(counts)
-    likely = odds(tally.habits, domain)
+    habit_odds = odds(tally.habits, domain)
     best: dict[str, Guess] = {}
     for form in FORMS:
-        for local, share in _shared_out(form, name, likely).items():
+        for local, share in _shared_out(form, name, habit_odds).items():
             email = f"{local}@{domain}"
             before = best.get(email)
-            known = before if before and before.form in tally.forms else Guess(email, form, 0)
-            sure = _likelihood(tally, form) * share + (before.confidence if before else 0)
-            best[email] = replace(known, confidence=sure)
+            guess = before if before and before.form in tally.forms else Guess(email, form, 0)
+            confidence = _likelihood(tally, form) * share + (before.confidence if before else 0)
+            best[email] = replace(guess, confidence=confidence)
     guesses = (replace(guess, confidence=round(guess.confidence, 4)) for guess in best.values())
     return tuple(sorted(guesses, key=lambda guess: -guess.confidence))
 
@@ -165,15 +165,15 @@ def _likelihood(tally: _Tally, form: str) -> float:
 
 def _matched(form: str, name: PersonName, local: str) -> str | None:
     """Return the form with the habits common to all spellings that match; None if none matches."""
-    ways = [habits for spelled, habits in fill(form, name) if spelled == local]
-    return " ".join((form, *sorted(frozenset.intersection(*ways)))) if ways else None
+    habit_sets = [habits for spelled, habits in fill(form, name) if spelled == local]
+    return " ".join((form, *sorted(frozenset.intersection(*habit_sets)))) if habit_sets else None
 
 
-def _shared_out(form: str, name: PersonName, likely: Mapping[str, float]) -> dict[str, float]:
+def _shared_out(form: str, name: PersonName, habit_odds: Mapping[str, float]) -> dict[str, float]:
     """Return the spellings of a name in the form, likeliest first, with shares that add up to at most 1."""
     shares: dict[str, float] = {}
     for spelled, habits in fill(form, name) if form in SHARES else ():
-        shares[spelled] = shares.get(spelled, 0) + weight(habits, likely)
-    whole = sum(shares.values())
+        shares[spelled] = shares.get(spelled, 0) + weight(habits, habit_odds)
+    total = sum(shares.values())
     best = sorted(shares.items(), key=lambda item: -item[1])[:MAX_SPELLINGS]
-    return {spelled: share / whole for spelled, share in best}
+    return {spelled: share / total for spelled, share in best}

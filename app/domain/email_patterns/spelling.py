@@ -42,20 +42,20 @@ Spelled = tuple[str, frozenset[str]]
 
 def odds(seen: Mapping[str, int], domain: str) -> dict[str, float]:
     """Return the probability of each habit at a domain; `seen` counts the addresses that show each habit."""
-    found: dict[str, float] = {}
-    for question, answers in HABITS.items():
-        weights = {one: NEXT_HABIT**place for place, one in enumerate(_usual(question, answers, domain))}
-        total = sum(seen.get(f"{question}:{one}", 0) for one in answers)
-        for one in answers:
-            prior = PRIOR_NAMES * weights[one] / sum(weights.values())
-            count = seen.get(f"{question}:{one}", 0)
-            found[f"{question}:{one}"] = (count + prior) / (total + PRIOR_NAMES)
-    return found
+    result: dict[str, float] = {}
+    for part, choices in HABITS.items():
+        weights = {choice: NEXT_HABIT**rank for rank, choice in enumerate(_usual(part, choices, domain))}
+        total = sum(seen.get(f"{part}:{choice}", 0) for choice in choices)
+        for choice in choices:
+            prior = PRIOR_NAMES * weights[choice] / sum(weights.values())
+            count = seen.get(f"{part}:{choice}", 0)
+            result[f"{part}:{choice}"] = (count + prior) / (total + PRIOR_NAMES)
+    return result
 
 
-def weight(habits: frozenset[str], likely: Mapping[str, float]) -> float:
-    """Return the joint probability of the habits; `likely` is the result of `odds`."""
-    return prod(likely[habit] for habit in habits)
+def weight(habits: frozenset[str], habit_odds: Mapping[str, float]) -> float:
+    """Return the joint probability of the habits; `habit_odds` is the result of `odds`."""
+    return prod(habit_odds[habit] for habit in habits)
 
 
 def fill(form: str, name: PersonName) -> Iterator[Spelled]:
@@ -74,13 +74,13 @@ def fill(form: str, name: PersonName) -> Iterator[Spelled]:
             yield text, shown | habits | others
 
 
-def _usual(question: str, answers: tuple[str, ...], domain: str) -> tuple[str, ...]:
+def _usual(part: str, choices: tuple[str, ...], domain: str) -> tuple[str, ...]:
     """Return the habits with the most common one of the domain's country first."""
-    if question == "umlauts" and _PLAIN_COUNTRIES.search(domain):
-        return answers[::-1]
-    if question == "surnames" and _LAST_SURNAME_COUNTRIES.search(domain):
+    if part == "umlauts" and _PLAIN_COUNTRIES.search(domain):
+        return choices[::-1]
+    if part == "surnames" and _LAST_SURNAME_COUNTRIES.search(domain):
         return ("last", "first", "joined", "hyphened", "dotted")
-    return answers
+    return choices
 
 
 def _firsts(form: str, first: str, *, expanded: bool) -> tuple[Spelled, ...]:
@@ -96,39 +96,39 @@ def _given(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -
     parts = [part for word in first.split() for part in _pieces(word, expanded=expanded)]
     if len(parts) < 2:  # noqa: PLR2004 -- one name
         return (("".join(parts), frozenset()),)
-    made = {"hyphened": "-".join(parts), "joined": "".join(parts), "first": parts[0]}
+    variants = {"hyphened": "-".join(parts), "joined": "".join(parts), "first": parts[0]}
     if not _HYPHENS.search(first):
-        del made["hyphened"]
-    return tuple((text, frozenset({f"given:{habit}"})) for habit, text in made.items())
+        del variants["hyphened"]
+    return tuple((text, frozenset({f"given:{habit}"})) for habit, text in variants.items())
 
 
 @lru_cache(maxsize=8192)
 def _initials(first: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
     """Return the initial of a given name; for a hyphenated name also both initials, as in jlpicard."""
     parts = _pieces(first.partition(" ")[0], expanded=expanded)
-    one = "".join(part[:1] for part in parts[:1])
+    first_initial = "".join(part[:1] for part in parts[:1])
     if len(parts) < 2:  # noqa: PLR2004 -- one name
-        return ((one, frozenset()),)
-    every = "".join(part[:1] for part in parts)
-    return ((one, frozenset({"initials:first"})), (every, frozenset({"initials:all"})))
+        return ((first_initial, frozenset()),)
+    all_initials = "".join(part[:1] for part in parts)
+    return ((first_initial, frozenset({"initials:first"})), (all_initials, frozenset({"initials:all"})))
 
 
 @lru_cache(maxsize=8192)
 def _family(last: str, expanded: bool) -> tuple[Spelled, ...]:  # noqa: FBT001 -- part of the cache's key
     """Return the spellings of a family name by every habit that applies to it."""
     surnames = _surnames([_pieces(word, expanded=expanded) for word in last.split()])
-    called = {
+    applies = {
         "hyphens": any(len(pieces) > 1 for _particles, pieces in surnames),
         "surnames": len(surnames) > 1,
         "particles": any(particles for particles, _pieces in surnames),
     }
-    questions = [question for question, is_called in called.items() if is_called]
-    made: list[Spelled] = []
-    for answers in product(*(HABITS[question] for question in questions)):
-        chosen = dict(zip(questions, answers, strict=True))
-        habits = frozenset(f"{question}:{answer}" for question, answer in chosen.items())
-        made.append((_family_by(surnames, chosen), habits))
-    return tuple(made)
+    parts = [part for part, is_applicable in applies.items() if is_applicable]
+    variants: list[Spelled] = []
+    for choices in product(*(HABITS[part] for part in parts)):
+        chosen = dict(zip(parts, choices, strict=True))
+        habits = frozenset(f"{part}:{choice}" for part, choice in chosen.items())
+        variants.append((_family_by(surnames, chosen), habits))
+    return tuple(variants)
 
 
 def _family_by(surnames: list[tuple[list[str], list[str]]], chosen: Mapping[str, str]) -> str:
@@ -150,15 +150,15 @@ def _choose(parts: list[str], how: str) -> str:
 def _surnames(family: list[list[str]]) -> list[tuple[list[str], list[str]]]:
     """Group particles with the surname they precede; a particle at the end counts as a surname."""
     found: list[tuple[list[str], list[str]]] = []
-    waiting: list[str] = []
+    particles: list[str] = []
     for pieces in filter(None, family):
         if len(pieces) == 1 and pieces[0] in _PARTICLES:
-            waiting += pieces
+            particles += pieces
         else:
-            found.append((waiting, pieces))
-            waiting = []
-    if waiting:
-        found.append((waiting[:-1], waiting[-1:]))
+            found.append((particles, pieces))
+            particles = []
+    if particles:
+        found.append((particles[:-1], particles[-1:]))
     return found
 
 

@@ -73,24 +73,24 @@ def unescape_formula(text: str) -> str:
 @lru_cache(maxsize=16384)
 def value(text: str) -> str | None:
     """Return a cell's text on one line, at most 300 characters; None if empty (`N/A`, `-`, `null`)."""
-    said = unescape_formula(text)
-    if not said or said.lower() in _EMPTY:
+    content = unescape_formula(text)
+    if not content or content.lower() in _EMPTY:
         return None
-    return " ".join(said.split())[:MAX_LENGTH]
+    return " ".join(content.split())[:MAX_LENGTH]
 
 
 def name_value(text: str) -> str | None:
     """Return a name; None if empty. Null and Na are real names, so fewer words count as empty."""
-    said = unescape_formula(text)
-    if not said or said.lower() in _EMPTY_NAMES:
+    content = unescape_formula(text)
+    if not content or content.lower() in _EMPTY_NAMES:
         return None
-    return " ".join(said.split())
+    return " ".join(content.split())
 
 
 def emails_in(text: str) -> list[str]:
     """Return the addresses of a cell: lists, `mailto:`, and `Ada Lovelace <ada@acme.com>` are accepted."""
-    if said := _ADDRESS.findall(text):
-        return [part.strip() for part in said]
+    if addresses := _ADDRESS.findall(text):
+        return [part.strip() for part in addresses]
     parts = _EMAILS.split(unescape_formula(text))
     return [part.removeprefix("mailto:") for part in parts if part and part.lower() not in _EMPTY]
 
@@ -120,32 +120,32 @@ def parse_timestamp(text: str) -> datetime:
         InvalidValue: the text is not a date.
 
     """
-    said = text.strip()
+    content = text.strip()
     try:
-        found = datetime.fromisoformat(said)
+        moment = datetime.fromisoformat(content)
     except ValueError:
-        found = _other_moment(said)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = _other_moment(content)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
-def _other_moment(said: str) -> datetime:
-    if _EPOCH.fullmatch(said):
-        return datetime.fromtimestamp(int(said[:10]), UTC)
+def _other_moment(text: str) -> datetime:
+    if _EPOCH.fullmatch(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC)
     try:
-        if parts := _SLASHES.fullmatch(said):
+        if parts := _SLASHES.fullmatch(text):
             return _from_parts(*parts.groups())
         for style in _FORMATS:
-            found = _parsed(said, style)
-            if found:
-                return found
+            moment = _parsed(text, style)
+            if moment:
+                return moment
     except ValueError as error:
         raise InvalidValue("This date does not exist.") from error
     raise InvalidValue("This is not a date. Use the format 2026-11-20.")
 
 
-def _parsed(said: str, style: str) -> datetime | None:
+def _parsed(text: str, style: str) -> datetime | None:
     try:
-        return datetime.strptime(said, style)  # noqa: DTZ007 -- the caller sets the zone
+        return datetime.strptime(text, style)  # noqa: DTZ007 -- the caller sets the zone
     except ValueError:
         return None
 

@@ -30,11 +30,11 @@ class Entity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueColumns:
-    """The columns of one e-mail or phone: `at` is the value's index, `about` those of its attributes."""
+    """The columns of one e-mail or phone: `index` is the value's, `attributes` those of its attributes."""
 
-    at: int
+    index: int
     kind: str | None
-    about: Mapping[str, int]
+    attributes: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,13 @@ class ColumnMapping:
     @property
     def known(self) -> int:
         """Return the number of columns with a known field."""
-        slots = self.emails + self.phones
-        places = {place for places in self.single.values() for place in places}
-        return len(places.union(*({slot.at, *slot.about.values()} for slot in slots)))
+        value_columns = self.emails + self.phones
+        indexes = {index for indexes in self.single.values() for index in indexes}
+        return len(
+            indexes.union(
+                *({value_column.index, *value_column.attributes.values()} for value_column in value_columns)
+            )
+        )
 
     def has(self, name: str) -> bool:
         """Return whether there is a column of this name, ignoring case and punctuation."""
@@ -70,31 +74,33 @@ class ColumnMapping:
             return not {"company_name", "company_domain", "company_linkedin_url", "url"}.isdisjoint(
                 self.single
             )
-        named = not {"full_name", "first_name", "last_name", "linkedin_url", "url"}.isdisjoint(self.single)
-        return named or bool(self.emails or self.phones)
+        identifies_person = not {"full_name", "first_name", "last_name", "linkedin_url", "url"}.isdisjoint(
+            self.single
+        )
+        return identifies_person or bool(self.emails or self.phones)
 
 
 def map_columns(
     header: Sequence[str], entity: Entity, mapped: Mapping[str, str] | None = None
 ) -> ColumnMapping:
     """Return the mapping of a header; `mapped` assigns fields to header texts and takes precedence."""
-    wanted = {fold(name): target for name, target in (mapped or {}).items()}
-    columns = [_column(text, wanted) for text in header]
+    overrides = {fold(name): target for name, target in (mapped or {}).items()}
+    columns = [_column(text, overrides) for text in header]
     if entity is Entity.COMPANIES:
         columns = [_of_company(found) for found in columns]
     else:
         columns = _with_bare_name(header, columns)
     numbered = _disambiguate(columns)
     single: dict[str, list[int]] = {}
-    for place, found in enumerate(columns):
+    for index, found in enumerate(columns):
         if found and (found.field == "email_verified_at" or not found.field.startswith(("email", "phone"))):
-            single.setdefault(found.field, []).append(place)
+            single.setdefault(found.field, []).append(index)
     return ColumnMapping(
         header=tuple(header),
         entity=entity,
-        single={field: _by_confidence(places, columns) for field, places in single.items()},
-        emails=_slots("email", numbered),
-        phones=_slots("phone", numbered),
+        single={field: _by_confidence(indexes, columns) for field, indexes in single.items()},
+        emails=_value_columns("email", numbered),
+        phones=_value_columns("phone", numbered),
         meanings={text: found.field if found else None for text, found in zip(header, columns, strict=True)},
     )
 
@@ -125,8 +131,8 @@ def explain_unknown(header: Iterable[str], entity: Entity) -> str:
     )
 
 
-def _column(text: str, wanted: Mapping[str, str]) -> Column | None:
-    target = wanted.get(fold(text))
+def _column(text: str, overrides: Mapping[str, str]) -> Column | None:
+    target = overrides.get(fold(text))
     if target is None:
         return column(text)
     if fold(target) in _IGNORE:
@@ -166,21 +172,25 @@ def _disambiguate(columns: Iterable[Column | None]) -> list[Column | None]:
     return numbered
 
 
-def _slots(field: str, columns: Sequence[Column | None]) -> tuple[ValueColumns, ...]:
+def _value_columns(field: str, columns: Sequence[Column | None]) -> tuple[ValueColumns, ...]:
     """Join each value with its attribute columns; attributes without a value go to the first value."""
-    about: dict[str, dict[str, int]] = {}
+    attributes: dict[str, dict[str, int]] = {}
     values: dict[str, tuple[int, str | None]] = {}
-    for place, found in enumerate(columns):
+    for index, found in enumerate(columns):
         if found and found.field == field:
-            values[found.group] = (place, found.kind)
+            values[found.group] = (index, found.kind)
         elif found and found.field.startswith(f"{field}_"):
-            about.setdefault(found.group, {})[found.field.removeprefix(f"{field}_")] = place
-    slots = [ValueColumns(place, kind, about.pop(group, {})) for group, (place, kind) in values.items()]
-    if slots:
-        unassigned = {name: place for group in reversed(about.values()) for name, place in group.items()}
-        slots[0] = replace(slots[0], about=unassigned | dict(slots[0].about))
-    return tuple(slots)
+            attributes.setdefault(found.group, {})[found.field.removeprefix(f"{field}_")] = index
+    value_columns = [
+        ValueColumns(index, kind, attributes.pop(group, {})) for group, (index, kind) in values.items()
+    ]
+    if value_columns:
+        unassigned = {name: index for group in reversed(attributes.values()) for name, index in group.items()}
+        value_columns[0] = replace(
+            value_columns[0], attributes=unassigned | dict(value_columns[0].attributes)
+        )
+    return tuple(value_columns)
 
 
-def _by_confidence(places: Iterable[int], columns: Sequence[Column | None]) -> tuple[int, ...]:
-    return tuple(sorted(places, key=lambda place: found.rank if (found := columns[place]) else 0))
+def _by_confidence(indexes: Iterable[int], columns: Sequence[Column | None]) -> tuple[int, ...]:
+    return tuple(sorted(indexes, key=lambda index: found.rank if (found := columns[index]) else 0))

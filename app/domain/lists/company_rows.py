@@ -60,7 +60,7 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
     domain = row.normal("company_domain", _domain) or mail_domain
     if not (name or domain or linkedin_url):
         return None
-    city, country = _place(row)
+    city, country = _location(row)
     return FoundCompany(
         source=source,
         name=name,
@@ -74,9 +74,9 @@ def company_beside(row: RowValues, source: Source, mail_domain: str | None = Non
 
 
 @lru_cache(maxsize=8192)
-def _domain(said: str) -> str:
+def _domain(text: str) -> str:
     """Parse a company's domain; the domain of a social network or mail provider is invalid."""
-    domain = normal_website(said.rpartition("@")[2] if "/" not in said else said)
+    domain = normal_website(text.rpartition("@")[2] if "/" not in text else text)
     if domain in _SOCIAL or email_kind(f"a@{domain}") == "personal":
         raise InvalidValue("This is the domain of a social network or mail provider, not of a company.")
     return domain
@@ -85,17 +85,17 @@ def _domain(said: str) -> str:
 def _linkedin_elsewhere(row: RowValues) -> str | None:
     """Return the company's LinkedIn page from columns that may contain any link."""
     for field in ("company_domain", "url"):
-        for said in row.all(field):
-            if "linkedin." in said.lower():
+        for text in row.all(field):
+            if "linkedin." in text.lower():
                 try:
-                    return normal_company_url(said)
+                    return normal_company_url(text)
                 except NotAProfileUrl:
                     continue
     return None
 
 
-def _place(row: RowValues) -> tuple[str | None, str | None]:
+def _location(row: RowValues) -> tuple[str | None, str | None]:
     city, country = row.text("company_city"), row.normal("company_country", country_code)
-    if city is None and country is None and (said := row.text("company_location")):
-        return parse_location(said)
+    if city is None and country is None and (text := row.text("company_location")):
+        return parse_location(text)
     return city, country

@@ -53,12 +53,12 @@ class Table:
 
 def read_table(
     file: IO[bytes],
-    known: Callable[[Sequence[str]], int],
+    count_known: Callable[[Sequence[str]], int],
     *,
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Table:
-    r"""Return the table of a CSV file; `known` counts the cells of a row that are known headers.
+    r"""Return the table of a CSV file; `count_known` counts the cells of a row that are known headers.
 
     The header is the row with the most known headers among the first 50, else the first with more than one
     cell. A row with too few cells is padded. If it is the last row and the file does not end with a line
@@ -77,20 +77,20 @@ def read_table(
     text.seek(0)
     records = _Records(text, delimiter)
     first = [row for _, row in zip(range(HEADER_WITHIN), records, strict=False)]
-    place = _header_place(first, known)
-    header = _stripped(first[place].cells)
-    rows = _checked(_chain(first[place + 1 :], records), header)
+    index = _header_index(first, count_known)
+    header = _stripped(first[index].cells)
+    rows = _checked(_chain(first[index + 1 :], records), header)
     try:
-        start = next(rows)
+        first_row = next(rows)
     except StopIteration:
         raise InvalidValue("The file has a header but no rows.") from None
-    return Table(header, _chain([start], rows), encoding, delimiter, text)
+    return Table(header, _chain([first_row], rows), encoding, delimiter, text)
 
 
-def _delimiter(given: str | None) -> str | None:
-    if given is None:
+def _delimiter(text: str | None) -> str | None:
+    if text is None:
         return None
-    delimiter = {"tab": "\t", "\\t": "\t"}.get(given.lower(), given)
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(text.lower(), text)
     if len(delimiter) != 1:
         raise InvalidValue("The delimiter must be one character, such as ; or the word tab.")
     return delimiter
@@ -102,8 +102,8 @@ class _Records:
     def __init__(self, text: IO[str], delimiter: str) -> None:
         self._text = text
         self._delimiter = delimiter
-        self._again: deque[str] = deque()
-        self._taken: list[str] = []
+        self._pushed_back: deque[str] = deque()
+        self._consumed: list[str] = []
         self._line = 0
         self._reader = csv.reader(self._lines(), delimiter=delimiter)
 
@@ -111,54 +111,56 @@ class _Records:
         return self
 
     def __next__(self) -> Row:
-        self._taken.clear()
+        self._consumed.clear()
         try:
             cells = next(self._reader)
         except csv.Error:
-            return self._give_up()
+            return self._faulty_row()
         if self._at_end() and self._is_open():
-            return self._give_up()
+            return self._faulty_row()
         line = self._line + 1
-        self._line += len(self._taken)
-        return Row(line, cells, ended=self._taken[-1].endswith(("\n", "\r")))
+        self._line += len(self._consumed)
+        return Row(line, cells, ended=self._consumed[-1].endswith(("\n", "\r")))
 
     def _lines(self) -> Iterator[str]:
-        while line := self._again.popleft() if self._again else self._text.readline(MAX_CELL_LENGTH):
-            self._taken.append(line)
-            if len(self._taken) > MAX_ROW_LINES:
+        while (
+            line := self._pushed_back.popleft() if self._pushed_back else self._text.readline(MAX_CELL_LENGTH)
+        ):
+            self._consumed.append(line)
+            if len(self._consumed) > MAX_ROW_LINES:
                 raise csv.Error("the row does not end")
             yield line.replace("\0", "")  # PostgreSQL cannot store it
 
     def _at_end(self) -> bool:
-        if self._again:
+        if self._pushed_back:
             return False
         line = self._text.readline(MAX_CELL_LENGTH)
         if line:
-            self._again.append(line)
+            self._pushed_back.append(line)
         return not line
 
     def _is_open(self) -> bool:
         """Return whether the last record has an unclosed quote at the end of the file."""
         try:
-            list(csv.reader(self._taken, delimiter=self._delimiter, strict=True))
+            list(csv.reader(self._consumed, delimiter=self._delimiter, strict=True))
         except csv.Error as error:
             return "unexpected end" in str(error)
         return False
 
-    def _give_up(self) -> Row:
+    def _faulty_row(self) -> Row:
         """Return the record's first line as a faulty row and resume reading after it."""
-        first, *rest = self._taken
-        self._again.extendleft(reversed(rest))
+        first, *rest = self._consumed
+        self._pushed_back.extendleft(reversed(rest))
         self._reader = csv.reader(self._lines(), delimiter=self._delimiter)
         self._line += 1
         return Row(self._line, [first.rstrip("\r\n")], UNCLOSED_QUOTE if rest else TRUNCATED_ROW)
 
 
-def _header_place(rows: Sequence[Row], known: Callable[[Sequence[str]], int]) -> int:
-    counts = [0 if row.fault else known(row.cells) for row in rows]
+def _header_index(rows: Sequence[Row], count_known: Callable[[Sequence[str]], int]) -> int:
+    counts = [0 if row.fault else count_known(row.cells) for row in rows]
     if best := max(counts, default=0):
         return counts.index(best)
-    wide = (place for place, row in enumerate(rows) if sum(bool(cell.strip()) for cell in row.cells) > 1)
+    wide = (index for index, row in enumerate(rows) if sum(bool(cell.strip()) for cell in row.cells) > 1)
     return next(wide, 0)
 
 

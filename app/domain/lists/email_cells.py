@@ -21,23 +21,25 @@ _PERCENT = 100
 _MASKED = re.compile(r"\*{2}|[•…●]|x{4}|@\*")
 
 
-def emails_of(row: RowValues, slots: tuple[ValueColumns, ...], at: datetime | None) -> tuple[FoundEmail, ...]:
-    """Return the distinct addresses of a row; `at` is the row's own date."""
+def emails_of(
+    row: RowValues, columns: tuple[ValueColumns, ...], row_time: datetime | None
+) -> tuple[FoundEmail, ...]:
+    """Return the distinct addresses of a row; `row_time` is the row's own date."""
     found: dict[str, FoundEmail] = {}
-    for slot in slots:
-        for email in _addresses(row, slot):
+    for column in columns:
+        for email in _addresses(row, column):
             if email not in found:
-                found[email] = _described(row, slot, email, at)
+                found[email] = _described(row, column, email, row_time)
     return tuple(found.values())
 
 
-def _addresses(row: RowValues, slot: ValueColumns) -> Iterator[str]:
-    text = row.cells[slot.at]
+def _addresses(row: RowValues, column: ValueColumns) -> Iterator[str]:
+    text = row.cells[column.index]
     if not text:
         return
-    for said in emails_in(text):
+    for address in emails_in(text):
         try:
-            yield read_email(said)
+            yield read_email(address)
         except InvalidValue:
             row.warnings["email"] += 1
 
@@ -62,64 +64,64 @@ def _domain(domain: str) -> str:
     return normal_email(f"a@{domain}").partition("@")[2]
 
 
-def _described(row: RowValues, slot: ValueColumns, email: str, at: datetime | None) -> FoundEmail:
-    status, verified_at = _status(row, slot)
-    about = slot.about
-    seen_at = row.time(row.cell(about.get("seen_at")), "email_seen_at")
-    label = row.cell(about.get("type"))
+def _described(row: RowValues, column: ValueColumns, email: str, row_time: datetime | None) -> FoundEmail:
+    status, verified_at = _status(row, column)
+    attributes = column.attributes
+    seen_at = row.time(row.cell(attributes.get("seen_at")), "email_seen_at")
+    label = row.cell(attributes.get("type"))
     return FoundEmail(
         email=email,
-        type=(email_type(label) if label else None) or slot.kind or email_kind(email),
+        type=(email_type(label) if label else None) or column.kind or email_kind(email),
         status=status,
         reasons=email_reasons(email),
-        confidence=_confidence(row, slot),
-        source=row.source(seen_at or at),
+        confidence=_confidence(row, column),
+        source=row.source(seen_at or row_time),
         verified_at=verified_at,
     )
 
 
-def _status(row: RowValues, slot: ValueColumns) -> tuple[EmailStatus, datetime | None]:
+def _status(row: RowValues, column: ValueColumns) -> tuple[EmailStatus, datetime | None]:
     """Return the status and its date; `valid` if there is none, because the operator's data is trusted."""
-    about = slot.about
-    if not about:
+    attributes = column.attributes
+    if not attributes:
         return EmailStatus.VALID, None
-    verified_at = row.time(row.cell(about.get("verified_at")), "email_verified_at")
-    if said := row.cell(about.get("status")):
-        return _reported_status(row, said, verified_at)
+    verified_at = row.time(row.cell(attributes.get("verified_at")), "email_verified_at")
+    if text := row.cell(attributes.get("status")):
+        return _reported_status(row, text, verified_at)
     for name in ("word_status", "confidence"):  # `Status` alone may be a deal's; grades count
-        if (said := row.cell(about.get(name))) and (status := _status_or_none(said)):
+        if (text := row.cell(attributes.get(name))) and (status := _status_or_none(text)):
             return status, verified_at
     return EmailStatus.VALID, verified_at
 
 
 def _reported_status(
-    row: RowValues, said: str, verified_at: datetime | None
+    row: RowValues, text: str, verified_at: datetime | None
 ) -> tuple[EmailStatus, datetime | None]:
     """Parse a status; `Email Verified` may contain the date instead of a word."""
-    if status := _status_or_none(said):
+    if status := _status_or_none(text):
         return status, verified_at
     try:
-        return EmailStatus.VALID, min(parse_timestamp(said), row.terms.now)
+        return EmailStatus.VALID, min(parse_timestamp(text), row.defaults.now)
     except InvalidValue:
         row.warnings["email_status"] += 1
         return EmailStatus.UNKNOWN, verified_at
 
 
-def _status_or_none(said: str) -> EmailStatus | None:
+def _status_or_none(text: str) -> EmailStatus | None:
     try:
-        return email_status(said)
+        return email_status(text)
     except InvalidValue:
         return None
 
 
-def _confidence(row: RowValues, slot: ValueColumns) -> float | None:
+def _confidence(row: RowValues, column: ValueColumns) -> float | None:
     """Parse 0.97, 97 and 97% as 0.97; return None for a grade."""
-    said = row.cell(slot.about.get("confidence"))
-    if said is None:
+    text = row.cell(column.attributes.get("confidence"))
+    if text is None:
         return None
     try:
-        number = float(said.rstrip("% ").replace(",", "."))
+        number = float(text.rstrip("% ").replace(",", "."))
     except ValueError:
         return None
-    number = number / _PERCENT if number > 1 or "%" in said else number
+    number = number / _PERCENT if number > 1 or "%" in text else number
     return round(number, 4) if 0 <= number <= 1 else None

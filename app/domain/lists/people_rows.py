@@ -70,17 +70,17 @@ def person_of(row: RowValues, layout: ColumnMapping) -> ParsedPerson:
         InvalidValue: the row does not identify a person (contract 2.4).
 
     """
-    at = row.time(row.text("updated_at"), "updated_at")
-    at = at or row.time(row.text("email_verified_at"), "email_verified_at")
-    emails = emails_of(row, layout.emails, at)
-    city, country = _place(row)
-    source = row.source(at)
+    row_time = row.time(row.text("updated_at"), "updated_at")
+    row_time = row_time or row.time(row.text("email_verified_at"), "email_verified_at")
+    emails = emails_of(row, layout.emails, row_time)
+    city, country = _location(row)
+    source = row.source(row_time)
     company = company_beside(row, source, _mail_domain(emails))
-    regions = (country, company.country if company else None, row.terms.region)
-    phones = phones_of(row, layout.phones, tuple(dict.fromkeys(filter(None, regions))), at)
-    name, whole = _name(row)
+    regions = (country, company.country if company else None, row.defaults.region)
+    phones = phones_of(row, layout.phones, tuple(dict.fromkeys(filter(None, regions))), row_time)
+    name, is_full_name = _name(row)
     linkedin_url = _profile(row)
-    if not (linkedin_url or emails or phones or (whole and _is_named(company))):
+    if not (linkedin_url or emails or phones or (is_full_name and _is_named(company))):
         raise InvalidValue(NO_PERSON_ERROR)
     found = FoundContact(
         source=source,
@@ -111,11 +111,11 @@ def _name(row: RowValues) -> tuple[PersonName | None, bool]:
     try:
         if first and last:
             return _from_parts(first, last, full or " ".join(filter(None, (first, middle, last)))), True
-        if said := full or first or last:
+        if text := full or first or last:
             name = (
-                parse_name(said)
+                parse_name(text)
                 if full or first
-                else PersonName("", said[:MAX_NAME_LENGTH], said[:MAX_NAME_LENGTH])
+                else PersonName("", text[:MAX_NAME_LENGTH], text[:MAX_NAME_LENGTH])
             )
             return name, bool(full)
     except InvalidValue:
@@ -132,37 +132,37 @@ def _from_parts(first: str, last: str, full: str) -> PersonName:
 
 
 def _part(row: RowValues, name: str) -> str | None:
-    said = next(filter(None, map(name_value, row.raw(name))), None)
-    return None if said is None or "@" in said else said
+    text = next(filter(None, map(name_value, row.raw(name))), None)
+    return None if text is None or "@" in text else text
 
 
 def _title(row: RowValues) -> str | None:
-    return next((said for said in row.all("title") if said.lower() not in _SALUTATIONS), None)
+    return next((text for text in row.all("title") if text.lower() not in _SALUTATIONS), None)
 
 
-def _place(row: RowValues) -> tuple[str | None, str | None]:
+def _location(row: RowValues) -> tuple[str | None, str | None]:
     city, country = row.text("city"), row.normal("country", country_code)
-    if city is None and country is None and (said := row.text("location")):
-        return parse_location(said)
+    if city is None and country is None and (text := row.text("location")):
+        return parse_location(text)
     return city, country
 
 
 def _profile(row: RowValues) -> str | None:
     """Return the profile URL from the URL or handle, or from a column that may contain any link."""
     found = row.normal("linkedin_url", _from_handle)
-    for said in row.all("url") if found is None else ():
-        if "linkedin." in said.lower():
+    for text in row.all("url") if found is None else ():
+        if "linkedin." in text.lower():
             try:
-                return normal_profile_url(said)
+                return normal_profile_url(text)
             except NotAProfileUrl:
                 continue
     return found
 
 
-def _from_handle(said: str) -> str:
-    if _HANDLE.fullmatch(said):
-        said = f"linkedin.com/in/{said.removeprefix('@')}"
-    return normal_profile_url(said)
+def _from_handle(text: str) -> str:
+    if _HANDLE.fullmatch(text):
+        text = f"linkedin.com/in/{text.removeprefix('@')}"
+    return normal_profile_url(text)
 
 
 def _mail_domain(emails: tuple[FoundEmail, ...]) -> str | None:

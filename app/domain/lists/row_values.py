@@ -26,64 +26,64 @@ class ImportDefaults:
 class RowValues:
     """The values of one row. A value that cannot be parsed is omitted and counted in `warnings`."""
 
-    __slots__ = ("_single", "cells", "terms", "warnings")
+    __slots__ = ("_single", "cells", "defaults", "warnings")
 
     def __init__(
-        self, layout: ColumnMapping, cells: Sequence[str], terms: ImportDefaults, warnings: Counter[str]
+        self, layout: ColumnMapping, cells: Sequence[str], defaults: ImportDefaults, warnings: Counter[str]
     ) -> None:
         self._single = layout.single
         self.cells = cells
-        self.terms = terms
+        self.defaults = defaults
         self.warnings = warnings
 
     def raw(self, field: str) -> list[str]:
         """Return the raw cells of the field's columns, the most reliable first."""
-        return [self.cells[place] for place in self._single.get(field, ())]
+        return [self.cells[index] for index in self._single.get(field, ())]
 
     def all(self, field: str) -> list[str]:
         """Return the values of all columns of the field, the most reliable first."""
-        values = (value(self.cells[place]) for place in self._single.get(field, ()))
+        values = (value(self.cells[index]) for index in self._single.get(field, ()))
         return [text for text in values if text is not None]
 
     def text(self, field: str) -> str | None:
         """Return the value of the field's most reliable column that is not empty."""
-        for place in self._single.get(field, ()):
-            said = value(self.cells[place])
-            if said is not None:
-                return said
+        for index in self._single.get(field, ()):
+            text = value(self.cells[index])
+            if text is not None:
+                return text
         return None
 
     def normal(self, field: str, form: Callable[[str], str]) -> str | None:
         """Return the normal form of the field's first valid value; None if there is none."""
-        wrong = False
-        for place in self._single.get(field, ()):
-            said = value(self.cells[place])
-            if said is not None:
+        is_invalid = False
+        for index in self._single.get(field, ()):
+            text = value(self.cells[index])
+            if text is not None:
                 try:
-                    return form(said)
+                    return form(text)
                 except (InvalidValue, NotAProfileUrl):
-                    wrong = True
-        if wrong:
+                    is_invalid = True
+        if is_invalid:
             self.warnings[field] += 1
         return None
 
-    def cell(self, place: int | None) -> str | None:
+    def cell(self, index: int | None) -> str | None:
         """Return the value of one cell; None if it is empty."""
-        return None if place is None else value(self.cells[place])
+        return None if index is None else value(self.cells[index])
 
-    def time(self, said: str | None, field: str) -> datetime | None:
+    def time(self, text: str | None, field: str) -> datetime | None:
         """Parse a time; a time in the future is invalid."""
-        if said is None:
+        if text is None:
             return None
         try:
-            found = parse_timestamp(said)
+            moment = parse_timestamp(text)
         except InvalidValue:
-            found = None
-        if found is None or found > self.terms.now:
+            moment = None
+        if moment is None or moment > self.defaults.now:
             self.warnings[field] += 1
             return None
-        return found
+        return moment
 
     def source(self, at: datetime | None) -> Source:
         """Return the import as a source, at this time or the import's default."""
-        return Source(self.terms.source, SourceKind.IMPORT, at or self.terms.at)
+        return Source(self.defaults.source, SourceKind.IMPORT, at or self.defaults.at)

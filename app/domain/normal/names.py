@@ -187,9 +187,9 @@ def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
 
 def _surnames(middle: list[str]) -> list[str]:
     """Return the middle names that belong to a double surname."""
-    for at, word in enumerate(middle):
+    for index, word in enumerate(middle):
         if name_key(word) in _FIRST_SURNAMES:
-            return middle[at:]
+            return middle[index:]
     return []
 
 

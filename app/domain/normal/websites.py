@@ -110,7 +110,7 @@ def _a_label(label: str) -> str:
     if unicodedata.category(label[0]).startswith("M"):
         raise UnicodeError("a label begins with a combining mark")
     idna.check_bidi(label)
-    for at, character in enumerate(label):
-        if character in "\u200c\u200d" and not idna.valid_contextj(label, at):
+    for index, character in enumerate(label):
+        if character in "\u200c\u200d" and not idna.valid_contextj(label, index):
             raise UnicodeError("a joiner is not allowed at this position")
     return "xn--" + label.encode("punycode").decode("ascii")

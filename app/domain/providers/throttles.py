@@ -79,72 +79,73 @@ def new(rates: Sequence[Rate], now: datetime) -> ProviderThrottle:
 
 
 def admit(
-    gate: ProviderThrottle, rates: Sequence[Rate], now: datetime, *, breaker: bool = True
+    throttle: ProviderThrottle, rates: Sequence[Rate], now: datetime, *, breaker: bool = True
 ) -> tuple[ProviderThrottle, Permit]:
     """Consume a token if the provider may be called; return the new throttle and the permit."""
-    if gate.paused_until is not None and now < gate.paused_until:
-        return gate, _refused(TraceOutcome.RATE_LIMITED, gate.paused_until, now)
+    if throttle.paused_until is not None and now < throttle.paused_until:
+        return throttle, _refused(TraceOutcome.RATE_LIMITED, throttle.paused_until, now)
     if (
         breaker
-        and gate.state is not BreakerState.CLOSED
-        and gate.open_until is not None
-        and now < gate.open_until
+        and throttle.state is not BreakerState.CLOSED
+        and throttle.open_until is not None
+        and now < throttle.open_until
     ):
-        return gate, _refused(TraceOutcome.CIRCUIT_OPEN, gate.open_until, now)
-    gate = _refilled(gate, rates, now)
-    waits = [(1 - left) / rate.refill for left, rate in zip(gate.tokens, rates, strict=True)]
+        return throttle, _refused(TraceOutcome.CIRCUIT_OPEN, throttle.open_until, now)
+    throttle = _refilled(throttle, rates, now)
+    waits = [(1 - remaining) / rate.refill for remaining, rate in zip(throttle.tokens, rates, strict=True)]
     wait = max([0.0, *waits])
     if wait > MAX_WAIT_SECONDS:
-        return gate, Permit(refused=TraceOutcome.RATE_LIMITED, retry_after=wait)
-    gate = replace(gate, tokens=tuple(left - 1 for left in gate.tokens))
-    if breaker and gate.state is not BreakerState.CLOSED:
-        gate = replace(gate, state=BreakerState.HALF_OPEN, open_until=now + PROBE)
-    return gate, Permit(wait=wait)
+        return throttle, Permit(refused=TraceOutcome.RATE_LIMITED, retry_after=wait)
+    throttle = replace(throttle, tokens=tuple(remaining - 1 for remaining in throttle.tokens))
+    if breaker and throttle.state is not BreakerState.CLOSED:
+        throttle = replace(throttle, state=BreakerState.HALF_OPEN, open_until=now + PROBE)
+    return throttle, Permit(wait=wait)
 
 
 def report(
-    gate: ProviderThrottle, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
+    throttle: ProviderThrottle, outcome: TraceOutcome, *, retry_after: float | None, now: datetime
 ) -> ProviderThrottle:
     """Return the throttle updated with the outcome of a call."""
-    if now - gate.window_at > WINDOW:
-        gate = replace(gate, window_at=now, window_calls=0, window_failures=0)
+    if now - throttle.window_at > WINDOW:
+        throttle = replace(throttle, window_at=now, window_calls=0, window_failures=0)
     failed = outcome in FAILURES
-    gate = replace(
-        gate,
-        failures=gate.failures + 1 if failed else 0,
-        window_calls=gate.window_calls + 1,
-        window_failures=gate.window_failures + failed,
+    throttle = replace(
+        throttle,
+        failures=throttle.failures + 1 if failed else 0,
+        window_calls=throttle.window_calls + 1,
+        window_failures=throttle.window_failures + failed,
         last_outcome=outcome.value,
     )
     if outcome is TraceOutcome.RATE_LIMITED:
         seconds = PAUSE_SECONDS if retry_after is None else retry_after
-        until = now + timedelta(seconds=seconds)
-        gate = replace(gate, paused_until=max(gate.paused_until or until, until))
+        resume_at = now + timedelta(seconds=seconds)
+        throttle = replace(throttle, paused_until=max(throttle.paused_until or resume_at, resume_at))
     if not failed:
-        return replace(gate, state=BreakerState.CLOSED, open_until=None)
-    if _breaks(gate):
+        return replace(throttle, state=BreakerState.CLOSED, open_until=None)
+    if _breaks(throttle):
         return replace(
-            gate, state=BreakerState.OPEN, open_until=now + OPEN_FOR, window_calls=0, window_failures=0
+            throttle, state=BreakerState.OPEN, open_until=now + OPEN_FOR, window_calls=0, window_failures=0
         )
-    return gate
+    return throttle
 
 
-def _breaks(gate: ProviderThrottle) -> bool:
-    if gate.state is BreakerState.HALF_OPEN or gate.failures >= FAILURES_IN_A_ROW:
+def _breaks(throttle: ProviderThrottle) -> bool:
+    if throttle.state is BreakerState.HALF_OPEN or throttle.failures >= FAILURES_IN_A_ROW:
         return True
-    return gate.window_calls >= MIN_CALLS and 2 * gate.window_failures > gate.window_calls
+    return throttle.window_calls >= MIN_CALLS and 2 * throttle.window_failures > throttle.window_calls
 
 
-def _refilled(gate: ProviderThrottle, rates: Sequence[Rate], now: datetime) -> ProviderThrottle:
+def _refilled(throttle: ProviderThrottle, rates: Sequence[Rate], now: datetime) -> ProviderThrottle:
     """Refill the tokens. A clock that went back adds none; if the rates changed, the buckets start full."""
-    if len(gate.tokens) != len(rates):
-        return replace(gate, tokens=new(rates, now).tokens, refilled_at=now)
-    seconds = max((now - gate.refilled_at).total_seconds(), 0.0)
+    if len(throttle.tokens) != len(rates):
+        return replace(throttle, tokens=new(rates, now).tokens, refilled_at=now)
+    seconds = max((now - throttle.refilled_at).total_seconds(), 0.0)
     tokens = (
-        min(left + seconds * rate.refill, rate.burst) for left, rate in zip(gate.tokens, rates, strict=True)
+        min(remaining + seconds * rate.refill, rate.burst)
+        for remaining, rate in zip(throttle.tokens, rates, strict=True)
     )
-    return replace(gate, tokens=tuple(tokens), refilled_at=max(now, gate.refilled_at))
+    return replace(throttle, tokens=tuple(tokens), refilled_at=max(now, throttle.refilled_at))
 
 
-def _refused(why: TraceOutcome, until: datetime, now: datetime) -> Permit:
-    return Permit(refused=why, retry_after=(until - now).total_seconds())
+def _refused(reason: TraceOutcome, retry_at: datetime, now: datetime) -> Permit:
+    return Permit(refused=reason, retry_after=(retry_at - now).total_seconds())

@@ -51,9 +51,9 @@ class SourceRecord:
 
     def employed_by(self, company: str | None) -> SourceRecord:
         """Return the record with the name of the contact's company added."""
-        known = self.provenance
-        by = {EMPLOYER: known["company_id"]} if "company_id" in known else {}
-        return SourceRecord({**self.values, EMPLOYER: company}, {**known, **by})
+        provenance = self.provenance
+        employer = {EMPLOYER: provenance["company_id"]} if "company_id" in provenance else {}
+        return SourceRecord({**self.values, EMPLOYER: company}, {**provenance, **employer})
 
     def only(self, fields: Sequence[str]) -> SourceRecord:
         """Return the record with these fields only."""
@@ -74,42 +74,46 @@ def ranked(found: Found, ranking: tuple[str, ...]) -> Found:
     return replace(found, source=ranked_source)
 
 
-def sources(standing: SourceRecord, words: Sequence[SourceRecord]) -> dict[str, dict[str, str]]:
-    """Return the stamp of each current value; `words` are the source records in the order received."""
-    said = {
-        name: _said(standing, words, name) for name, value in standing.values.items() if value is not None
+def sources(current: SourceRecord, records: Sequence[SourceRecord]) -> dict[str, dict[str, str]]:
+    """Return the stamp of each current value; `records` are the source records in the order received."""
+    stamps = {
+        name: _current_stamp(current, records, name)
+        for name, value in current.values.items()
+        if value is not None
     }
-    return {name: dict(found) for name, found in said.items() if found}
+    return {name: dict(found) for name, found in stamps.items() if found}
 
 
-def conflicts(entity: str, standing: SourceRecord, words: Sequence[SourceRecord]) -> list[dict[str, Any]]:
+def conflicts(entity: str, current: SourceRecord, records: Sequence[SourceRecord]) -> list[dict[str, Any]]:
     """Return every value that differs from the current one of its field, with the sources of both."""
     found: list[dict[str, Any]] = []
-    for name, value in standing.values.items():
+    for name, value in current.values.items():
         if value is None:
             continue
         others: dict[str, dict[str, str | None]] = {}
-        for word in words:
-            other = word.values.get(name)
+        for record in records:
+            other = record.values.get(name)
             if other is not None and _key(name, other) != _key(name, value):
                 others.setdefault(
-                    _key(name, other), {"value": other, **(word.stamp_of(name) or _UNKNOWN_SOURCE)}
+                    _key(name, other), {"value": other, **(record.stamp_of(name) or _UNKNOWN_SOURCE)}
                 )
-        said = _said(standing, words, name) or _UNKNOWN_SOURCE
+        current_stamp = _current_stamp(current, records, name) or _UNKNOWN_SOURCE
         found += [
-            {"entity": entity, "field": name, "value": value, **said, "other": other}
+            {"entity": entity, "field": name, "value": value, **current_stamp, "other": other}
             for other in others.values()
         ]
     return found
 
 
-def _said(standing: SourceRecord, words: Sequence[SourceRecord], name: str) -> Mapping[str, str] | None:
+def _current_stamp(
+    current: SourceRecord, records: Sequence[SourceRecord], name: str
+) -> Mapping[str, str] | None:
     """Return the stamp of the current value; for a field that is only filled once, its first source."""
-    if name in _FILLED_ONCE and name not in standing.provenance:
-        value = standing.values[name]
-        first = (word.stamp_of(name) for word in words if word.values.get(name) == value)
-        return next(first, None) or standing.stamp_of(name)
-    return standing.stamp_of(name)
+    if name in _FILLED_ONCE and name not in current.provenance:
+        value = current.values[name]
+        first = (record.stamp_of(name) for record in records if record.values.get(name) == value)
+        return next(first, None) or current.stamp_of(name)
+    return current.stamp_of(name)
 
 
 def _key(name: str, value: str) -> str:

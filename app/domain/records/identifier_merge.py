@@ -9,9 +9,9 @@ from app.domain.normal.emails import email_kind
 from app.domain.records.subjects import Subject
 
 
-def with_identifier(found: FoundContact, asked: Subject) -> FoundContact:
+def with_identifier(found: FoundContact, subject: Subject) -> FoundContact:
     """Return the finding with the profile, e-mail or phone of the request if it was the only identifier."""
-    kind, value = asked.only_identifier or ("", "")
+    kind, value = subject.only_identifier or ("", "")
     source = Source(found.source.provider, SourceKind.PROVIDER, found.source.at)
     if kind == "linkedin_url":
         return replace(found, linkedin_url=value)

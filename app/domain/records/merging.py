@@ -55,9 +55,9 @@ def stamp(source: Source) -> dict[str, str]:
 
 
 @lru_cache(maxsize=1024)
-def sortable(at: datetime) -> str:
+def sortable(moment: datetime) -> str:
     """Format a time as RFC 3339 in UTC with milliseconds, so that string order is time order."""
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def merge(
@@ -68,17 +68,17 @@ def merge(
     The fields of one unit are replaced together, so that values of two sources are never mixed. `found` has
     a value for each field of the units; None means that the source has no value.
     """
-    said = stamp(source)
-    known: dict[str, dict[str, str]] = row["provenance"]
+    new_stamp = stamp(source)
+    provenance: dict[str, dict[str, str]] = row["provenance"]
     result = Change.NONE
     touched: list[str] = []
     for unit in units:
-        change, fields = _merge_unit(row, found, unit, source, said)
+        change, fields = _merge_unit(row, found, unit, source, new_stamp)
         touched += fields
         if change.value > result.value:
             result = change
     if touched:
-        row["provenance"] = _stamped(known, touched, said, row, units)
+        row["provenance"] = _stamped(provenance, touched, new_stamp, row, units)
     return result
 
 
@@ -87,14 +87,14 @@ def _merge_unit(
     found: Mapping[str, Any],
     unit: tuple[str, ...],
     source: Source,
-    said: Mapping[str, str],
+    new_stamp: Mapping[str, str],
 ) -> tuple[Change, list[str]]:
-    given = [name for name in unit if found[name] is not None]
-    if not given:
+    present = [name for name in unit if found[name] is not None]
+    if not present:
         return Change.NONE, []
-    missing = [name for name in given if row[name] is None]
-    differing = [name for name in given if row[name] is not None and row[name] != found[name]]
-    newer, older = _compared(source, said, _latest(row, unit))
+    missing = [name for name in present if row[name] is None]
+    differing = [name for name in present if row[name] is not None and row[name] != found[name]]
+    newer, older = _compared(source, new_stamp, _latest(row, unit))
     if older or (differing and not newer):  # do not combine an older city with a newer country
         return Change.NONE, []
     if differing:
@@ -104,37 +104,41 @@ def _merge_unit(
     for name in missing:
         row[name] = found[name]
     if missing:
-        return Change.CHANGED, given if newer else missing
-    return (Change.REFRESHED, given) if newer else (Change.NONE, [])
+        return Change.CHANGED, present if newer else missing
+    return (Change.REFRESHED, present) if newer else (Change.NONE, [])
 
 
 def _latest(row: Mapping[str, Any], unit: tuple[str, ...]) -> Mapping[str, str]:
     """Return the latest stamp among the unit's fields that have a value."""
-    known = row["provenance"]
-    stamps = [known.get(name) or known.get(ALL) or _NO_STAMP for name in unit if row[name] is not None]
+    provenance = row["provenance"]
+    stamps = [
+        provenance.get(name) or provenance.get(ALL) or _NO_STAMP for name in unit if row[name] is not None
+    ]
     return max(stamps, key=itemgetter("at"), default=_NO_STAMP)
 
 
-def _compared(source: Source, said: Mapping[str, str], before: Mapping[str, str]) -> tuple[bool, bool]:
+def _compared(
+    source: Source, new_stamp: Mapping[str, str], old_stamp: Mapping[str, str]
+) -> tuple[bool, bool]:
     """Return whether the new stamp supersedes the previous one, and whether it is older."""
-    at, at_before = said["at"], before["at"]
-    if not isinstance(source, RankedSource) or source.provider == before["source"]:
-        return at > at_before, at < at_before
-    day, day_before = at[:_DAY], at_before[:_DAY]
-    return day > day_before or (day == day_before and source.is_above(before["source"])), day < day_before
+    time, time_before = new_stamp["at"], old_stamp["at"]
+    if not isinstance(source, RankedSource) or source.provider == old_stamp["source"]:
+        return time > time_before, time < time_before
+    day, day_before = time[:_DAY], time_before[:_DAY]
+    return day > day_before or (day == day_before and source.is_above(old_stamp["source"])), day < day_before
 
 
 def _stamped(
-    known: Mapping[str, Any],
+    provenance: Mapping[str, Any],
     touched: Sequence[str],
-    said: dict[str, str],
+    new_stamp: dict[str, str],
     row: Mapping[str, Any],
     units: Sequence[tuple[str, ...]],
 ) -> dict[str, Any]:
     """Return the provenance with the stamp on the touched fields, in its shortest form."""
     filled = {name for unit in units for name in unit if row[name] is not None}
-    own = {name: found for name, found in known.items() if name in filled and name not in touched}
+    own = {name: found for name, found in provenance.items() if name in filled and name not in touched}
     if filled <= set(touched):
-        return {ALL: said}
-    stamps = dict.fromkeys((name for name in touched if name in filled), said)
-    return ({ALL: known[ALL]} if ALL in known else {}) | own | stamps
+        return {ALL: new_stamp}
+    stamps = dict.fromkeys((name for name in touched if name in filled), new_stamp)
+    return ({ALL: provenance[ALL]} if ALL in provenance else {}) | own | stamps

@@ -15,15 +15,17 @@ from app.domain.records.merging import sortable
 
 def initial_sources(source: Source) -> list[dict[str, str]]:
     """Return the source list of a value that was first observed by this source."""
-    at = sortable(source.at)
-    return [{"provider": source.provider, "kind": source.kind.value, "first_seen_at": at, "last_seen_at": at}]
+    time = sortable(source.at)
+    return [
+        {"provider": source.provider, "kind": source.kind.value, "first_seen_at": time, "last_seen_at": time}
+    ]
 
 
 def record_observation(row: dict[str, Any], source: Source) -> bool:
     """Record that the source observed the row's value; return whether a date or the source list changed."""
-    at = sortable(source.at)
+    time = sortable(source.at)
     before = (row["sources"], row["first_seen_at"], row["last_seen_at"])
-    row["sources"] = _with_sight(row["sources"], source, at)
+    row["sources"] = _with_observation(row["sources"], source, time)
     row["first_seen_at"] = min(row["first_seen_at"], source.at)
     row["last_seen_at"] = max(row["last_seen_at"], source.at)
     return before != (row["sources"], row["first_seen_at"], row["last_seen_at"])
@@ -43,14 +45,14 @@ def apply(row: dict[str, Any], values: Mapping[str, Any]) -> bool:
     return bool(differing)
 
 
-def _with_sight(sources: list[dict[str, str]], source: Source, at: str) -> list[dict[str, str]]:
+def _with_observation(sources: list[dict[str, str]], source: Source, time: str) -> list[dict[str, str]]:
     merged = []
-    known = False
-    for sight in sources:
-        if (sight["provider"], sight["kind"]) == (source.provider, source.kind.value):
-            known = True
-            first, last = min(sight["first_seen_at"], at), max(sight["last_seen_at"], at)
-            merged.append({**sight, "first_seen_at": first, "last_seen_at": last})
+    is_known = False
+    for observation in sources:
+        if (observation["provider"], observation["kind"]) == (source.provider, source.kind.value):
+            is_known = True
+            first, last = min(observation["first_seen_at"], time), max(observation["last_seen_at"], time)
+            merged.append({**observation, "first_seen_at": first, "last_seen_at": last})
         else:
-            merged.append(sight)
-    return merged if known else [*sources, *initial_sources(source)]
+            merged.append(observation)
+    return merged if is_known else [*sources, *initial_sources(source)]

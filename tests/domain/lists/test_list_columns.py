@@ -84,12 +84,12 @@ def test_what_is_said_goes_with_its_value() -> None:
 
     layout = map_columns(header, Entity.CONTACTS)
 
-    assert [(slot.at, dict(slot.about)) for slot in layout.emails] == [
+    assert [(slot.index, dict(slot.attributes)) for slot in layout.emails] == [
         (0, {"status": 1}),
         (2, {"status": 3}),
         (4, {}),
     ]
-    assert [(slot.at, slot.kind, dict(slot.about)) for slot in layout.phones] == [
+    assert [(slot.index, slot.kind, dict(slot.attributes)) for slot in layout.phones] == [
         (5, None, {}),
         (6, "mobile", {"do_not_call": 7}),
     ]
@@ -99,7 +99,7 @@ def test_what_is_said_goes_with_its_value() -> None:
 def test_what_belongs_to_no_value_is_said_of_the_first() -> None:
     layout = map_columns(["Verification status", "Work Email", "Private Email"], Entity.CONTACTS)
 
-    assert [dict(slot.about) for slot in layout.emails] == [{"status": 0}, {}]
+    assert [dict(slot.attributes) for slot in layout.emails] == [{"status": 0}, {}]
 
 
 def test_a_status_without_an_email_is_no_layout() -> None:
