@@ -92,7 +92,7 @@ def test_a_list_is_suppressed(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [("name\nAda\n", "Columns seen: 'name'"), ("email\nada\n", "No value could be read.")],
+    [("name\nAda\n", "Columns found: 'name'"), ("email\nada\n", "No value could be read.")],
 )
 def test_a_list_without_values_is_explained(run: Run, tmp_path: Path, content: str, sentence: str) -> None:
     path = tmp_path / "list.csv"

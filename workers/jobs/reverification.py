@@ -159,6 +159,6 @@ def _schedule_poll(
             due.email_id,
             provider=verifier.name,
             ticket=pending.poll_token,
-            until=now + timedelta(seconds=pending.after),
+            poll_at=now + timedelta(seconds=pending.after),
             now=now,
         )

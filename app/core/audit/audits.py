@@ -156,7 +156,7 @@ def is_due(session: Session, *, every: timedelta, now: Moment) -> bool:
 def finish(
     session: Session,
     audit_id: str,
-    looked_at: AuditScope,
+    audited: AuditScope,
     checked: Sequence[RuleResult],
     *,
     milliseconds: int,
@@ -165,8 +165,8 @@ def finish(
     """Store the result of an audit, and delete audits older than RETENTION."""
     audit = session.get_one(Audit, audit_id)
     audit.milliseconds = milliseconds
-    audit.workspaces, audit.jobs, audit.entries = looked_at.workspaces, looked_at.jobs, looked_at.entries
-    audit.faults = [asdict(fault) for one in checked for fault in one.faults]
+    audit.workspaces, audit.jobs, audit.entries = audited.workspaces, audited.jobs, audited.entries
+    audit.faults = [asdict(fault) for result in checked for fault in result.faults]
     session.flush()
     session.execute(delete(Audit).where(Audit.at < now - RETENTION))
 

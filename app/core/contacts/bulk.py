@@ -25,9 +25,9 @@ def lock_resolution(session: Session) -> None:
 
 def batched(items: Iterable[Item]) -> Iterator[Sequence[Item]]:
     """Split the items into batches that fit into one IN clause."""
-    listed = list(items)
-    for start in range(0, len(listed), BATCH_SIZE):
-        yield listed[start : start + BATCH_SIZE]
+    all_items = list(items)
+    for start in range(0, len(all_items), BATCH_SIZE):
+        yield all_items[start : start + BATCH_SIZE]
 
 
 def new_ids(prefix: Prefix, count: int) -> Iterator[str]:

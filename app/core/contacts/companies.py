@@ -66,7 +66,7 @@ def upsert(session: Session, found: FoundCompany, *, now: datetime) -> Company:
 
 
 def upsert_many(
-    session: Session, founds: Sequence[FoundCompany], *, now: datetime, rename: bool = True
+    session: Session, records: Sequence[FoundCompany], *, now: datetime, rename: bool = True
 ) -> list[tuple[str, Change | None]]:
     """Insert or merge many; return for each record the company's id and the change, None for a new company.
 
@@ -74,19 +74,19 @@ def upsert_many(
     name.
     """
     lock_resolution(session)
-    shelf = CompanyResolver(session, Company.__table__, founds)
-    kept: list[tuple[str, Change | None]] = []
-    said_before: dict[FoundCompany, str] = {}
-    for found in founds:
-        if company_id := said_before.get(found):
-            kept.append((company_id, Change.NONE))
+    resolver = CompanyResolver(session, Company.__table__, records)
+    results: list[tuple[str, Change | None]] = []
+    seen: dict[FoundCompany, str] = {}
+    for record in records:
+        if company_id := seen.get(record):
+            results.append((company_id, Change.NONE))
             continue
-        row = shelf.find(found)
+        row = resolver.find(record)
         if row is None:
-            kept.append((shelf.add(found, now), None))
+            results.append((resolver.add(record, now), None))
         else:
-            kept.append((row["id"], shelf.merge(row, found, now, rename=rename)))
-        said_before[found] = kept[-1][0]
-    insert_all(session, Company, shelf.new)
-    update_all(session, Company, shelf.changed, UPDATED_COLUMNS)
-    return kept
+            results.append((row["id"], resolver.merge(row, record, now, rename=rename)))
+        seen[record] = results[-1][0]
+    insert_all(session, Company, resolver.new)
+    update_all(session, Company, resolver.changed, UPDATED_COLUMNS)
+    return results

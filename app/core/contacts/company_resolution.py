@@ -30,24 +30,26 @@ UPDATED_COLUMNS = (
 class CompanyResolver:
     """An index of company rows by their identifiers; the caller writes the rows in `new` and `changed`."""
 
-    def __init__(self, session: Session, table: FromClause, founds: Sequence[FoundCompany]) -> None:
-        self._keys = {found.name: company_key(found.name) for found in founds if found.name}
+    def __init__(self, session: Session, table: FromClause, records: Sequence[FoundCompany]) -> None:
+        self._keys = {record.name: company_key(record.name) for record in records if record.name}
         self._by_domain: dict[str | None, dict[str, Any]] = {}
         self._by_page: dict[str | None, dict[str, Any]] = {}
         self._by_key: dict[str | None, dict[str, dict[str, Any]]] = {}
         self._new: dict[str, dict[str, Any]] = {}
         self._changed: dict[str, dict[str, Any]] = {}
-        self._ids = new_ids("com", len({(found.domain, found.linkedin_url, found.name) for found in founds}))
-        known: dict[str, dict[str, Any]] = {}
+        self._ids = new_ids(
+            "com", len({(record.domain, record.linkedin_url, record.name) for record in records})
+        )
+        rows: dict[str, dict[str, Any]] = {}
         for column, values in (
-            (table.c.domain, [found.domain for found in founds]),
-            (table.c.linkedin_url, [found.linkedin_url for found in founds]),
+            (table.c.domain, [record.domain for record in records]),
+            (table.c.linkedin_url, [record.linkedin_url for record in records]),
             (table.c.name_key, list(self._keys.values())),
         ):
             for row in rows_in(session, select(table), column, values):
-                known[row.id] = as_dict(row)
-        for company_id in sorted(known):
-            self._index(known[company_id])
+                rows[row.id] = as_dict(row)
+        for company_id in sorted(rows):
+            self._index(rows[company_id])
 
     @property
     def new(self) -> list[dict[str, Any]]:
@@ -59,42 +61,42 @@ class CompanyResolver:
         """Return the existing rows to update."""
         return list(self._changed.values())
 
-    def find(self, found: FoundCompany) -> dict[str, Any] | None:
+    def find(self, record: FoundCompany) -> dict[str, Any] | None:
         """Return the row that the record matches, or None."""
-        row = self._by_domain.get(found.domain) if found.domain else None
-        if row is None and found.linkedin_url:
-            row = self._by_page.get(found.linkedin_url)
-        if row is None and found.name:
-            named = self._by_key.get(self._keys[found.name], {})
-            row = next((one for one in named.values() if _may_be(one, found)), None)
+        row = self._by_domain.get(record.domain) if record.domain else None
+        if row is None and record.linkedin_url:
+            row = self._by_page.get(record.linkedin_url)
+        if row is None and record.name:
+            same_name = self._by_key.get(self._keys[record.name], {})
+            row = next((row for row in same_name.values() if _is_compatible(row, record)), None)
         return row
 
-    def add(self, found: FoundCompany, now: datetime) -> str:
+    def add(self, record: FoundCompany, now: datetime) -> str:
         """Add a row for a new company and return its id."""
-        row: dict[str, Any] = {name: getattr(found, name) for name in _MERGED}
+        row: dict[str, Any] = {name: getattr(record, name) for name in _MERGED}
         row |= dict.fromkeys(("name", "name_key", "domain", "domain_hash", "linkedin_url", "linkedin_hash"))
         row |= {
             "id": next(self._ids),
-            "provenance": {"*": stamp(found.source)},
+            "provenance": {"*": stamp(record.source)},
             "created_at": now,
             "updated_at": now,
         }
-        self._fill(row, found)
+        self._fill(row, record)
         self._new[row["id"]] = row
         self._index(row)
         return str(row["id"])
 
-    def merge(self, row: dict[str, Any], found: FoundCompany, now: datetime, *, rename: bool) -> Change:
+    def merge(self, row: dict[str, Any], record: FoundCompany, now: datetime, *, rename: bool) -> Change:
         """Merge the record into the row and return the change."""
-        change = Change.CHANGED if self._fill(row, found) else Change.NONE
-        values = {name: getattr(found, name) for name in _MERGED}
+        change = Change.CHANGED if self._fill(row, record) else Change.NONE
+        values = {name: getattr(record, name) for name in _MERGED}
         units: tuple[tuple[str, ...], ...] = _UNITS
         if rename:
-            values["name"] = found.name
+            values["name"] = record.name
             units = (("name",), *_UNITS)
-        merged = merge(row, values, units, found.source)
+        merged = merge(row, values, units, record.source)
         row["name_key"] = self._keys.get(row["name"], row["name_key"])
-        change = max(change, merged, key=lambda one: one.value)
+        change = max(change, merged, key=lambda item: item.value)
         if change is Change.CHANGED:
             row["updated_at"] = now
             self._index(row)
@@ -102,15 +104,15 @@ class CompanyResolver:
             self._changed[row["id"]] = row
         return change
 
-    def _fill(self, row: dict[str, Any], found: FoundCompany) -> bool:
+    def _fill(self, row: dict[str, Any], record: FoundCompany) -> bool:
         """Fill an empty name, domain and page (unless another company has it); return whether any changed."""
         before = (row["name"], row["domain"], row["linkedin_url"])
-        if row["name"] is None and found.name:
-            row |= {"name": found.name, "name_key": self._keys[found.name]}
-        if row["domain"] is None and found.domain:
-            row |= {"domain": found.domain, "domain_hash": website_hash(found.domain)}
-        if row["linkedin_url"] is None and found.linkedin_url and found.linkedin_url not in self._by_page:
-            row |= {"linkedin_url": found.linkedin_url, "linkedin_hash": profile_hash(found.linkedin_url)}
+        if row["name"] is None and record.name:
+            row |= {"name": record.name, "name_key": self._keys[record.name]}
+        if row["domain"] is None and record.domain:
+            row |= {"domain": record.domain, "domain_hash": website_hash(record.domain)}
+        if row["linkedin_url"] is None and record.linkedin_url and record.linkedin_url not in self._by_page:
+            row |= {"linkedin_url": record.linkedin_url, "linkedin_hash": profile_hash(record.linkedin_url)}
         return before != (row["name"], row["domain"], row["linkedin_url"])
 
     def _index(self, row: dict[str, Any]) -> None:
@@ -122,9 +124,9 @@ class CompanyResolver:
             self._by_key.setdefault(row["name_key"], {})[row["id"]] = row
 
 
-def _may_be(row: dict[str, Any], found: FoundCompany) -> bool:
+def _is_compatible(row: dict[str, Any], record: FoundCompany) -> bool:
     """Return whether neither domain nor page of the row conflicts with the record."""
     return all(
-        not (row[name] and said) or row[name] == said
-        for name, said in (("domain", found.domain), ("linkedin_url", found.linkedin_url))
+        not (row[name] and value) or row[name] == value
+        for name, value in (("domain", record.domain), ("linkedin_url", record.linkedin_url))
     )

@@ -49,36 +49,36 @@ class ContactPointSpec(Generic[Item]):
 
 
 def upsert_many(
-    session: Session, shape: ContactPointSpec[Item], items: Sequence[Item], fresh: Collection[str]
+    session: Session, spec: ContactPointSpec[Item], items: Sequence[Item], fresh: Collection[str]
 ) -> list[Change]:
     """Insert or merge many; `fresh` are contacts just inserted. The caller has locked the contacts."""
-    known = _known(session, shape, {item.contact_id for item in items if item.contact_id not in fresh})
-    ids = new_ids(shape.prefix, len(items))
+    stored = _stored_rows(session, spec, {item.contact_id for item in items if item.contact_id not in fresh})
+    ids = new_ids(spec.prefix, len(items))
     new: dict[str, dict[str, Any]] = {}
     changed: dict[str, dict[str, Any]] = {}
     changes = []
     for item in items:
-        row = known.get((item.contact_id, item.value))
+        row = stored.get((item.contact_id, item.value))
         if row is None:
             row_id = next(ids)
-            new[row_id] = known[item.contact_id, item.value] = {"id": row_id} | shape.make(item)
+            new[row_id] = stored[item.contact_id, item.value] = {"id": row_id} | spec.make(item)
             changes.append(Change.CHANGED)
             continue
-        changes.append(shape.merge(row, item))
+        changes.append(spec.merge(row, item))
         if changes[-1] is not Change.NONE and row["id"] not in new:
             changed[row["id"]] = row
-    insert_all(session, shape.table, list(new.values()))
+    insert_all(session, spec.table, list(new.values()))
     if added := [row["id"] for row in new.values() if row["contact_id"] not in fresh]:
         for part in batched(added):
-            reveals.add_to_owners(session, shape.field, part)
-    update_all(session, shape.table, list(changed.values()), shape.written)
+            reveals.add_to_owners(session, spec.field, part)
+    update_all(session, spec.table, list(changed.values()), spec.written)
     return changes
 
 
-def _known(
-    session: Session, shape: ContactPointSpec[Item], contact_ids: Collection[str]
+def _stored_rows(
+    session: Session, spec: ContactPointSpec[Item], contact_ids: Collection[str]
 ) -> dict[tuple[str, str], dict[str, Any]]:
     """Return the stored rows of the contacts by contact id and value."""
-    table = shape.table.__table__
+    table = spec.table.__table__
     rows = map(as_dict, rows_in(session, select(table), table.c.contact_id, contact_ids))
-    return {(row["contact_id"], row[shape.value]): row for row in rows}
+    return {(row["contact_id"], row[spec.value]): row for row in rows}

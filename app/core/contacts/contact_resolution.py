@@ -43,7 +43,7 @@ class ContactResolver:
         self,
         session: Session,
         table: FromClause,
-        founds: Sequence[FoundContact],
+        records: Sequence[FoundContact],
         employers: Sequence[str | None],
     ) -> None:
         self.new: list[dict[str, Any]] = []
@@ -52,8 +52,8 @@ class ContactResolver:
         self._by_profile: dict[str, dict[str, Any]] = {}
         self._by_value: dict[str, dict[str, dict[str, Any]]] = {}
         self._by_name: dict[tuple[str | None, str | None], dict[str, dict[str, Any]]] = {}
-        self._ids = new_ids("con", len(founds))
-        self._load(session, table, founds, employers)
+        self._ids = new_ids("con", len(records))
+        self._load(session, table, records, employers)
 
     @property
     def changed(self) -> list[dict[str, Any]]:
@@ -61,21 +61,21 @@ class ContactResolver:
         return list(self._changed.values())
 
     def upsert(
-        self, found: FoundContact, employer: str | None, now: datetime
+        self, record: FoundContact, employer: str | None, now: datetime
     ) -> tuple[dict[str, Any], Change | None]:
         """Merge the record into a matching row, or add one; return it and the change, None for a new row."""
-        row = self._find(found, employer)
+        row = self._find(record, employer)
         if row is None:
-            return self._add(found, employer, now), None
-        values = {name: getattr(found, name) for name in _FIELDS} | {"company_id": employer}
-        change = merge(row, values, _UNITS, found.source)
-        if row["linkedin_url"] is None and found.linkedin_url is not None:
-            row["linkedin_url"] = found.linkedin_url
+            return self._add(record, employer, now), None
+        values = {name: getattr(record, name) for name in _FIELDS} | {"company_id": employer}
+        change = merge(row, values, _UNITS, record.source)
+        if row["linkedin_url"] is None and record.linkedin_url is not None:
+            row["linkedin_url"] = record.linkedin_url
             change = Change.CHANGED
         if change is Change.CHANGED:
             row |= keys_of(row)
         self.mark_changed(row, change, now)
-        self._index(row, found)
+        self._index(row, record)
         return row, change
 
     def mark_changed(self, row: dict[str, Any], change: Change, now: datetime) -> None:
@@ -85,69 +85,69 @@ class ContactResolver:
         if change is not Change.NONE:
             self._changed[row["id"]] = row
 
-    def _find(self, found: FoundContact, employer: str | None) -> dict[str, Any] | None:
-        if found.linkedin_url and (row := self._by_profile.get(found.linkedin_url)):
+    def _find(self, record: FoundContact, employer: str | None) -> dict[str, Any] | None:
+        if record.linkedin_url and (row := self._by_profile.get(record.linkedin_url)):
             return row
-        key = name_key(found.full_name) if found.full_name else None
-        any_name = key is None and found.source.kind is SourceKind.IMPORT
-        for email in found.emails:
-            named = self._usable(self._by_value.get(email.email, {}).values(), found)
+        key = name_key(record.full_name) if record.full_name else None
+        any_name = key is None and record.source.kind is SourceKind.IMPORT
+        for email in record.emails:
+            named = self._usable(self._by_value.get(email.email, {}).values(), record)
             same = [row for row in named if any_name or row["name_key"] in {key, None}]
             if same or (named and "role" not in email_reasons(email.email)):
-                return self._best_match(same or named, found, employer)
+                return self._best_match(same or named, record, employer)
         if key and employer:
-            named = self._usable(self._by_name.get((employer, key), {}).values(), found)
-        elif found.emails or found.linkedin_url:
+            named = self._usable(self._by_name.get((employer, key), {}).values(), record)
+        elif record.emails or record.linkedin_url:
             named = []
         else:
             named = [
                 row
-                for phone in found.phones
+                for phone in record.phones
                 for row in self._by_value.get(phone.e164, {}).values()
                 if (any_name or row["name_key"] in {key, None})
                 and (employer is None or row["company_id"] in {employer, None})
             ]
-        return self._best_match(named, found, employer)
+        return self._best_match(named, record, employer)
 
     def _best_match(
-        self, rows: Sequence[dict[str, Any]], found: FoundContact, employer: str | None
+        self, rows: Sequence[dict[str, Any]], record: FoundContact, employer: str | None
     ) -> dict[str, Any] | None:
         """Return the row that agrees with most fields of the record; of several, the oldest."""
         if len(rows) < 2:  # noqa: PLR2004 -- no choice
             return rows[0] if rows else None
-        values = [email.email for email in found.emails] + [phone.e164 for phone in found.phones]
+        values = [email.email for email in record.emails] + [phone.e164 for phone in record.phones]
 
         def agreement(row: dict[str, Any]) -> int:
-            said = ((getattr(found, name), row[name]) for name in _FIELDS)
-            fields = sum(1 for one, known in said if one is not None and one == known)
-            held = sum(row["id"] in self._by_value.get(value, {}) for value in values)
-            return fields + held + (1 if employer and employer == row["company_id"] else 0)
+            pairs = ((getattr(record, name), row[name]) for name in _FIELDS)
+            fields = sum(1 for value, stored in pairs if value is not None and value == stored)
+            points = sum(row["id"] in self._by_value.get(value, {}) for value in values)
+            return fields + points + (1 if employer and employer == row["company_id"] else 0)
 
         return max(sorted(rows, key=lambda row: row["id"]), key=agreement)
 
     @staticmethod
-    def _usable(rows: Iterable[dict[str, Any]], found: FoundContact) -> list[dict[str, Any]]:
+    def _usable(rows: Iterable[dict[str, Any]], record: FoundContact) -> list[dict[str, Any]]:
         """Return the rows, without those that have another LinkedIn profile."""
-        return [row for row in rows if not (found.linkedin_url and row["linkedin_url"])]
+        return [row for row in rows if not (record.linkedin_url and row["linkedin_url"])]
 
-    def _add(self, found: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
-        row: dict[str, Any] = {name: getattr(found, name) for name in _FIELDS}
+    def _add(self, record: FoundContact, employer: str | None, now: datetime) -> dict[str, Any]:
+        row: dict[str, Any] = {name: getattr(record, name) for name in _FIELDS}
         row |= keys_of(row)
         row |= {"id": next(self._ids), "company_id": employer, "created_at": now, "updated_at": now}
-        row["provenance"] = {"*": stamp(found.source)}
+        row["provenance"] = {"*": stamp(record.source)}
         self.new.append(row)
         self._rows[row["id"]] = row
-        self._index(row, found)
+        self._index(row, record)
         return row
 
-    def _index(self, row: dict[str, Any], found: FoundContact | None = None) -> None:
+    def _index(self, row: dict[str, Any], record: FoundContact | None = None) -> None:
         if row["linkedin_url"]:
             self._by_profile[row["linkedin_url"]] = row
         if row["name_key"] and row["company_id"]:
             self._by_name.setdefault((row["company_id"], row["name_key"]), {})[row["id"]] = row
-        if found is not None:
-            self._index_values(row, [email.email for email in found.emails])
-            self._index_values(row, [phone.e164 for phone in found.phones])
+        if record is not None:
+            self._index_values(row, [email.email for email in record.emails])
+            self._index_values(row, [phone.e164 for phone in record.phones])
 
     def _index_values(self, row: dict[str, Any], values: Iterable[str]) -> None:
         for value in values:
@@ -157,26 +157,28 @@ class ContactResolver:
         self,
         session: Session,
         table: FromClause,
-        founds: Sequence[FoundContact],
+        records: Sequence[FoundContact],
         employers: Sequence[str | None],
     ) -> None:
         """Load every contact that may match one of the records, in a few queries."""
-        emails = [email.email for found in founds for email in found.emails]
+        emails = [email.email for record in records for email in record.emails]
         numbers = [
             phone.e164
-            for found in founds
-            if not (found.emails or found.linkedin_url)
-            for phone in found.phones
+            for record in records
+            if not (record.emails or record.linkedin_url)
+            for phone in record.phones
         ]
         owners = [
             *rows_in(session, select(Email.email, Email.contact_id), Email.__table__.c.email, emails),
             *rows_in(session, select(Phone.e164, Phone.contact_id), Phone.__table__.c.e164, numbers),
         ]
         locked = select(table).with_for_update(key_share=True)
-        known = list(rows_in(session, locked, table.c.linkedin_url, [found.linkedin_url for found in founds]))
-        known += rows_in(session, locked, table.c.id, [contact_id for _, contact_id in owners])
-        known += self._named(session, table, founds, employers)
-        for row in sorted(known, key=lambda one: one.id):
+        rows = list(
+            rows_in(session, locked, table.c.linkedin_url, [record.linkedin_url for record in records])
+        )
+        rows += rows_in(session, locked, table.c.id, [contact_id for _, contact_id in owners])
+        rows += self._load_named(session, table, records, employers)
+        for row in sorted(rows, key=lambda row: row.id):
             if row.id not in self._rows:
                 self._rows[row.id] = as_dict(row)
                 self._index(self._rows[row.id])
@@ -187,24 +189,24 @@ class ContactResolver:
     def _load_ambiguous_phones(self, session: Session) -> None:
         """Load the phones of contacts that share an identifier, to choose between them; this is rare."""
         shared = [*self._by_value.values(), *self._by_name.values()]
-        rivals = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}
+        ambiguous_ids = {contact_id for rows in shared if len(rows) > 1 for contact_id in rows}
         query = select(Phone.e164, Phone.contact_id)
-        for value, contact_id in rows_in(session, query, Phone.__table__.c.contact_id, rivals):
+        for value, contact_id in rows_in(session, query, Phone.__table__.c.contact_id, ambiguous_ids):
             self._index_values(self._rows[contact_id], [value])
 
     @staticmethod
-    def _named(
-        session: Session, table: FromClause, founds: Sequence[FoundContact], employers: Sequence[str | None]
+    def _load_named(
+        session: Session, table: FromClause, records: Sequence[FoundContact], employers: Sequence[str | None]
     ) -> list[Any]:
         """Load the contacts with one of the last names at one of the companies."""
-        wanted = {
-            (employer, keys_of({"full_name": found.full_name, "last_name": found.last_name})["last_key"])
-            for found, employer in zip(founds, employers, strict=True)
-            if employer and found.full_name
+        name_keys = {
+            (employer, keys_of({"full_name": record.full_name, "last_name": record.last_name})["last_key"])
+            for record, employer in zip(records, employers, strict=True)
+            if employer and record.full_name
         }
         columns = tuple_(table.c.company_id, table.c.last_key)
         rows: list[Any] = []
-        for part in batched(sorted(wanted)):
+        for part in batched(sorted(name_keys)):
             rows += session.execute(select(table).where(columns.in_(part)).with_for_update(key_share=True))
         return rows
 

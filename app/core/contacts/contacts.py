@@ -78,46 +78,53 @@ def count_by_company(session: Session, company_ids: Collection[str]) -> dict[str
 def upsert(session: Session, found: FoundContact, *, now: datetime) -> Contact:
     """Insert or merge the person with their company, e-mails and phones, and return the contact."""
     session.flush()
-    [kept] = upsert_many(session, [found], now=now)
-    return session.get_one(Contact, kept.contact_id, populate_existing=True)
+    [result] = upsert_many(session, [found], now=now)
+    return session.get_one(Contact, result.contact_id, populate_existing=True)
 
 
 def upsert_many(
-    session: Session, founds: Sequence[FoundContact], *, now: datetime, numbers: Numbers | None = None
+    session: Session, records: Sequence[FoundContact], *, now: datetime, numbers: Numbers | None = None
 ) -> list[UpsertResult]:
     """Insert or merge many records with few statements; `numbers` are phones that are parsed already.
 
     Call it before locking any contact: it acquires the resolution lock first.
     """
     lock_resolution(session)
-    employers = _employers(session, founds, now)
-    shelf = ContactResolver(session, Contact.__table__, founds, employers)
-    results = [shelf.upsert(found, employer, now) for found, employer in zip(founds, employers, strict=True)]
-    insert_all(session, Contact, shelf.new)
-    fresh = frozenset(row["id"] for row in shelf.new)
-    changes = _keep_values(session, founds, results, fresh, numbers or {})
+    employers = _employers(session, records, now)
+    resolver = ContactResolver(session, Contact.__table__, records, employers)
+    results = [
+        resolver.upsert(found, employer, now) for found, employer in zip(records, employers, strict=True)
+    ]
+    insert_all(session, Contact, resolver.new)
+    fresh = frozenset(row["id"] for row in resolver.new)
+    changes = _upsert_values(session, records, results, fresh, numbers or {})
     for row, change in zip((row for row, _ in results), changes, strict=True):
         if change is not None and row["id"] not in fresh:
-            shelf.mark_changed(row, change, now)
-    update_all(session, Contact, shelf.changed, UPDATED_COLUMNS)
+            resolver.mark_changed(row, change, now)
+    update_all(session, Contact, resolver.changed, UPDATED_COLUMNS)
     return [
-        UpsertResult(
-            row["id"], None if told is None else max(told, change or Change.NONE, key=lambda one: one.value)
-        )
-        for (row, told), change in zip(results, changes, strict=True)
+        UpsertResult(row["id"], _greatest(contact_change, change))
+        for (row, contact_change), change in zip(results, changes, strict=True)
     ]
 
 
-def _employers(session: Session, founds: Sequence[FoundContact], now: datetime) -> list[str | None]:
+def _greatest(contact_change: Change | None, change: Change | None) -> Change | None:
+    """Return the greater change of the contact and its e-mails and phones; None for a new contact."""
+    if contact_change is None or change is None:
+        return contact_change
+    return max(contact_change, change, key=lambda item: item.value)
+
+
+def _employers(session: Session, records: Sequence[FoundContact], now: datetime) -> list[str | None]:
     """Insert or merge the companies of the records; return one id for each record, None without a company."""
-    named = [found.company for found in founds if found.company is not None]
-    kept = iter(companies.upsert_many(session, named, now=now, rename=False))
-    return [None if found.company is None else next(kept)[0] for found in founds]
+    employers = [found.company for found in records if found.company is not None]
+    results = iter(companies.upsert_many(session, employers, now=now, rename=False))
+    return [None if found.company is None else next(results)[0] for found in records]
 
 
-def _keep_values(
+def _upsert_values(
     session: Session,
-    founds: Sequence[FoundContact],
+    records: Sequence[FoundContact],
     results: Sequence[tuple[dict[str, Any], Change | None]],
     fresh: Collection[str],
     numbers: Numbers,
@@ -125,18 +132,18 @@ def _keep_values(
     """Insert or merge the e-mails and phones; return each record's greatest change, None without any."""
     owned_emails = [
         EmailEntry(row["id"], name_of(row), email)
-        for found, (row, _) in zip(founds, results, strict=True)
+        for found, (row, _) in zip(records, results, strict=True)
         for email in found.emails
     ]
     owned_phones = [
         PhoneEntry(row["id"], phone, numbers.get((phone.e164, phone.extension)))
-        for found, (row, _) in zip(founds, results, strict=True)
+        for found, (row, _) in zip(records, results, strict=True)
         for phone in found.phones
     ]
     of_emails = iter(emails.upsert_many(session, owned_emails, fresh=fresh))
     of_phones = iter(phones.upsert_many(session, owned_phones, fresh=fresh))
     changes: list[Change | None] = []
-    for found in founds:
+    for found in records:
         mine = [next(of_emails) for _ in found.emails] + [next(of_phones) for _ in found.phones]
         changes.append(max(mine, key=lambda one: one.value) if mine else None)
     return changes

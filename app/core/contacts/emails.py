@@ -76,11 +76,11 @@ class EmailEntry:
 
 def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list[Email]]:
     """Return the addresses by contact id, oldest first, without contacts that have none."""
-    known: dict[str, list[Email]] = {}
+    result: dict[str, list[Email]] = {}
     for part in batched(contact_ids):
         for email in session.scalars(select(Email).where(Email.contact_id.in_(part)).order_by(Email.id)):
-            known.setdefault(email.contact_id, []).append(email)
-    return known
+            result.setdefault(email.contact_id, []).append(email)
+    return result
 
 
 _FORMS = (
@@ -150,7 +150,7 @@ def _row(item: EmailEntry) -> dict[str, Any]:
         "contact_id": item.contact_id,
         "email": found.email,
         "domain": email_domain(found.email),
-        **_said(found),
+        **_merged_values(found),
         "form": _form(item),
         "first_seen_at": found.source.at,
         "last_seen_at": found.source.at,
@@ -159,13 +159,13 @@ def _row(item: EmailEntry) -> dict[str, Any]:
 
 
 def _merge(row: dict[str, Any], item: EmailEntry) -> Change:
-    wins = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
-    guessed = all(sight["kind"] == SourceKind.PATTERN for sight in row["sources"])
+    is_newer = provenance.supersedes(row, item.found) and not _predates_bounce(row, item.found)
+    is_guess = all(source["kind"] == SourceKind.PATTERN for source in row["sources"])
     change = Change.REFRESHED if provenance.record_observation(row, item.found.source) else Change.NONE
-    if guessed and (form := _form(item)):
+    if is_guess and (form := _form(item)):
         row["form"] = form
         change = Change.REFRESHED
-    if wins and provenance.apply(row, _said(item.found)):
+    if is_newer and provenance.apply(row, _merged_values(item.found)):
         change = Change.CHANGED
     return change
 
@@ -176,7 +176,7 @@ def _predates_bounce(row: dict[str, Any], found: FoundEmail) -> bool:
     return reported_at is not None and (found.verified_at is None or found.verified_at <= reported_at)
 
 
-def _said(found: FoundEmail) -> dict[str, Any]:
+def _merged_values(found: FoundEmail) -> dict[str, Any]:
     values = (found.type, found.status.value, list(found.reasons), found.confidence, found.verified_at)
     return dict(zip(_MERGED_FIELDS, values, strict=True))
 

@@ -73,11 +73,11 @@ class PhoneEntry:
 
 def by_contact(session: Session, contact_ids: Collection[str]) -> dict[str, list[Phone]]:
     """Return the numbers by contact id, oldest first, without contacts that have none."""
-    known: dict[str, list[Phone]] = {}
+    result: dict[str, list[Phone]] = {}
     for part in batched(contact_ids):
         for phone in session.scalars(select(Phone).where(Phone.contact_id.in_(part)).order_by(Phone.id)):
-            known.setdefault(phone.contact_id, []).append(phone)
-    return known
+            result.setdefault(phone.contact_id, []).append(phone)
+    return result
 
 
 def upsert(session: Session, contact_id: str, found: FoundPhone, *, now: datetime) -> Phone:
@@ -112,7 +112,7 @@ def _row(item: PhoneEntry) -> dict[str, Any]:
         "national": number.national,
         "country": number.country,
         "line_type": number.line_type,
-        **_said(found),
+        **_merged_values(found),
         **_entry(found),
         "first_seen_at": found.source.at,
         "last_seen_at": found.source.at,
@@ -122,14 +122,14 @@ def _row(item: PhoneEntry) -> dict[str, Any]:
 
 def _merge(row: dict[str, Any], item: PhoneEntry) -> Change:
     found = item.found
-    wins = provenance.supersedes(row, found)
+    is_newer = provenance.supersedes(row, found)
     change = Change.REFRESHED if provenance.record_observation(row, found.source) else Change.NONE
-    told = _reported(found)
-    if not wins:
-        told = {name: told[name] for name, gap in _GAPS.items() if name in told and row[name] == gap}
-    if provenance.apply(row, told):
+    values = _reported(found)
+    if not is_newer:
+        values = {name: values[name] for name, gap in _GAPS.items() if name in values and row[name] == gap}
+    if provenance.apply(row, values):
         change = Change.CHANGED
-    return max(change, _merge_entry(row, found), key=lambda one: one.value)
+    return max(change, _merge_entry(row, found), key=lambda change: change.value)
 
 
 def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
@@ -143,17 +143,19 @@ def _merge_entry(row: dict[str, Any], found: FoundPhone) -> Change:
     return Change.CHANGED if differs else Change.REFRESHED
 
 
-def _said(found: FoundPhone) -> dict[str, Any]:
+def _merged_values(found: FoundPhone) -> dict[str, Any]:
     return {name: getattr(found, name) for name in _MERGED_FIELDS}
 
 
 def _reported(found: FoundPhone) -> dict[str, Any]:
     """Return the values of the finding without placeholders; an unknown status counts only if verified."""
-    told = {name: value for name, value in _said(found).items() if value not in {None, _GAPS["type"]}}
+    values = {
+        name: value for name, value in _merged_values(found).items() if value not in {None, _GAPS["type"]}
+    }
     if found.status == "unknown" and found.verified_at is None:
-        del told["status"]
-        return told
-    return told | {"confidence": found.confidence}
+        del values["status"]
+        return values
+    return values | {"confidence": found.confidence}
 
 
 def _entry(found: FoundPhone) -> dict[str, Any]:

@@ -66,8 +66,8 @@ def _is_suppressed(item: JobItem) -> bool:
 
 
 def _found_contact(result: Mapping[str, Any]) -> dict[str, str]:
-    found = result.get("contact_id") or (result.get("contact") or {}).get("id")
-    return {"contact_id": found} if found else {}
+    contact_id = result.get("contact_id") or (result.get("contact") or {}).get("id")
+    return {"contact_id": contact_id} if contact_id else {}
 
 
 def _visible(

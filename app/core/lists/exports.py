@@ -32,8 +32,8 @@ def contact_columns(session: Session) -> list[str]:
     columns = [*_PERSON, *(f"company_{name}" for name in _COMPANY), "updated_at"]
     for field, parts, table in (("email", _EMAIL, Email), ("phone", _PHONE, Phone)):
         counts = select(func.count().label("n")).select_from(table).group_by(table.contact_id).subquery()
-        most = session.scalar(select(func.max(counts.c.n))) or 1
-        columns += [f"{_numbered(field, index)}{part}" for index in range(most) for part in parts]
+        max_count = session.scalar(select(func.max(counts.c.n))) or 1
+        columns += [f"{_numbered(field, index)}{part}" for index in range(max_count) for part in parts]
     return columns
 
 
@@ -73,9 +73,11 @@ def _visible(session: Session, batch: Sequence[Any]) -> Iterator[dict[str, str]]
         ]
         for contact, _ in batch
     }
-    hidden = suppressed(session, (value for mine in values.values() for value in mine))
+    suppressed_identifiers = suppressed(
+        session, (value for identifiers in values.values() for value in identifiers)
+    )
     for contact, company in batch:
-        if hidden.isdisjoint(values[contact.id]):
+        if suppressed_identifiers.isdisjoint(values[contact.id]):
             yield _row(contact, company, known_emails.get(contact.id, []), known_phones.get(contact.id, []))
 
 
@@ -98,9 +100,9 @@ def _company(company: Company) -> dict[str, str]:
 
 
 def _about(field: str, text: str, value: Email | Phone, parts: Sequence[str]) -> dict[str, str]:
-    said = {part: getattr(value, part.removeprefix("_"), None) for part in parts}
-    said["_seen_at"] = value.last_seen_at
-    return {field: text} | {f"{field}{part}": _text(one) for part, one in said.items()}
+    attributes = {part: getattr(value, part.removeprefix("_"), None) for part in parts}
+    attributes["_seen_at"] = value.last_seen_at
+    return {field: text} | {f"{field}{part}": _text(attribute) for part, attribute in attributes.items()}
 
 
 def _text(value: object) -> str:

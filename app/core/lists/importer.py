@@ -133,22 +133,22 @@ def _batches(
 ) -> Iterator[list[Any]]:
     """Yield batches of parsed rows; reject the rows that name no contact or company."""
     now = clock.now()
-    terms = ImportDefaults(source=options.source, at=options.at or now, now=now, region=options.region)
+    defaults = ImportDefaults(source=options.source, at=options.at or now, now=now, region=options.region)
     while batch := list(islice(rows, BATCH)):
         read = []
         for row in batch:
             try:
-                read.append(_read(row, terms, summary))
+                read.append(_read(row, defaults, summary))
             except InvalidValue as error:
                 summary.counts["rejected"] += 1
                 reject(row, str(error))
         yield read
 
 
-def _read(row: Row, terms: ImportDefaults, summary: ImportSummary) -> Any:  # noqa: ANN401 -- what the entity's admission takes
+def _read(row: Row, defaults: ImportDefaults, summary: ImportSummary) -> Any:  # noqa: ANN401 -- what the entity's admission takes
     if row.fault is not None:
         raise InvalidValue(row.fault)
-    values = RowValues(summary.layout, row.cells, terms, summary.warnings)
+    values = RowValues(summary.layout, row.cells, defaults, summary.warnings)
     if summary.layout.entity is Entity.COMPANIES:
         return company_of(values)
     return person_of(values, summary.layout)

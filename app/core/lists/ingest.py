@@ -26,20 +26,20 @@ def ingest_contacts(session: Session, people: Sequence[ParsedPerson], *, now: da
     A suppressed phone is dropped. A contact with a suppressed profile or e-mail is dropped entirely.
     """
     lock_resolution(session)  # from here on no other transaction can erase one of them
-    listed = _suppressed(
+    suppressed_identifiers = _suppressed(
         session, (identifier for person in people for identifier in _identifiers(person.found))
     )
-    founds = [allowed for person in people if (allowed := _allowed(person.found, listed))]
+    records = [allowed for person in people if (allowed := _allowed(person.found, suppressed_identifiers))]
     numbers = {key: number for person in people for key, number in person.numbers.items()}
-    kept = contacts.upsert_many(session, founds, now=now, numbers=numbers)
-    counts = Counter(_COUNTED[one.change] for one in kept)
-    counts["suppressed"] += len(people) - len(founds)
+    results = contacts.upsert_many(session, records, now=now, numbers=numbers)
+    counts = Counter(_COUNTED[result.change] for result in results)
+    counts["suppressed"] += len(people) - len(records)
     return counts
 
 
-def ingest_companies(session: Session, founds: Sequence[FoundCompany], *, now: datetime) -> Counter[str]:
+def ingest_companies(session: Session, records: Sequence[FoundCompany], *, now: datetime) -> Counter[str]:
     """Upsert the companies; count the new, updated and unchanged ones."""
-    return Counter(_COUNTED[change] for _, change in companies.upsert_many(session, founds, now=now))
+    return Counter(_COUNTED[change] for _, change in companies.upsert_many(session, records, now=now))
 
 
 def _suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozenset[Identifier]:
@@ -49,18 +49,20 @@ def _suppressed(session: Session, identifiers: Iterable[Identifier]) -> frozense
     return frozenset().union(*(suppressed(session, part) for part in batched(identifiers)))
 
 
-def _identifiers(found: FoundContact) -> list[Identifier]:
-    values = [Identifier("email", email.email) for email in found.emails]
-    values += [Identifier("phone", phone.e164) for phone in found.phones]
-    return values + ([Identifier("linkedin_url", found.linkedin_url)] if found.linkedin_url else [])
+def _identifiers(record: FoundContact) -> list[Identifier]:
+    values = [Identifier("email", email.email) for email in record.emails]
+    values += [Identifier("phone", phone.e164) for phone in record.phones]
+    return values + ([Identifier("linkedin_url", record.linkedin_url)] if record.linkedin_url else [])
 
 
-def _allowed(found: FoundContact, listed: frozenset[Identifier]) -> FoundContact | None:
-    hits = listed.intersection(_identifiers(found)) if listed else frozenset()
+def _allowed(record: FoundContact, suppressed_identifiers: frozenset[Identifier]) -> FoundContact | None:
+    hits = (
+        suppressed_identifiers.intersection(_identifiers(record)) if suppressed_identifiers else frozenset()
+    )
     if not hits:
-        return found
+        return record
     if any(hit.kind != "phone" for hit in hits):
         return None
-    phones = tuple(phone for phone in found.phones if Identifier("phone", phone.e164) not in hits)
-    named = found.linkedin_url or found.emails or phones or (found.full_name and found.company)
-    return replace(found, phones=phones) if named else None
+    phones = tuple(phone for phone in record.phones if Identifier("phone", phone.e164) not in hits)
+    is_identified = record.linkedin_url or record.emails or phones or (record.full_name and record.company)
+    return replace(record, phones=phones) if is_identified else None

@@ -40,8 +40,8 @@ def first_known(session: Session, kind: HashKind, hashes: Sequence[str]) -> tupl
     rows = session.execute(
         select(column, Company).where(column.in_([parse_hash(digits) for digits in hashes]))
     )
-    known = {hex_hash(digest): company for digest, company in rows if digest is not None}
-    return next(((digits, known[digits]) for digits in hashes if digits in known), None)
+    companies = {hex_hash(digest): company for digest, company in rows if digest is not None}
+    return next(((digits, companies[digits]) for digits in hashes if digits in companies), None)
 
 
 def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -49,10 +49,10 @@ def find(session: Session, workspace_id: str, request: Mapping[str, Any]) -> dic
     kind = HashKind(request["kind"])
     if "prefix" in request:
         return by_prefix(session, kind, request["prefix"])
-    known = first_known(session, kind, request["hashes"])
-    if known is None:
+    match = first_known(session, kind, request["hashes"])
+    if match is None:
         return None
-    matched, company = known
+    matched, company = match
     counts = company_people.by_department(session, workspace_id, Filter(company_id=company.id))
     return {
         "matched_hash": matched,
@@ -105,8 +105,8 @@ def by_prefix(session: Session, kind: HashKind, prefix: str) -> dict[str, Any]:
     target = max(MIN_MATCHES, -(-len(matches) // MATCHES_STEP) * MATCHES_STEP)
     while len(matches) < target:
         matches.setdefault(secrets.token_hex(HASH_DIGITS // 2)[len(prefix) :], None)
-    listed = [{"suffix": suffix, "company": company} for suffix, company in sorted(matches.items())]
-    return _padded({"prefix": prefix, "matches": listed, "padding": ""})
+    padded_matches = [{"suffix": suffix, "company": company} for suffix, company in sorted(matches.items())]
+    return _padded({"prefix": prefix, "matches": padded_matches, "padding": ""})
 
 
 def _padded(response: dict[str, Any]) -> dict[str, Any]:

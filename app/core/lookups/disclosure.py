@@ -159,11 +159,11 @@ def find(session: Session, workspace_id: str, subject: Subject) -> tuple[Match, 
 
 def identifiers(session: Session, workspace_id: str, known: KnownPerson) -> list[Identifier]:
     """Return all identifiers of the person, given by the caller and stored."""
-    given = contact_data.given_identifiers(known.provided)
+    provided = contact_data.given_identifiers(known.provided)
     if known.contact is None:
-        return given
+        return provided
     data = contact_data.load(session, workspace_id, [known.contact])
-    return [*given, *contact_data.stored_identifiers(known.contact, data.emails, data.phones)]
+    return [*provided, *contact_data.stored_identifiers(known.contact, data.emails, data.phones)]
 
 
 def is_suppressed(session: Session, workspace_id: str, contact: Contact) -> bool:
@@ -213,8 +213,8 @@ def disclose(
         return None
     job = _Purchase(workspace_id, job_id, price, now)
     charge = 0 if is_owned else _charge(session, job, contact.id, field_request.field, values, data)
-    shown = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
-    return Disclosure(contact.id, shown, charge=charge or 0, already_owned=charge is None or is_owned)
+    values_json = [_object(field_request.field, row, primary=index == 0) for index, row in enumerate(values)]
+    return Disclosure(contact.id, values_json, charge=charge or 0, already_owned=charge is None or is_owned)
 
 
 @dataclass(frozen=True, slots=True)

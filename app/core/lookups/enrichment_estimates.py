@@ -50,7 +50,7 @@ def estimate(
 
     A person who occurs twice is charged once.
     """
-    least = most = owned = suppressed = ineligible = 0
+    credits_min = credits_max = owned = suppressed = ineligible = 0
     counted: set[str] = set()
     field_requests = [
         field_request for field, field_request in DEFAULT_FIELD_REQUESTS.items() if field.value in fields
@@ -72,9 +72,9 @@ def estimate(
                 )  # a company has no paid fields
                 if not person.owned
             ]
-            least += sum(price for price, good in costs if good)
-            most += sum(price for price, _good in costs)
-    return Estimate(least, most, owned, suppressed, ineligible)
+            credits_min += sum(price for price, good in costs if good)
+            credits_max += sum(price for price, _good in costs)
+    return Estimate(credits_min, credits_max, owned, suppressed, ineligible)
 
 
 def _person_key(known: Sequence[KnownPerson], request: dict[str, Any]) -> str:

@@ -24,10 +24,10 @@ def by_website_hash(
     `request` also has department, seniority, has, limit and cursor, validated by the view. A page may be
     shorter than its limit, because suppressed people are removed from it.
     """
-    known = company_hashes.first_known(session, HashKind.WEBSITE, request["hashes"])
-    if known is None:
+    match = company_hashes.first_known(session, HashKind.WEBSITE, request["hashes"])
+    if match is None:
         return None
-    matched, company = known
+    matched, company = match
     criteria = Filter(
         company_id=company.id,
         department=request.get("department"),
@@ -35,7 +35,7 @@ def by_website_hash(
         has=request.get("has") or (),
     )
     cursor = request.get("cursor")
-    people, end = company_people.page(
+    people, next_cursor = company_people.page(
         session, criteria, limit=request["limit"], after=PageCursor.parse(cursor) if cursor else None
     )
     counts = company_people.by_department(session, workspace_id, criteria)
@@ -46,7 +46,7 @@ def by_website_hash(
         "by_department": {name: count for name, count in counts.items() if name is not None},
         "email_pattern": company_hashes.email_pattern(session, company),
         "leads": _leads(session, workspace_id, people, prices),
-        "next_cursor": None if end is None else end.cursor(),
+        "next_cursor": None if next_cursor is None else next_cursor.cursor(),
     }
 
 

@@ -41,17 +41,17 @@ def look_up(
 def _result(subject: Subject, match: Match, data: ContactData, prices: Mapping[str, int]) -> dict[str, Any]:
     people = match.remembered or (match.contact,)
     suppressed = any(data.is_suppressed(contact, subject) for contact in people)
-    shown = [candidate for candidate in match.candidates if not data.is_suppressed(candidate.contact)]
-    if suppressed or (match.candidates and not shown):
+    candidates = [candidate for candidate in match.candidates if not data.is_suppressed(candidate.contact)]
+    if suppressed or (match.candidates and not candidates):
         company = match.company if match.contact is None else None
         return _no_match(company, suppressed=True)
     if match.contact is not None:
         return _matched(match, match.contact, data, prices)
-    if shown:
+    if candidates:
         return _no_match(None, suppressed=False) | {
             "outcome": "ambiguous",
             "match": _match(match.confidence, match.matched_on),
-            "candidates": [_candidate(candidate) for candidate in shown],
+            "candidates": [_candidate(candidate) for candidate in candidates],
         }
     return _no_match(match.company, suppressed=False)
 

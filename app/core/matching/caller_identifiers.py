@@ -101,13 +101,13 @@ def only_named_by(session: Session, identifiers: Collection[Identifier]) -> froz
     keys = digest_keys(session)
     digests = {digest(keys, identifier) for identifier in identifiers}
     row = CallerIdentifier
-    named = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
-    found = {(contact_id, kind) for contact_id, kind in named}
+    rows = session.execute(select(row.contact_id, row.kind).where(row.digest.in_(digests))).all()
+    pairs = {(contact_id, kind) for contact_id, kind in rows}
     others = select(row.contact_id, row.kind).where(
-        row.contact_id.in_({contact_id for contact_id, _kind in found}), row.digest.not_in(digests)
+        row.contact_id.in_({contact_id for contact_id, _kind in pairs}), row.digest.not_in(digests)
     )
-    found -= {(contact_id, kind) for contact_id, kind in session.execute(others)}
-    return frozenset(contact_id for contact_id, _kind in found)
+    pairs -= {(contact_id, kind) for contact_id, kind in session.execute(others)}
+    return frozenset(contact_id for contact_id, _kind in pairs)
 
 
 def delete_all(session: Session, identifiers: Collection[Identifier]) -> None:

@@ -78,32 +78,32 @@ _BY_WHOLE_NAME = _PEOPLE.where(Contact.name_key == bindparam("whole"), Contact.c
 
 def by_keys(session: Session, subjects: Sequence[Subject]) -> list[dict[str, tuple[ContactRow, ...]]]:
     """Return for each subject the contacts by exact key, with one query per kind of key."""
-    found = {}
+    people_by_key = {}
     for key in KEYS:
         values = {value for subject in subjects if (value := getattr(subject, key))}
-        found[key] = _named(session, key, sorted(values))
+        people_by_key[key] = _with_key(session, key, sorted(values))
     return [
-        {key: people for key in KEYS if (people := found[key].get(getattr(subject, key)))}
+        {key: people for key in KEYS if (people := people_by_key[key].get(getattr(subject, key)))}
         for subject in subjects
     ]
 
 
 def by_ids(session: Session, contact_ids: Collection[str]) -> dict[str, ContactRow]:
     """Return the existing contacts by id."""
-    found = _named(session, "contact_id", sorted(contact_ids))
-    return {contact_id: people[0] for contact_id, people in found.items()}
+    people_by_id = _with_key(session, "contact_id", sorted(contact_ids))
+    return {contact_id: people[0] for contact_id, people in people_by_id.items()}
 
 
-def _named(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
+def _with_key(session: Session, key: str, values: Sequence[str]) -> Mapping[str, tuple[ContactRow, ...]]:
     if not values:
         return {}
     rows = session.execute(_BY_KEY[key], {"values": values}).all()
     if len(rows) == MAX_CONTACTS and len(values) > 1:  # one common value must not hide the others
-        return {value: people for one in values for value, people in _named(session, key, [one]).items()}
+        return dict(pair for value in values for pair in _with_key(session, key, [value]).items())
     people: dict[str, list[ContactRow]] = defaultdict(list)
     for contact, company, value in rows:
         people[value].append(ContactRow(contact, company))
-    return {value: tuple(sorted(them, key=lambda one: one.contact.id)) for value, them in people.items()}
+    return {value: tuple(sorted(rows, key=lambda row: row.contact.id)) for value, rows in people.items()}
 
 
 def candidate_companies(
@@ -122,15 +122,19 @@ def candidate_companies(
         if subject.company_name and subject.company_domain not in by_domain
     }
     by_name = _companies(session, _BY_COMPANY_KEY, set(keys.values()))
-    found: dict[Subject, tuple[CandidateCompany, ...]] = {}
+    result: dict[Subject, tuple[CandidateCompany, ...]] = {}
     for subject in subjects:
         if company := by_domain.get(subject.company_domain):
-            found[subject] = (CandidateCompany(company, "company_domain", 1.0),)
+            result[subject] = (CandidateCompany(company, "company_domain", 1.0),)
         elif key := keys.get(subject):
-            same = [CandidateCompany(one, "company_name", 1.0) for one in by_name if one.name_key == key]
-            usable = [one for one in same if _filter(one.company, subject)]
-            found[subject] = tuple(usable) or _similar(session, subject, key)
-    return found
+            same = [
+                CandidateCompany(company, "company_name", 1.0)
+                for company in by_name
+                if company.name_key == key
+            ]
+            usable = [candidate for candidate in same if _has_compatible_domain(candidate.company, subject)]
+            result[subject] = tuple(usable) or _similar(session, subject, key)
+    return result
 
 
 def _companies(session: Session, statement: Any, values: set[str]) -> Sequence[Company]:  # noqa: ANN401 -- a SELECT, whose type changed with SQLAlchemy 2.1
@@ -139,23 +143,27 @@ def _companies(session: Session, statement: Any, values: set[str]) -> Sequence[C
 
 def _similar(session: Session, subject: Subject, key: str) -> tuple[CandidateCompany, ...]:
     """Return companies with a similar name, among those whose names start with the same word."""
-    word = key.partition(" ")[0]
-    if len(word) < MIN_WORD_LENGTH:
+    first_word = key.partition(" ")[0]
+    if len(first_word) < MIN_WORD_LENGTH:
         return ()
-    near = session.scalars(_SIMILAR, {"low": word, "high": word + _AFTER})
+    near = session.scalars(_SIMILAR, {"low": first_word, "high": first_word + _AFTER})
     scored = [
         CandidateCompany(
-            one, "company_name", similarity.company_score(subject.company_name or "", one.name or "")
+            company, "company_name", similarity.company_score(subject.company_name or "", company.name or "")
         )
-        for one in near
-        if _filter(one, subject)
+        for company in near
+        if _has_compatible_domain(company, subject)
     ]
     return tuple(
-        sorted((one for one in scored if one.score >= similarity.AGREES), key=lambda one: -one.score)
+        sorted(
+            (candidate for candidate in scored if candidate.score >= similarity.AGREES),
+            key=lambda candidate: -candidate.score,
+        )
     )
 
 
-def _filter(company: Company, subject: Subject) -> bool:
+def _has_compatible_domain(company: Company, subject: Subject) -> bool:
+    """Return whether the company has no domain other than the subject's, which matched no company."""
     return not (subject.company_domain and company.domain)
 
 
@@ -165,12 +173,12 @@ def contacts_named_at(
     """Return people of these companies by last name, else by full name, else by a similar last name."""
     ids = [company.id for company in companies]
     last_keys = {key for part in (name.last, name.first) for key in names.spellings(part) if key}
-    whole = names.name_key(name.full)
+    whole_name = names.name_key(name.full)
     rows = session.execute(
-        _BY_LAST_NAME, {"companies": ids, "last_keys": sorted(last_keys), "whole": whole}
+        _BY_LAST_NAME, {"companies": ids, "last_keys": sorted(last_keys), "whole": whole_name}
     ).all()
     if not rows:
-        rows = session.execute(_BY_WHOLE_NAME, {"companies": ids, "whole": whole}).all()
+        rows = session.execute(_BY_WHOLE_NAME, {"companies": ids, "whole": whole_name}).all()
     low = names.name_key(name.last)[:2]
     if not rows and low:
         rows = session.execute(

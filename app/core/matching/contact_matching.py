@@ -68,29 +68,29 @@ def find_many(
     The contacts' own keys are tried first, then the identifiers by which the given workspace requested a
     contact before, then the name at a company.
     """
-    found = [
+    matches = [
         _by_keys(subject, people)
         for subject, people in zip(subjects, candidates.by_keys(session, subjects), strict=True)
     ]
     if workspace_id is not None:
-        found = _or_remembered(session, workspace_id, subjects, found)
-    missed = [subject for subject, match in zip(subjects, found, strict=True) if match.outcome == "none"]
+        matches = _or_remembered(session, workspace_id, subjects, matches)
+    missed = [subject for subject, match in zip(subjects, matches, strict=True) if match.outcome == "none"]
     employers = candidates.candidate_companies(session, missed)
     return [
         _by_name(session, subject, employers.get(subject, ())) if match.outcome == "none" else match
-        for subject, match in zip(subjects, found, strict=True)
+        for subject, match in zip(subjects, matches, strict=True)
     ]
 
 
-def _by_keys(subject: Subject, named: Mapping[str, tuple[ContactRow, ...]]) -> Match:
+def _by_keys(subject: Subject, people_by_key: Mapping[str, tuple[ContactRow, ...]]) -> Match:
     """Match by the strongest key; a weaker key counts if it leads to one of the same people."""
     people: tuple[ContactRow, ...] = ()
     keys: list[str] = []
     for key in KEYS:
-        hits = {person.contact.id for person in named.get(key, ())}
+        hits = {person.contact.id for person in people_by_key.get(key, ())}
         common = tuple(person for person in people if person.contact.id in hits)
         if hits and (common or not people):
-            people = common or named[key]
+            people = common or people_by_key[key]
             keys.append(key)
     if not people or (subject.contact_id and "contact_id" not in keys):
         return Match("none")
@@ -102,20 +102,20 @@ def _by_keys(subject: Subject, named: Mapping[str, tuple[ContactRow, ...]]) -> M
 
 
 def _or_remembered(
-    session: Session, workspace_id: str, subjects: Sequence[Subject], found: Sequence[Match]
+    session: Session, workspace_id: str, subjects: Sequence[Subject], matches: Sequence[Match]
 ) -> list[Match]:
     """Replace failed matches by the contacts that the workspace received for the same identifiers."""
-    open_ones = {
+    unmatched = {
         index: (subjects[index], _KINDS[match.outcome])
-        for index, match in enumerate(found)
+        for index, match in enumerate(matches)
         if match.outcome != "matched" and subjects[index].contact_id is None
     }
-    known = caller_identifiers.find(session, workspace_id, list(open_ones.values()))
-    people = candidates.by_ids(session, {contact_id for _kind, ids in known for contact_id in ids})
-    result = list(found)
-    for index, (kind, ids) in zip(open_ones, known, strict=True):
-        if them := [people[contact_id] for contact_id in ids if contact_id in people]:
-            result[index] = _remembered(kind, them)
+    remembered = caller_identifiers.find(session, workspace_id, list(unmatched.values()))
+    people = candidates.by_ids(session, {contact_id for _kind, ids in remembered for contact_id in ids})
+    result = list(matches)
+    for index, (kind, ids) in zip(unmatched, remembered, strict=True):
+        if contacts := [people[contact_id] for contact_id in ids if contact_id in people]:
+            result[index] = _remembered(kind, contacts)
     return result
 
 
@@ -127,7 +127,7 @@ def _remembered(kind: str, people: Sequence[ContactRow]) -> Match:
         (kind,) if kind in similarity.EXACT else ("full_name",),
         people[0].contact,
         people[0].company,
-        remembered=tuple(one.contact for one in people),
+        remembered=tuple(person.contact for person in people),
     )
 
 
@@ -180,8 +180,10 @@ def _candidate(
 
 
 def _decide(scored: Sequence[Candidate]) -> Match:
-    best = sorted(scored, key=lambda one: (-one.confidence, one.contact.id))[:MAX_CANDIDATES]
-    outcome = similarity.decide([one.confidence for one in best])
+    best = sorted(scored, key=lambda candidate: (-candidate.confidence, candidate.contact.id))[
+        :MAX_CANDIDATES
+    ]
+    outcome = similarity.decide([candidate.confidence for candidate in best])
     if outcome == "matched":
         return _matched(best[0])
     if outcome == "ambiguous":
@@ -189,8 +191,8 @@ def _decide(scored: Sequence[Candidate]) -> Match:
     return Match("none")
 
 
-def _matched(one: Candidate) -> Match:
-    return Match("matched", one.confidence, one.matched_on, one.contact, one.company)
+def _matched(candidate: Candidate) -> Match:
+    return Match("matched", candidate.confidence, candidate.matched_on, candidate.contact, candidate.company)
 
 
 def _name(subject: Subject) -> PersonName | None:

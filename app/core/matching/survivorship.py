@@ -36,7 +36,7 @@ class SourceRecords:
 def store_person(
     session: Session,
     subject: Subject,
-    told: Sequence[FoundContact],
+    found: Sequence[FoundContact],
     *,
     ranking: tuple[str, ...],
     now: datetime,
@@ -47,30 +47,33 @@ def store_person(
     LinkedIn URL missing from a record is added only if all providers were certainly asked about one person.
     """
     match = contact_matching.find(session, subject)
-    stored, employer = match.contact, match.company if match.contact else None
     people: list[tuple[str, SourceRecord, str | None]] = []
-    firms = [(employer.id, _of_company(employer))] if employer else []
-    if stored is not None:
-        people.append(
-            (stored.id, SourceRecord.from_row(stored, CONTACT_FIELDS, stored.provenance), stored.company_id)
-        )
-    for found in _of_one_person(told, subject):
-        kept = contacts.upsert(session, conflicts.ranked(found, ranking), now=now)
-        firm = companies.find(session, found.company) if found.company else None
-        people.append((kept.id, SourceRecord.from_finding(found, CONTACT_FIELDS), firm.id if firm else None))
-        if firm is not None and found.company is not None:
-            firms.append((firm.id, SourceRecord.from_finding(found.company, COMPANY_FIELDS)))
+    companies_found: list[tuple[str, SourceRecord]] = []
+    if match.contact is not None:
+        stored = match.contact
+        record = SourceRecord.from_row(stored, CONTACT_FIELDS, stored.provenance)
+        people.append((stored.id, record, stored.company_id))
+        if match.company is not None:
+            companies_found.append((match.company.id, _company_record(match.company)))
+    for finding in _with_certain_profile(found, subject):
+        contact = contacts.upsert(session, conflicts.ranked(finding, ranking), now=now)
+        company = companies.find(session, finding.company) if finding.company else None
+        record = SourceRecord.from_finding(finding, CONTACT_FIELDS)
+        people.append((contact.id, record, company.id if company else None))
+        if company is not None and finding.company is not None:
+            companies_found.append((company.id, SourceRecord.from_finding(finding.company, COMPANY_FIELDS)))
     session.expire_all()  # the rows were written without the ORM
     employed = [
-        (contact_id, word.employed_by(_name(session, company_id))) for contact_id, word, company_id in people
+        (contact_id, record.employed_by(_company_name(session, company_id)))
+        for contact_id, record, company_id in people
     ]
-    return SourceRecords(contacts=tuple(employed), companies=tuple(firms))
+    return SourceRecords(contacts=tuple(employed), companies=tuple(companies_found))
 
 
 def store_company(
     session: Session,
-    named: FoundCompany,
-    told: Sequence[FoundCompany],
+    requested: FoundCompany,
+    found: Sequence[FoundCompany],
     *,
     ranking: tuple[str, ...],
     now: datetime,
@@ -80,28 +83,33 @@ def store_company(
     A domain or LinkedIn page missing from a record is filled with the stored one, or with the only identifier
     of the request. If the caller named several, one of them may belong to another company.
     """
-    stored = companies.find(session, named)
-    said = [(stored.id, _of_company(stored))] if stored else []
-    domain, page = (stored.domain, stored.linkedin_url) if stored else _only_name(named)
-    for one in told:
-        found = one if _is_another(one, domain, page) else _named(one, domain, page)
-        kept = companies.upsert(session, conflicts.ranked(found, ranking), now=now)
-        said.append((kept.id, SourceRecord.from_finding(found, COMPANY_FIELDS)))
-    return SourceRecords(companies=tuple(said))
+    stored = companies.find(session, requested)
+    records = [(stored.id, _company_record(stored))] if stored else []
+    domain, page = (stored.domain, stored.linkedin_url) if stored else _only_identifier(requested)
+    for finding in found:
+        completed = finding if _is_other(finding, domain, page) else _completed(finding, domain, page)
+        company = companies.upsert(session, conflicts.ranked(completed, ranking), now=now)
+        records.append((company.id, SourceRecord.from_finding(completed, COMPANY_FIELDS)))
+    return SourceRecords(companies=tuple(records))
 
 
-def first_contact(session: Session, said: SourceRecords) -> Contact | None:
+def first_contact(session: Session, records: SourceRecords) -> Contact | None:
     """Return the contact of the first record: the stored one, or else the most trusted provider's."""
-    return session.get(Contact, said.contacts[0][0]) if said.contacts else None
+    return session.get(Contact, records.contacts[0][0]) if records.contacts else None
 
 
-def first_company(session: Session, said: SourceRecords) -> Company | None:
+def first_company(session: Session, records: SourceRecords) -> Company | None:
     """Return the company of the first record."""
-    return companies.get(session, said.companies[0][0]) if said.companies else None
+    return companies.get(session, records.companies[0][0]) if records.companies else None
 
 
 def field_provenance(
-    session: Session, said: SourceRecords, *, contact: Contact | None, company: Company | None, profile: bool
+    session: Session,
+    records: SourceRecords,
+    *,
+    contact: Contact | None,
+    company: Company | None,
+    profile: bool,
 ) -> dict[str, Any]:
     """Return the sources of the shown contact's and company's fields, and the conflicting values.
 
@@ -110,71 +118,75 @@ def field_provenance(
     included, and only if the company is shown.
     """
     sources: dict[str, Any] = {"contact": {}, "company": {}}
-    found: list[dict[str, Any]] = []
+    conflicting: list[dict[str, Any]] = []
     shown: list[tuple[str, SourceRecord, list[SourceRecord]]] = []
     if contact is not None:
         fields = (*(CONTACT_FIELDS if profile else ()), *((EMPLOYER,) if company else ()))
-        standing = SourceRecord.from_row(contact, CONTACT_FIELDS, contact.provenance)
-        standing = standing.employed_by(_name(session, contact.company_id)).only(fields)
-        shown.append(("contact", standing, [word for one, word in said.contacts if one == contact.id]))
+        current = SourceRecord.from_row(contact, CONTACT_FIELDS, contact.provenance)
+        current = current.employed_by(_company_name(session, contact.company_id)).only(fields)
+        shown.append(("contact", current, _records_of(records.contacts, contact.id)))
     if company is not None:
-        words = [word for one, word in said.companies if one == company.id]
-        shown.append(("company", _of_company(company), words))
-    for entity, standing, words in shown:
-        sources[entity] = conflicts.sources(standing, words)
-        found += conflicts.conflicts(entity, standing, words)
-    return {"sources": sources, "conflicts": found}
+        shown.append(("company", _company_record(company), _records_of(records.companies, company.id)))
+    for entity, current, received in shown:
+        sources[entity] = conflicts.sources(current, received)
+        conflicting += conflicts.conflicts(entity, current, received)
+    return {"sources": sources, "conflicts": conflicting}
 
 
-def _of_one_person(told: Sequence[FoundContact], asked: Subject) -> list[FoundContact]:
-    """Return the records with the LinkedIn URL of their person, if that is certain.
+def _records_of(records: Sequence[tuple[str, SourceRecord]], entity_id: str) -> list[SourceRecord]:
+    return [record for record_id, record in records if record_id == entity_id]
+
+
+def _with_certain_profile(found: Sequence[FoundContact], subject: Subject) -> list[FoundContact]:
+    """Return the findings with the LinkedIn URL of their person, if that is certain.
 
     It is the stored contact's, or the only identifier of the request. If the request was for one name at one
     company, it is the one that another provider returned for the same name.
     """
-    kind, value = asked.only_identifier or ("", "")
+    kind, value = subject.only_identifier or ("", "")
     profile = value if kind == "linkedin_url" else None
-    if asked.contact_id is not None:
-        profile = asked.linkedin_url
-        told = [with_identifier(one, asked) for one in told]
+    if subject.contact_id is not None:
+        profile = subject.linkedin_url
+        found = [with_identifier(finding, subject) for finding in found]
     if profile is not None:
-        return [replace(one, linkedin_url=one.linkedin_url or profile) for one in told]
-    named = next((one for one in told if one.linkedin_url), None)
-    if named is None or not (asked.contact_id is not None or asked.names_one_way):
-        return list(told)
+        return [replace(finding, linkedin_url=finding.linkedin_url or profile) for finding in found]
+    with_profile = next((finding for finding in found if finding.linkedin_url), None)
+    if with_profile is None or not (subject.contact_id is not None or subject.names_one_way):
+        return list(found)
     return [
-        replace(one, linkedin_url=one.linkedin_url or named.linkedin_url)
-        if _may_be_called_the_same(one, named)
-        else one
-        for one in told
+        replace(finding, linkedin_url=finding.linkedin_url or with_profile.linkedin_url)
+        if _may_have_same_name(finding, with_profile)
+        else finding
+        for finding in found
     ]
 
 
-def _may_be_called_the_same(one: FoundContact, other: FoundContact) -> bool:
-    if not (one.full_name and other.full_name):
+def _may_have_same_name(finding: FoundContact, other: FoundContact) -> bool:
+    if not (finding.full_name and other.full_name):
         return True
-    return name_key(one.full_name) == name_key(other.full_name)
+    return name_key(finding.full_name) == name_key(other.full_name)
 
 
-def _only_name(named: FoundCompany) -> tuple[str | None, str | None]:
+def _only_identifier(requested: FoundCompany) -> tuple[str | None, str | None]:
     """Return the domain and page of a company that is named by only one of them, else None for both."""
-    said = [value for value in (named.domain, named.linkedin_url, named.name) if value]
-    return (named.domain, named.linkedin_url) if len(said) == 1 else (None, None)
+    values = [value for value in (requested.domain, requested.linkedin_url, requested.name) if value]
+    return (requested.domain, requested.linkedin_url) if len(values) == 1 else (None, None)
 
 
-def _is_another(one: FoundCompany, domain: str | None, page: str | None) -> bool:
-    pairs = ((one.domain, domain), (one.linkedin_url, page))
-    return any(told and asked and told != asked for told, asked in pairs)
+def _is_other(finding: FoundCompany, domain: str | None, page: str | None) -> bool:
+    """Return whether the finding has another domain or page."""
+    pairs = ((finding.domain, domain), (finding.linkedin_url, page))
+    return any(value and expected and value != expected for value, expected in pairs)
 
 
-def _named(one: FoundCompany, domain: str | None, page: str | None) -> FoundCompany:
-    return replace(one, domain=one.domain or domain, linkedin_url=one.linkedin_url or page)
+def _completed(finding: FoundCompany, domain: str | None, page: str | None) -> FoundCompany:
+    return replace(finding, domain=finding.domain or domain, linkedin_url=finding.linkedin_url or page)
 
 
-def _of_company(company: Company) -> SourceRecord:
+def _company_record(company: Company) -> SourceRecord:
     return SourceRecord.from_row(company, COMPANY_FIELDS, company.provenance)
 
 
-def _name(session: Session, company_id: str | None) -> str | None:
+def _company_name(session: Session, company_id: str | None) -> str | None:
     company = companies.get(session, company_id) if company_id else None
     return (company.name or company.domain) if company else None

@@ -75,7 +75,7 @@ class ErasurePlan:
     address of the person.
     """
 
-    named: PersonMatcher
+    matcher: PersonMatcher
     contact_ids: tuple[str, ...] = ()
     to_suppress: tuple[Identifier, ...] = ()
     shared: int = 0
@@ -101,18 +101,18 @@ def find_contacts(
         ContactNotFound: one of the ids does not exist.
 
     """
-    by = redaction.person_matcher(identifiers)
+    matcher = redaction.person_matcher(identifiers)
     nameless = and_(Contact.full_name.is_(None), Contact.linkedin_url.is_(None))
-    called = caller_identifiers.only_named_by(session, identifiers)
-    having = [
+    only_named = caller_identifiers.only_named_by(session, identifiers)
+    conditions = [
         Contact.id.in_(contact_ids),
-        Contact.linkedin_url.in_(by.linkedin_urls),
-        Contact.id.in_(select(Email.contact_id).where(Email.email.in_(by.emails))),
-        Contact.id.in_(select(Phone.contact_id).where(Phone.e164.in_(by.phones))),
-        and_(nameless, Contact.id.in_(called)),
+        Contact.linkedin_url.in_(matcher.linkedin_urls),
+        Contact.id.in_(select(Email.contact_id).where(Email.email.in_(matcher.emails))),
+        Contact.id.in_(select(Phone.contact_id).where(Phone.e164.in_(matcher.phones))),
+        and_(nameless, Contact.id.in_(only_named)),
     ]
-    found = list(session.scalars(select(Contact).where(or_(*having)).order_by(Contact.id)))
-    if not {one.id for one in found}.issuperset(contact_ids):
+    found = list(session.scalars(select(Contact).where(or_(*conditions)).order_by(Contact.id)))
+    if not {contact.id for contact in found}.issuperset(contact_ids):
         raise ContactNotFound
     return found
 
@@ -120,67 +120,79 @@ def find_contacts(
 def plan(session: Session, contacts: Sequence[Contact], identifiers: Sequence[Identifier]) -> ErasurePlan:
     """Return the stored data of these contacts and identifiers; this reads every job and saved profile."""
     ids = tuple(contact.id for contact in contacts)
-    known = emails.by_contact(session, ids), phones.by_contact(session, ids)
-    stored = [one for contact in contacts for one in contact_data.stored_identifiers(contact, *known)]
+    contact_points = emails.by_contact(session, ids), phones.by_contact(session, ids)
+    stored = [
+        identifier
+        for contact in contacts
+        for identifier in contact_data.stored_identifiers(contact, *contact_points)
+    ]
     shared = _shared(session, stored, ids)
-    own = tuple(dict.fromkeys(one for one in (*identifiers, *stored) if one not in shared))
-    named = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
-    jobs, lookups = _jobs(session, named)
-    profiles, noted = _profiles(session, named)
+    own = tuple(
+        dict.fromkeys(identifier for identifier in (*identifiers, *stored) if identifier not in shared)
+    )
+    matcher = redaction.person_matcher(own, contact_ids=ids, names=_names(session, contacts))
+    jobs, lookups = _jobs(session, matcher)
+    profiles, mentioning = _profiles(session, matcher)
     return ErasurePlan(
-        named=named,
+        matcher=matcher,
         contact_ids=ids,
         to_suppress=own,
         shared=len(shared),
         job_ids=tuple(jobs),
         lookup_ids=tuple(lookups),
         profile_ids=tuple(profiles),
-        mentioning_ids=tuple(noted),
+        mentioning_ids=tuple(mentioning),
         recipients=_recipients(session, ids),
         providers=_providers(session, jobs),
-        accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(named.emails)))),
+        accounts=tuple(session.scalars(select(Account.id).where(Account.email.in_(matcher.emails)))),
         counts=_counts(session, ids)
         | {"jobs": len(jobs), "lookups": len(lookups)}
-        | {"saved_profiles": len(profiles), "notes": len(noted)},
+        | {"saved_profiles": len(profiles), "notes": len(mentioning)},
     )
 
 
-def erase(session: Session, trail: ErasurePlan, *, now: datetime) -> None:
+def erase(session: Session, erasure_plan: ErasurePlan, *, now: datetime) -> None:
     """Delete and redact the data in the plan, and release the credits held by jobs that end.
 
     The plan's identifiers are on the suppression list already. Contacts stored since then by a process that
     checked the list earlier are deleted too.
     """
     bulk.lock_resolution(session)
-    erased = {*trail.contact_ids, *(contact.id for contact in find_contacts(session, trail.to_suppress, ()))}
+    erased = {
+        *erasure_plan.contact_ids,
+        *(contact.id for contact in find_contacts(session, erasure_plan.to_suppress, ())),
+    }
     reveals.reassign_shared(session, erased)
     session.execute(delete(Contact).where(Contact.id.in_(erased)))
     own = or_(
-        SavedProfile.id.in_(trail.profile_ids), SavedProfile.linkedin_url.in_(trail.named.linkedin_urls)
+        SavedProfile.id.in_(erasure_plan.profile_ids),
+        SavedProfile.linkedin_url.in_(erasure_plan.matcher.linkedin_urls),
     )
     session.execute(delete(SavedProfile).where(own))
-    for profile in session.scalars(select(SavedProfile).where(SavedProfile.id.in_(trail.mentioning_ids))):
-        _clean(profile, trail.named)
-    caller_identifiers.delete_all(session, trail.to_suppress)
-    redaction.delete_lookups(session, trail.lookup_ids)
-    jobs = select(Job).where(Job.id.in_(trail.job_ids)).order_by(Job.workspace_id, Job.id)
+    for profile in session.scalars(
+        select(SavedProfile).where(SavedProfile.id.in_(erasure_plan.mentioning_ids))
+    ):
+        _clean(profile, erasure_plan.matcher)
+    caller_identifiers.delete_all(session, erasure_plan.to_suppress)
+    redaction.delete_lookups(session, erasure_plan.lookup_ids)
+    jobs = select(Job).where(Job.id.in_(erasure_plan.job_ids)).order_by(Job.workspace_id, Job.id)
     for job in session.scalars(jobs.with_for_update().execution_options(populate_existing=True)).all():
-        redaction.redact(session, job, trail.named, now=now)
-    redaction.delete_idempotency_keys(session, [*trail.job_ids, *trail.profile_ids])
-    redaction.delete_webhooks(session, trail.named)
+        redaction.redact(session, job, erasure_plan.matcher, now=now)
+    redaction.delete_idempotency_keys(session, [*erasure_plan.job_ids, *erasure_plan.profile_ids])
+    redaction.delete_webhooks(session, erasure_plan.matcher)
     session.flush()
 
 
 def _shared(session: Session, stored: Sequence[Identifier], ids: Sequence[str]) -> frozenset[Identifier]:
     """Return the identifiers that other contacts also have."""
     found: set[Identifier] = set()
-    for kind, value, owner in (
+    for kind, column, contact_id in (
         ("email", Email.email, Email.contact_id),
         ("phone", Phone.e164, Phone.contact_id),
     ):
-        mine = [one.value for one in stored if one.kind == kind]
-        others = select(value).where(value.in_(mine), owner.not_in(ids))
-        found |= {Identifier(kind, one) for one in session.scalars(others)}
+        values = [identifier.value for identifier in stored if identifier.kind == kind]
+        others = select(column).where(column.in_(values), contact_id.not_in(ids))
+        found |= {Identifier(kind, value) for value in session.scalars(others)}
     return frozenset(found)
 
 
@@ -189,16 +201,18 @@ def _names(session: Session, contacts: Sequence[Contact]) -> frozenset[tuple[str
     pairs: set[tuple[str, str]] = set()
     for contact in contacts:
         company = session.get(Company, contact.company_id) if contact.company_id else None
-        said = {contact.name_key, name_key(f"{contact.first_name or ''} {contact.last_name or ''}")}
-        firms = {company.domain, company.name_key} if company else set()
-        pairs |= {(name, firm) for name in said if name for firm in firms if firm}
+        names = {contact.name_key, name_key(f"{contact.first_name or ''} {contact.last_name or ''}")}
+        company_keys = {company.domain, company.name_key} if company else set()
+        pairs |= {
+            (name, company_key) for name in names if name for company_key in company_keys if company_key
+        }
     return frozenset(pairs)
 
 
-def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
+def _jobs(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:
     """Return the ids of jobs that mention the person: those to redact, and lookups to delete."""
-    found: list[str] = []
-    lookups: list[str] = []
+    job_ids: list[str] = []
+    lookup_ids: list[str] = []
     columns = (Job.id, Job.kind, Job.finished_at, Job.request, Job.result, Job.error, Job.trace)
     query = select(*columns).order_by(Job.id)
     last = ""
@@ -206,36 +220,36 @@ def _jobs(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]
         last = batch[-1].id
         parts = select(JobItem.job_id, JobItem.request, JobItem.result, JobItem.error)
         items = session.execute(parts.where(JobItem.job_id.in_([row.id for row in batch])))
-        theirs = {row.job_id for row in items if named.matches([row.request, row.result, row.error])}
+        matching_ids = {row.job_id for row in items if matcher.matches([row.request, row.result, row.error])}
         for row in batch:
-            if row.id in theirs or named.matches([row.request, row.result, row.error, row.trace]):
-                (lookups if row.kind in _LOOKUPS and row.finished_at else found).append(row.id)
-    return found, lookups
+            if row.id in matching_ids or matcher.matches([row.request, row.result, row.error, row.trace]):
+                (lookup_ids if row.kind in _LOOKUPS and row.finished_at else job_ids).append(row.id)
+    return job_ids, lookup_ids
 
 
-def _profiles(session: Session, named: PersonMatcher) -> tuple[list[str], list[str]]:
+def _profiles(session: Session, matcher: PersonMatcher) -> tuple[list[str], list[str]]:
     """Return the ids of the person's saved profiles, and of other people's that mention the person."""
     own: list[str] = []
-    noted: list[str] = []
+    mentioning: list[str] = []
     query = select(SavedProfile).order_by(SavedProfile.id)
     last = ""
     while batch := session.scalars(query.where(SavedProfile.id > last).limit(BATCH_SIZE)).all():
         last = batch[-1].id
         for profile in batch:
-            if profile.linkedin_url in named.linkedin_urls or named.matches(profile.subject.as_dict()):
+            if profile.linkedin_url in matcher.linkedin_urls or matcher.matches(profile.subject.as_dict()):
                 own.append(profile.id)
-            elif named.matches([*(getattr(profile, name) for name in _NOTES), profile.tags]):
-                noted.append(profile.id)
+            elif matcher.matches([*(getattr(profile, name) for name in _NOTES), profile.tags]):
+                mentioning.append(profile.id)
         session.expunge_all()
-    return own, noted
+    return own, mentioning
 
 
-def _clean(profile: SavedProfile, named: PersonMatcher) -> None:
+def _clean(profile: SavedProfile, matcher: PersonMatcher) -> None:
     """Remove the person from another person's saved profile."""
     for name in _NOTES:
-        if named.matches(getattr(profile, name)):
+        if matcher.matches(getattr(profile, name)):
             setattr(profile, name, None)
-    profile.tags = [tag for tag in profile.tags if not named.matches(tag)]
+    profile.tags = [tag for tag in profile.tags if not matcher.matches(tag)]
 
 
 def _recipients(session: Session, ids: Sequence[str]) -> tuple[Recipient, ...]:

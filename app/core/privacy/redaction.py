@@ -34,30 +34,30 @@ _SENSITIVE_FIELDS = ("detail", "errors")
 """The fields of a problem that may repeat the caller's input."""
 
 
-def redact(session: Session, job: Job, named: PersonMatcher, *, now: datetime) -> None:
+def redact(session: Session, job: Job, matcher: PersonMatcher, *, now: datetime) -> None:
     """Remove the person from a job that the caller has locked; end it as suppressed if it is open.
 
     Its held credits are released. An open enrichment continues with its other items: a worker that runs it
     loses the lease, and the job returns to the queue.
     """
     items = session.scalars(select(JobItem).where(JobItem.job_id == job.id)).all()
-    theirs = [item for item in items if named.matches([item.request, item.result, item.error])]
+    matching_items = [item for item in items if matcher.matches([item.request, item.result, item.error])]
     job.question = secrets.token_bytes(32)
     if job.finished_at is None:
         if items:
             _requeue(job, now)
         else:
             _end(session, job, now)
-    for item in theirs:
+    for item in matching_items:
         if item.outcome is None and item.error is None:
             item.outcome = Outcome.SUPPRESSED.value
             job.progress_done += job.finished_at is None
         item.request, item.result, item.error = {}, None, _without_details(item.error)
     if not items:
         job.request, job.result, job.error = {}, None, _without_details(job.error)
-    job.trace = [line for line in job.trace if not named.matches(line)]
+    job.trace = [line for line in job.trace if not matcher.matches(line)]
     session.flush()
-    _redact_calls(session, job.id, [item.index for item in theirs] if items else None)
+    _redact_calls(session, job.id, [item.index for item in matching_items] if items else None)
 
 
 def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
@@ -66,18 +66,18 @@ def delete_lookups(session: Session, job_ids: Sequence[str]) -> None:
     session.execute(delete(Job).where(Job.id.in_(job_ids)))
 
 
-def delete_webhooks(session: Session, named: PersonMatcher) -> int:
+def delete_webhooks(session: Session, matcher: PersonMatcher) -> int:
     """Delete webhooks whose URL contains the person's data; return how many."""
     rows = session.execute(select(Webhook.id, Webhook.url))
-    found = [row.id for row in rows if named.matches(row.url)]
-    session.execute(delete(Webhook).where(Webhook.id.in_(found)))
-    return len(found)
+    ids = [row.id for row in rows if matcher.matches(row.url)]
+    session.execute(delete(Webhook).where(Webhook.id.in_(ids)))
+    return len(ids)
 
 
 def delete_idempotency_keys(session: Session, references: Sequence[str]) -> int:
     """Delete the idempotency keys of these records, so that a replay is a new request; return how many."""
-    gone = delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references))
-    return len(session.scalars(gone.returning(IdempotencyKey.key)).all())
+    deletion = delete(IdempotencyKey).where(IdempotencyKey.reference.in_(references))
+    return len(session.scalars(deletion.returning(IdempotencyKey.key)).all())
 
 
 def remove_subject(session: Session, job_id: str, request: dict[str, Any]) -> None:
@@ -107,14 +107,14 @@ def redact_expired(session: Session, *, before: Moment) -> int:
     Their idempotency keys and the period of deduplication have expired long before.
     """
     old = and_(Job.finished_at < before, Job.request != {})
-    found = session.scalars(select(Job).where(old).order_by(Job.id).limit(BATCH_SIZE)).all()
-    for item in session.scalars(select(JobItem).where(JobItem.job_id.in_([job.id for job in found]))):
+    jobs = session.scalars(select(Job).where(old).order_by(Job.id).limit(BATCH_SIZE)).all()
+    for item in session.scalars(select(JobItem).where(JobItem.job_id.in_([job.id for job in jobs]))):
         item.request, item.result, item.error = {}, None, _without_details(item.error)
-    for job in found:
+    for job in jobs:
         job.request, job.result, job.error = {}, None, _without_details(job.error)
         job.question = secrets.token_bytes(32)
     session.flush()
-    return len(found)
+    return len(jobs)
 
 
 def person_matcher(
@@ -125,8 +125,8 @@ def person_matcher(
 ) -> PersonMatcher:
     """Return a matcher for the person with these identifiers."""
     values: dict[str, set[str]] = {"email": set(), "linkedin_url": set(), "phone": set()}
-    for one in identifiers:
-        values[one.kind].add(one.value)
+    for identifier in identifiers:
+        values[identifier.kind].add(identifier.value)
     return PersonMatcher(
         contact_ids=frozenset(contact_ids),
         emails=frozenset(values["email"]),

@@ -40,9 +40,9 @@ class ProviderThrottleRow(Base):
 def admit(session: Session, provider: str, rates: Sequence[Rate], *, breaker: bool, now: Moment) -> Permit:
     """Return whether the provider may be called, and take a token if so; lock the row until the commit."""
     row = _locked(session, provider, rates, now)
-    gate, admission = throttles.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
-    _write(row, gate)
-    return admission
+    throttle, permit = throttles.admit(_gate(row), rates, database_clock.value(session, now), breaker=breaker)
+    _write(row, throttle)
+    return permit
 
 
 def lock(session: Session, provider: str, *, now: Moment) -> None:
@@ -83,15 +83,15 @@ def _locked(session: Session, provider: str, rates: Sequence[Rate], now: Moment)
 
 
 def _gate(row: ProviderThrottleRow) -> ProviderThrottle:
-    values = {one.name: getattr(row, one.name) for one in fields(ProviderThrottle)}
+    values = {field.name: getattr(row, field.name) for field in fields(ProviderThrottle)}
     return ProviderThrottle(**values | {"state": BreakerState(row.state), "tokens": tuple(row.tokens)})
 
 
-def _write(row: ProviderThrottleRow, gate: ProviderThrottle) -> None:
-    for name, value in _columns(gate).items():
+def _write(row: ProviderThrottleRow, throttle: ProviderThrottle) -> None:
+    for name, value in _columns(throttle).items():
         setattr(row, name, value)
 
 
-def _columns(gate: ProviderThrottle) -> dict[str, Any]:
-    values = {one.name: getattr(gate, one.name) for one in fields(ProviderThrottle)}
-    return values | {"state": gate.state.value, "tokens": list(gate.tokens)}
+def _columns(throttle: ProviderThrottle) -> dict[str, Any]:
+    values = {field.name: getattr(throttle, field.name) for field in fields(ProviderThrottle)}
+    return values | {"state": throttle.state.value, "tokens": list(throttle.tokens)}

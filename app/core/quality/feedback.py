@@ -55,7 +55,9 @@ class FeedbackResult:
     refund: RefundDecision
 
 
-def record(session: Session, said: FeedbackReport, *, allowance: Allowance, now: datetime) -> FeedbackResult:
+def record(
+    session: Session, report: FeedbackReport, *, allowance: Allowance, now: datetime
+) -> FeedbackResult:
     """Store the workspace's feedback on the address; repeated feedback changes nothing.
 
     After a bounce the address is at best risky for this workspace, and due for verification. The price paid
@@ -66,19 +68,19 @@ def record(session: Session, said: FeedbackReport, *, allowance: Allowance, now:
         ContactNotFound: the workspace does not own the e-mails of such a contact, or this is not one of them.
 
     """
-    if not is_id(said.contact_id, "con"):
+    if not is_id(report.contact_id, "con"):
         raise ContactNotFound
-    said = _where_paid(session, said)
-    address = _owned_address(session, said)
-    feedback_id = _add(session, said, address, now)
+    report = _where_paid(session, report)
+    address = _owned_address(session, report)
+    feedback_id = _add(session, report, address, now)
     if feedback_id is None:
-        known = _same(session, said, address)
-        refund = refunds.state(session, known)
+        existing = _same(session, report, address)
+        refund = refunds.state(session, existing)
         return FeedbackResult(
-            known, 0, RefundDecision.GIVEN_BEFORE if refund is RefundDecision.GIVEN else refund
+            existing, 0, RefundDecision.GIVEN_BEFORE if refund is RefundDecision.GIVEN else refund
         )
     feedback = session.get_one(Feedback, feedback_id)
-    if said.kind is FeedbackKind.BOUNCE:
+    if report.kind is FeedbackKind.BOUNCE:
         _record_bounce(session, feedback, address, allowance, now)
     return FeedbackResult(feedback, feedback.refunded, refunds.state(session, feedback))
 
@@ -112,27 +114,27 @@ def decide(session: Session, contact_id: str, *, now: datetime) -> int:
         .where(Feedback.contact_id == contact_id, *_ANSWERED)
         .order_by(Feedback.id)
     )
-    answered = session.execute(query).all()
-    _lock(session, contact_id, {feedback.workspace_id for feedback, _status in answered})
-    for feedback, status in answered:
+    rows = session.execute(query).all()
+    _lock(session, contact_id, {feedback.workspace_id for feedback, _status in rows})
+    for feedback, status in rows:
         if status == EmailStatus.INVALID:
             _confirm(session, feedback, now)
         else:
             feedback.refuted_at = now
     session.flush()
-    return len(answered)
+    return len(rows)
 
 
-def _where_paid(session: Session, said: FeedbackReport) -> FeedbackReport:
+def _where_paid(session: Session, report: FeedbackReport) -> FeedbackReport:
     """Return the report with the id of the contact whose reveal gave the workspace the address, if any."""
-    owned = reveals.owned(session, said.workspace_id, [said.contact_id])
-    if (said.contact_id, _FIELD) in owned.fields or (_FIELD, said.email) not in owned.values:
-        return said
-    contact_id = reveals.first_contact_id(session, said.workspace_id, _FIELD, said.email)
-    return replace(said, contact_id=contact_id or said.contact_id)
+    owned = reveals.owned(session, report.workspace_id, [report.contact_id])
+    if (report.contact_id, _FIELD) in owned.fields or (_FIELD, report.email) not in owned.values:
+        return report
+    contact_id = reveals.first_contact_id(session, report.workspace_id, _FIELD, report.email)
+    return replace(report, contact_id=contact_id or report.contact_id)
 
 
-def _owned_address(session: Session, said: FeedbackReport) -> Email:
+def _owned_address(session: Session, report: FeedbackReport) -> Email:
     """Return the address, and lock the contact against concurrent changes of its addresses.
 
     A workspace that was refunded no longer owns the address, but may repeat its feedback to read the result.
@@ -140,32 +142,32 @@ def _owned_address(session: Session, said: FeedbackReport) -> Email:
     query = (
         select(Email)
         .join(Reveal, Reveal.contact_id == Email.contact_id)
-        .outerjoin(Feedback, _is_same(said))
+        .outerjoin(Feedback, _is_same(report))
         .where(
-            Reveal.workspace_id == said.workspace_id,
+            Reveal.workspace_id == report.workspace_id,
             Reveal.field == _FIELD,
             Reveal.refunded_at.is_(None) | Feedback.id.is_not(None),
-            Email.contact_id == said.contact_id,
-            Email.email == said.email,
+            Email.contact_id == report.contact_id,
+            Email.email == report.email,
         )
         .execution_options(populate_existing=True)
     )
-    contact_locks.lock_contact(session, said.contact_id)
+    contact_locks.lock_contact(session, report.contact_id)
     address = session.scalar(query)
     if address is None:
         raise ContactNotFound
     return address
 
 
-def _add(session: Session, said: FeedbackReport, address: Email, now: datetime) -> str | None:
+def _add(session: Session, report: FeedbackReport, address: Email, now: datetime) -> str | None:
     """Insert the feedback and return its id; None if it is stored already."""
     values: dict[str, Any] = {
         "id": new_id("fdb"),
-        "workspace_id": said.workspace_id,
-        "account_id": said.account_id,
-        "contact_id": said.contact_id,
+        "workspace_id": report.workspace_id,
+        "account_id": report.account_id,
+        "contact_id": report.contact_id,
         "email_id": address.id,
-        "kind": said.kind.value,
+        "kind": report.kind.value,
         "providers": _source_providers(address),
         "country": _country(session, address),
         "refunded": 0,
@@ -175,23 +177,23 @@ def _add(session: Session, said: FeedbackReport, address: Email, now: datetime) 
     return session.scalar(added)
 
 
-def _same(session: Session, said: FeedbackReport, address: Email) -> Feedback:
-    query = select(Feedback).join(Email, Email.id == address.id).where(_is_same(said))
+def _same(session: Session, report: FeedbackReport, address: Email) -> Feedback:
+    query = select(Feedback).join(Email, Email.id == address.id).where(_is_same(report))
     return session.scalars(query).one()
 
 
-def _is_same(said: FeedbackReport) -> ColumnElement[bool]:
+def _is_same(report: FeedbackReport) -> ColumnElement[bool]:
     return and_(
         Feedback.email_id == Email.id,
-        Feedback.workspace_id == said.workspace_id,
-        Feedback.kind == said.kind.value,
+        Feedback.workspace_id == report.workspace_id,
+        Feedback.kind == report.kind.value,
     )
 
 
 def _source_providers(address: Email) -> list[str]:
     """Return the providers of the address, oldest first, without imported lists."""
-    outside = (sight for sight in address.sources if sight["kind"] != SourceKind.IMPORT)
-    return list(dict.fromkeys(sight["provider"] for sight in outside))
+    outside = (source for source in address.sources if source["kind"] != SourceKind.IMPORT)
+    return list(dict.fromkeys(source["provider"] for source in outside))
 
 
 def _country(session: Session, address: Email) -> str | None:
@@ -206,13 +208,17 @@ def _record_bounce(
     session: Session, feedback: Feedback, address: Email, allowance: Allowance, now: datetime
 ) -> None:
     """Confirm earlier reports of other workspaces by this bounce, and refund it if possible now."""
-    others = [one for one in bounce_reports.open_bounces(session, address.id) if one.id != feedback.id]
-    parties = {feedback.workspace_id, *(one.workspace_id for one in others)}
+    others = [
+        report for report in bounce_reports.open_bounces(session, address.id) if report.id != feedback.id
+    ]
+    parties = {feedback.workspace_id, *(report.workspace_id for report in others)}
     payers = _lock(session, address.contact_id, parties)
     if address.status == EmailStatus.INVALID:
         _confirm(session, feedback, now)
     elif feedback.workspace_id in payers:
-        _confirm_reports(session, [one for one in others if one.workspace_id in payers], address, now)
+        _confirm_reports(
+            session, [report for report in others if report.workspace_id in payers], address, now
+        )
     if feedback.confirmed_at is None:
         refunds.refund_unconfirmed(session, feedback, allowance, now=now)
     session.flush()

@@ -54,10 +54,12 @@ class Allowance:
         """Return whether one more unconfirmed refund is allowed; the caller has locked the workspace."""
         if not self.share:
             return False
-        given = _count_unconfirmed(session, workspace_id, since=now - REFUND_WITHIN)
-        if given < MIN_REFUNDS:
+        refunds = _count_unconfirmed(session, workspace_id, since=now - REFUND_WITHIN)
+        if refunds < MIN_REFUNDS:
             return True
-        return given < math.floor(self.share * _count_paid(session, workspace_id, since=now - REFUND_WITHIN))
+        return refunds < math.floor(
+            self.share * _count_paid(session, workspace_id, since=now - REFUND_WITHIN)
+        )
 
 
 def refund_confirmed(session: Session, feedback: Feedback, *, now: datetime) -> None:
@@ -143,18 +145,18 @@ def _revoke_ownership(session: Session, workspace_id: str, addresses: Collection
     for job in session.scalars(
         select(Job).where(Job.workspace_id == workspace_id, _mentions(Job, addresses))
     ):
-        left = _without(job.result, addresses)
-        if left != job.result:
-            job.result, job.question = left, secrets.token_bytes(32)
+        remaining = _without(job.result, addresses)
+        if remaining != job.result:
+            job.result, job.question = remaining, secrets.token_bytes(32)
     items = (
         select(JobItem)
         .join(Job, Job.id == JobItem.job_id)
         .where(Job.workspace_id == workspace_id, _mentions(JobItem, addresses))
     )
     for item in session.scalars(items):
-        left = _without(item.result, addresses)
-        if left != item.result:
-            item.result, item.request = left, item.request | {WITHDRAWN: True}
+        remaining = _without(item.result, addresses)
+        if remaining != item.result:
+            item.result, item.request = remaining, item.request | {WITHDRAWN: True}
     session.flush()
 
 
@@ -168,7 +170,7 @@ def _mentions(table: type[Job | JobItem], addresses: Collection[str]) -> ColumnE
 def _without(result: dict[str, Any] | None, addresses: Collection[str]) -> dict[str, Any] | None:
     if not result or "emails" not in result:
         return result
-    return result | {"emails": [one for one in result["emails"] if one["email"] not in addresses]}
+    return result | {"emails": [email for email in result["emails"] if email["email"] not in addresses]}
 
 
 def _count_unconfirmed(session: Session, workspace_id: str, *, since: datetime) -> int:

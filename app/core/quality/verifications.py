@@ -64,7 +64,7 @@ def claim_due(
     """
     since = func.coalesce(Email.verified_at, Email.last_seen_at)
     reports = (Email.reported_at, _LAST_REPORT)
-    bounced = or_(*(_is_unanswered(at) for at in reports))
+    bounced = or_(*(_is_unanswered(reported_at) for reported_at in reports))
     owned = select(Reveal.contact_id).where(Reveal.field == "email")
     query = (
         select(Email.id, Email.contact_id, Email.email, Verification.provider, Verification.ticket)
@@ -75,23 +75,26 @@ def claim_due(
             or_(
                 Verification.next_at.is_(None),
                 Verification.next_at <= now,
-                *(and_(_is_unanswered(at), Verification.planned_at < at) for at in reports),
+                *(
+                    and_(_is_unanswered(reported_at), Verification.planned_at < reported_at)
+                    for reported_at in reports
+                ),
             ),
         )
         .order_by(bounced.desc(), since, Email.id)
         .limit(limit)
     )
-    found = [DueVerification(*row) for row in session.execute(query)]
-    hidden = _suppressed(session, {one.contact_id for one in found})
-    taken = [one for one in found if one.contact_id not in hidden]
-    _plan(session, [one.email_id for one in taken], now, next_at=now + LEASE)
+    due = [DueVerification(*row) for row in session.execute(query)]
+    suppressed_ids = _suppressed(session, {verification.contact_id for verification in due})
+    claimed = [verification for verification in due if verification.contact_id not in suppressed_ids]
+    _plan(session, [verification.email_id for verification in claimed], now, next_at=now + LEASE)
     _plan(
         session,
-        [one.email_id for one in found if one.contact_id in hidden],
+        [verification.email_id for verification in due if verification.contact_id in suppressed_ids],
         now,
         next_at=now + UNKNOWN_RETRY_INTERVAL,
     )
-    return taken
+    return claimed
 
 
 def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
@@ -106,7 +109,10 @@ def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
     contact_locks.lock_contact(session, contact_id)
     session.execute(delete(Verification).where(Verification.email_id == email_id))
     row = session.get_one(Email, email_id, populate_existing=True)
-    if any(at is not None and at >= verdict.verified_at for at in (row.verified_at, row.reported_at)):
+    if any(
+        previous is not None and previous >= verdict.verified_at
+        for previous in (row.verified_at, row.reported_at)
+    ):
         return False
     row.status_reasons = _reasons(row, verdict)
     row.status = _status(row, verdict).value
@@ -117,10 +123,10 @@ def record(session: Session, email_id: str, verdict: FoundEmail) -> bool:
 
 
 def schedule_poll(
-    session: Session, email_id: str, *, provider: str, ticket: str, until: Moment, now: Moment
+    session: Session, email_id: str, *, provider: str, ticket: str, poll_at: Moment, now: Moment
 ) -> None:
     """Schedule a poll of the provider with its ticket."""
-    _plan(session, [email_id], now, next_at=until, provider=provider, ticket=ticket)
+    _plan(session, [email_id], now, next_at=poll_at, provider=provider, ticket=ticket)
 
 
 def give_up(session: Session, email_id: str, *, now: Moment) -> None:
@@ -130,13 +136,13 @@ def give_up(session: Session, email_id: str, *, now: Moment) -> None:
 
 def _plan(session: Session, email_ids: Sequence[str], now: Moment, **changes: Any) -> None:
     """Upsert the schedules. Existing rows change in these columns only; deleted addresses are skipped."""
-    there = session.scalars(select(Email.id).where(Email.id.in_(email_ids))).all()
-    if there:
+    existing_ids = session.scalars(select(Email.id).where(Email.id.in_(email_ids))).all()
+    if existing_ids:
         changes["planned_at"] = now
-        first = {"provider": None, "ticket": None} | changes
+        new_row = {"provider": None, "ticket": None} | changes
         session.execute(
             insert(session, Verification)
-            .values([{"email_id": one} | first for one in there])
+            .values([{"email_id": email_id} | new_row for email_id in existing_ids])
             .on_conflict_do_update(index_elements=["email_id"], set_=changes)
         )
 
@@ -167,10 +173,16 @@ def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) 
 def _suppressed(session: Session, contact_ids: Collection[str]) -> frozenset[str]:
     """Return the contacts with an identifier on the suppression list."""
     people = session.scalars(select(Contact).where(Contact.id.in_(contact_ids)))
-    known = emails.by_contact(session, contact_ids), phones.by_contact(session, contact_ids)
-    names = {person.id: contact_data.stored_identifiers(person, *known) for person in people}
-    listed = suppressions.suppressed(session, [one for several in names.values() for one in several])
-    return frozenset(contact_id for contact_id, said in names.items() if not listed.isdisjoint(said))
+    contact_points = emails.by_contact(session, contact_ids), phones.by_contact(session, contact_ids)
+    identifiers = {person.id: contact_data.stored_identifiers(person, *contact_points) for person in people}
+    suppressed_identifiers = suppressions.suppressed(
+        session, [identifier for values in identifiers.values() for identifier in values]
+    )
+    return frozenset(
+        contact_id
+        for contact_id, values in identifiers.items()
+        if not suppressed_identifiers.isdisjoint(values)
+    )
 
 
 def _status(row: Email, verdict: FoundEmail) -> EmailStatus:
@@ -182,5 +194,5 @@ def _status(row: Email, verdict: FoundEmail) -> EmailStatus:
 def _reasons(row: Email, verdict: FoundEmail) -> list[str]:
     """Return the verdict's reasons, those derived from the address, and those that only `valid` clears."""
     lasting = () if verdict.status is EmailStatus.VALID else ("guessed", BOUNCED)
-    known = [reason for reason in row.status_reasons if reason in lasting]
-    return list(dict.fromkeys((*known, *verdict.reasons, *email_reasons(row.email))))
+    kept_reasons = [reason for reason in row.status_reasons if reason in lasting]
+    return list(dict.fromkeys((*kept_reasons, *verdict.reasons, *email_reasons(row.email))))

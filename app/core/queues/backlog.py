@@ -45,9 +45,9 @@ def oldest_waits(session: Session, *, now: datetime) -> dict[Queue, timedelta]:
 def counts(session: Session) -> list[Count]:
     """Count the open jobs per kind and status, including zeros."""
     query = select(Job.kind, Job.status, func.count()).where(_LIVE).group_by(Job.kind, Job.status)
-    found = {(kind, status): count for kind, status, count in session.execute(query)}
+    counts_by_state = {(kind, status): count for kind, status, count in session.execute(query)}
     return [
-        Count(kind, status, found.get((kind.value, status.value), 0))
+        Count(kind, status, counts_by_state.get((kind.value, status.value), 0))
         for kind in Kind
         for status in (Status.QUEUED, Status.RUNNING)
     ]

@@ -35,14 +35,14 @@ class QueueHealth:
 
 def by_queue(session: Session, *, now: datetime) -> dict[Queue, QueueHealth]:
     """Return the health of every queue: its workers, and the wait of its oldest job."""
-    known = [(row, worker_heartbeats.state(row, now=now)) for row in worker_heartbeats.list_all(session)]
+    workers = [(row, worker_heartbeats.state(row, now=now)) for row in worker_heartbeats.list_all(session)]
     waits = backlog.oldest_waits(session, now=now)
-    found = {}
+    result = {}
     for queue in Queue:
         living = [
-            (row, state) for row, state in known if queue in row.queues and state is not WorkerState.OFFLINE
+            (row, state) for row, state in workers if queue in row.queues and state is not WorkerState.OFFLINE
         ]
         consuming = [row for row, state in living if state is WorkerState.WORKING]
         idle = sum(row.busy < row.threads for row in consuming)
-        found[queue] = QueueHealth(queue, len(living), len(consuming), idle, waits[queue])
-    return found
+        result[queue] = QueueHealth(queue, len(living), len(consuming), idle, waits[queue])
+    return result

@@ -72,21 +72,21 @@ class Heartbeat:
     refused: Mapping[str, int] = field(default_factory=dict)
 
 
-def record_heartbeat(session: Session, presence: Heartbeat, *, now: Moment) -> None:
+def record_heartbeat(session: Session, heartbeat: Heartbeat, *, now: Moment) -> None:
     """Insert or update the row of this worker."""
     values = {
-        "queues": list(presence.queues),
-        "threads": presence.threads,
-        "busy": presence.busy,
-        "state": presence.state.value,
-        "started_at": now - timedelta(seconds=presence.up_seconds),
+        "queues": list(heartbeat.queues),
+        "threads": heartbeat.threads,
+        "busy": heartbeat.busy,
+        "state": heartbeat.state.value,
+        "started_at": now - timedelta(seconds=heartbeat.up_seconds),
         "seen_at": now,
-        "taken_at": _before(now, presence.taken_seconds_ago),
-        "ended_at": _before(now, presence.ended_seconds_ago),
-        "clock_offset": presence.clock_offset,
-        "refused": dict(presence.refused),
+        "taken_at": _before(now, heartbeat.taken_seconds_ago),
+        "ended_at": _before(now, heartbeat.ended_seconds_ago),
+        "clock_offset": heartbeat.clock_offset,
+        "refused": dict(heartbeat.refused),
     }
-    statement = insert(session, WorkerRecord).values(name=presence.name, **values)
+    statement = insert(session, WorkerRecord).values(name=heartbeat.name, **values)
     session.execute(statement.on_conflict_do_update(index_elements=["name"], set_=values))
 
 

@@ -266,7 +266,7 @@ def test_a_provider_that_needs_time_is_asked_again_with_its_ticket(session: Sess
     row = an_email(session, ada, "a@acme.com")
     taken(session)
 
-    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", until=LATER, now=EXPIRED)
+    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", poll_at=LATER, now=EXPIRED)
 
     assert taken(session, LATER - timedelta(seconds=1)) == []
     [due] = verifications.claim_due(session, usual_age=USUAL, now=LATER, limit=1)
@@ -277,7 +277,7 @@ def test_of_what_nobody_can_tell_is_asked_again_after_a_while_from_the_start(
     session: Session, ada: Contact
 ) -> None:
     row = an_email(session, ada, "a@acme.com")
-    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", until=LATER, now=EXPIRED)
+    verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", poll_at=LATER, now=EXPIRED)
 
     verifications.give_up(session, row.id, now=LATER)
 
