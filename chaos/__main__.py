@@ -15,10 +15,10 @@ from pathlib import Path
 from rich.console import Console
 
 from chaos.context import ScenarioContext
-from chaos.launcher import running
 from chaos.live_table import LiveTable
 from chaos.report import ReportLine, ScenarioResult, print_report, write_json
 from chaos.scenarios.registry import SCENARIOS, Scenario
+from chaos.system.launcher import running
 from tools.console import echo
 from tools.services import processes
 from tools.services.processes import ServiceError

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from chaos import checker
 from chaos.checker import Findings
-from chaos.generator import generate
-from chaos.history import EXPECTED_STATUSES, NO_RESPONSE, UNAVAILABLE, History
 from chaos.live_table import LiveTable
-from chaos.load import Client, Load
 from chaos.report import ReportLine, milliseconds, percentile
-from chaos.service import FLASK, SeedData, ServiceUnderTest
+from chaos.system.service import FLASK, SeedData, ServiceUnderTest
+from chaos.workload.generator import generate
+from chaos.workload.history import EXPECTED_STATUSES, NO_RESPONSE, UNAVAILABLE, History
+from chaos.workload.load import Client, Load
 
 WORKSPACES = 4
 DRAIN_SECONDS = 60.0

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chaos.proxy import Mode
-from chaos.service import INTERACTIVE, PREFORK_WORKER, WEB, ServiceUnderTest
+from chaos.system.proxy import Mode
+from chaos.system.service import INTERACTIVE, PREFORK_WORKER, WEB, ServiceUnderTest
 
 Fault: TypeAlias = Callable[[], str | None]
 """Injects a fault; returns its name, or None if there was nothing to break at the time."""

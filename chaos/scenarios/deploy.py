@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from chaos.context import WORKSPACES, ScenarioContext
-from chaos.service import INTERACTIVE, UPKEEP, WEB
+from chaos.system.service import INTERACTIVE, UPKEEP, WEB
 
 GRACE_SECONDS = 10.0
 SLACK_SECONDS = 0.5  # for this machine's scheduling, on top of the grace

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import bindparam, text
 
 from chaos.context import WORKSPACES, ScenarioContext
-from chaos.generator import one_reveal_per_contact
-from chaos.load import Load
-from chaos.service import INTERACTIVE
+from chaos.system.service import INTERACTIVE
+from chaos.workload.generator import one_reveal_per_contact
+from chaos.workload.load import Load
 
 DEADLINE_SECONDS = 2
 MAX_SWEEP_INTERVAL = 1.5  # seconds between two sweeps of a worker: SWEEP_SECONDS and half of it

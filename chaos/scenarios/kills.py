@@ -7,7 +7,7 @@ from collections.abc import Callable
 from chaos import nemeses
 from chaos.context import WORKSPACES, ScenarioContext
 from chaos.nemeses import Nemesis
-from chaos.service import ServiceUnderTest
+from chaos.system.service import ServiceUnderTest
 
 SECONDS = 45.0
 ALL_SECONDS = 120.0

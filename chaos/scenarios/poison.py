@@ -8,10 +8,10 @@ import uuid
 from sqlalchemy import text
 
 from chaos.context import WORKSPACES, ScenarioContext
-from chaos.generator import Operation, one_reveal_per_contact
-from chaos.load import Client, Load, retry_until_accepted
-from chaos.service import INTERACTIVE
-from chaos.vendor import PROFILE, Call, CannedResponse, Vendor
+from chaos.system.service import INTERACTIVE
+from chaos.system.vendor import PROFILE, Call, CannedResponse, Vendor
+from chaos.workload.generator import Operation, one_reveal_per_contact
+from chaos.workload.load import Client, Load, retry_until_accepted
 
 MAX_CRASHES = 4
 LEASE_SECONDS = 6

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from sqlalchemy import text
 
 from chaos.context import ScenarioContext
-from chaos.generator import Operation
-from chaos.load import Load
-from chaos.service import SeedData
-from chaos.vendor import NAME, PROFILE, UNKNOWN, Behaviour, Call, CannedResponse, Vendor
+from chaos.system.service import SeedData
+from chaos.system.vendor import NAME, PROFILE, UNKNOWN, Behaviour, Call, CannedResponse, Vendor
+from chaos.workload.generator import Operation
+from chaos.workload.load import Load
 
 RATE, BURST = 5, 1
 WINDOW_SECONDS = 5.0

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 
 from chaos.context import WORKSPACES, ScenarioContext
-from chaos.generator import one_reveal_per_contact
-from chaos.history import ACCEPTED, OK
-from chaos.load import Load
 from chaos.report import milliseconds, percentile
+from chaos.workload.generator import one_reveal_per_contact
+from chaos.workload.history import ACCEPTED, OK
+from chaos.workload.load import Load
 
 PER_SECOND = 20
 SECONDS = 60.0

@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 
 from app.infra.db import Base
 from app.settings import Settings
-from chaos.proxy import Mode, Proxy
+from chaos.system.proxy import Mode, Proxy
 from cli import database as commands
 from cli.application import create_app
 

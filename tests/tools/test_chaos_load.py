@@ -5,10 +5,10 @@ from collections import Counter
 from itertools import islice
 
 from chaos.context import _REPUBLISHED
-from chaos.generator import Operation, generate, one_reveal_per_contact
-from chaos.history import History
 from chaos.report import percentile
-from chaos.service import SeedData, Tenant
+from chaos.system.service import SeedData, Tenant
+from chaos.workload.generator import Operation, generate, one_reveal_per_contact
+from chaos.workload.history import History
 from tools.state import ROOT
 
 DATA = SeedData((Tenant("wks_1", "t1"), Tenant("wks_2", "t2")), ("con_1", "con_2", "con_3"))

@@ -12,8 +12,8 @@ from polling import wait_until
 
 from chaos.__main__ import _choose
 from chaos.nemeses import Nemesis, running
-from chaos.process_manager import ProcessManager
 from chaos.scenarios.registry import SCENARIOS
+from chaos.system.process_manager import ProcessManager
 from tools.services import ports
 from tools.services.processes import Reaper
 

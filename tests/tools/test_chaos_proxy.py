@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import pytest
 
-from chaos.proxy import Mode, Proxy
+from chaos.system.proxy import Mode, Proxy
 from tools.services import ports
 
 Connect = Callable[[], socket.socket]

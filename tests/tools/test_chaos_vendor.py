@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.vendor import PROFILE, CannedResponse, Vendor
+from chaos.system.vendor import PROFILE, CannedResponse, Vendor
 from tools import http_client
 
 

@@ -12,10 +12,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from chaos.history import ACCEPTED, EXPECTED_STATUSES, NO_RESPONSE, OK, History
+from chaos.workload.history import ACCEPTED, EXPECTED_STATUSES, NO_RESPONSE, OK, History
 
 if TYPE_CHECKING:
-    from chaos.generator import Operation
+    from chaos.workload.generator import Operation
 
 CLIENTS = 24
 REQUEST_TIMEOUT_SECONDS = 15.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from chaos.service import SeedData, Tenant
+    from chaos.system.service import SeedData, Tenant
 
 STORED, PHONE, PROVIDER, REPEATED, REPLAYED = "stored", "phone", "provider", "repeated", "replayed"
 KIND_WEIGHTS = {STORED: 62, PHONE: 8, PROVIDER: 16, REPEATED: 7, REPLAYED: 7}

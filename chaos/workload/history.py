@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from chaos.generator import Operation
+    from chaos.workload.generator import Operation
 
 OK, ACCEPTED, UNAVAILABLE = 200, 202, 503
 NO_RESPONSE = "no response"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.engine import Engine
 
-from chaos.process_manager import ProcessManager
-from chaos.proxy import Mode, Proxy
-from chaos.redis_server import RedisServer
+from chaos.system.process_manager import ProcessManager
+from chaos.system.proxy import Mode, Proxy
+from chaos.system.redis_server import RedisServer
 from tools import http_client
 from tools.services import postgres, processes
 from tools.services.processes import ServiceError
@@ -136,7 +136,8 @@ class ServiceUnderTest:
 
     def seed(self, *, workspaces: int, contacts: int) -> SeedData:
         """Create workspaces with credits and an account, and contacts with a valid address; sign in."""
-        command = [sys.executable, "-m", "chaos.seed", str(self.folder), str(workspaces), str(contacts)]
+        arguments = [str(self.folder), str(workspaces), str(contacts)]
+        command = [sys.executable, "-m", "chaos.system.seed", *arguments]
         done = self.run(command)
         if done.returncode:
             raise ServiceError(f"The scenario's data could not be created:\n{done.stderr[-MAX_OUTPUT:]}")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 
-from chaos.process_manager import ProcessManager
-from chaos.proxy import Proxy
-from chaos.redis_server import RedisServer
-from chaos.service import FLASK, MAX_OUTPUT, ServiceUnderTest
-from chaos.service_env import service_env
+from chaos.system.process_manager import ProcessManager
+from chaos.system.proxy import Proxy
+from chaos.system.redis_server import RedisServer
+from chaos.system.service import FLASK, MAX_OUTPUT, ServiceUnderTest
+from chaos.system.service_env import service_env
 from tools.services import ports, postgres
 from tools.services.processes import Reaper, ServiceError
 

@@ -1,4 +1,4 @@
-"""`python -m chaos.seed <folder> <workspaces> <contacts>`: create the tenants and contacts of a scenario.
+"""`python -m chaos.system.seed <folder> <workspaces> <contacts>`: create the data of a scenario.
 
 It runs the `flask` commands that an operator would, in one process, and prints the ids as JSON.
 """

@@ -1,0 +1,1 @@
+"""The workload: the requests of many clients, and what the clients observed."""
