@@ -69,9 +69,9 @@ def websites() -> list[tuple[str, str]]:
     vectors = json.loads((ROOT / "app" / "domain" / "data" / "vectors.json").read_text())["website"]
     plain = re.compile(r"https?://[^\\@%]+")
     return [
-        (one["input"], one["sha256"])
-        for one in vectors
-        if one.get("sha256") and plain.fullmatch(one["input"])
+        (vector["input"], vector["sha256"])
+        for vector in vectors
+        if vector.get("sha256") and plain.fullmatch(vector["input"])
     ]
 
 

@@ -104,10 +104,15 @@ def read_banner(process: subprocess.Popen[str]) -> str:
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of an activated virtual environment, with no service named in it."""
-    kept = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY"))}
+    inherited = {name: value for name, value in os.environ.items() if not name.endswith(("_URL", "_KEY"))}
     data = tmp_path_factory.mktemp("stack") / "data"
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    return kept | {"DEV_DATA_DIR": str(data), "PYTHONPATH": str(ROOT), "PATH": path, "LOG_LEVEL": "warning"}
+    return inherited | {
+        "DEV_DATA_DIR": str(data),
+        "PYTHONPATH": str(ROOT),
+        "PATH": path,
+        "LOG_LEVEL": "warning",
+    }
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def create_company(stack: Stack) -> Company:
     now = clock.now()
     source = Source("people.csv", SourceKind.IMPORT, now)
     domain = f"engines-{tag}.test"
-    made = FoundCompany(
+    found_company = FoundCompany(
         source=source,
         name=f"Engines {tag}",
         domain=domain,
@@ -57,14 +57,14 @@ def create_company(stack: Stack) -> Company:
     checked = now - timedelta(days=VERIFIED_DAYS_AGO)
     emails = {"Ada": f"ada@{domain}", "Bob": f"bob@{domain}"}
     profiles = {name: f"https://www.linkedin.com/in/{name.lower()}-{tag}" for name in ("Ada", "Bob", "Cleo")}
-    known = (
+    people = (
         ("Ada", "Lovelace", "Chief Engineer", "c_suite", "engineering", EmailStatus.VALID, checked),
         ("Bob", "Babbage", "Sales Manager", "manager", "sales", EmailStatus.RISKY, None),
         ("Cleo", "Clarke", "Engineer", "senior", "engineering", None, None),
     )
     ids = {}
     with stack.database.transaction() as session:
-        for first, last, title, seniority, department, status, verified_at in known:
+        for first, last, title, seniority, department, status, verified_at in people:
             addresses = (
                 FoundEmail(
                     email=f"{first.lower()}@{domain}",
@@ -86,12 +86,12 @@ def create_company(stack: Stack) -> Company:
                 linkedin_url=profiles[first],
                 city="London",
                 country="GB",
-                company=made,
+                company=found_company,
                 emails=addresses if status else (),
                 phones=numbers if first == "Ada" else (),
             )
             ids[first] = contacts.upsert(session, person, now=now).id
-    return Company(made.name or "", domain, ids, emails, profiles)
+    return Company(found_company.name or "", domain, ids, emails, profiles)
 
 
 def add_employees(

@@ -117,9 +117,9 @@ def _screenshot(popup: Page, name: str, theme: str) -> None:
     cdp = popup.context.new_cdp_session(popup)
     clip = popup.evaluate("({ x: 0, y: scrollY, width: document.body.clientWidth, height: innerHeight })")
     clip["scale"] = SCALE
-    taken = base64.b64decode(cdp.send("Page.captureScreenshot", {"format": "png", "clip": clip})["data"])
+    screenshot = base64.b64decode(cdp.send("Page.captureScreenshot", {"format": "png", "clip": clip})["data"])
     PICTURES.mkdir(exist_ok=True)
-    (PICTURES / f"extension-{name}-{theme}.png").write_bytes(taken)
+    (PICTURES / f"extension-{name}-{theme}.png").write_bytes(screenshot)
 
 
 def _reduce_colors(png: bytes) -> bytes:

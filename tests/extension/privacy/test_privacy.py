@@ -430,7 +430,9 @@ def _store_contact_with_html(stack: Stack) -> tuple[str, str]:
     now = clock.now()
     source = Source(f"file {HTML}", SourceKind.IMPORT, now)
     domain = f"coded-{now.timestamp():.0f}.test"
-    made = FoundCompany(source=source, name=f"Company {HTML}", domain=domain, industry=f"Industry {HTML}")
+    found_company = FoundCompany(
+        source=source, name=f"Company {HTML}", domain=domain, industry=f"Industry {HTML}"
+    )
     address = FoundEmail(email=f"code@{domain}", type="work", status=EmailStatus.VALID, source=source)
     slug = f"coded-{now.timestamp():.0f}"
     found = FoundContact(
@@ -439,7 +441,7 @@ def _store_contact_with_html(stack: Stack) -> tuple[str, str]:
         title=f"Title {HTML}",
         city=f"City {HTML}",
         linkedin_url=f"https://www.linkedin.com/in/{slug}",
-        company=made,
+        company=found_company,
         emails=(address,),
     )
     with stack.database.transaction() as session:

@@ -213,4 +213,4 @@ def test_by_prefix_only_the_prefixes_of_an_unknown_website_are_sent(user: Browse
     expect(popup.get_by_role("heading")).to_contain_text("No company is known for")
     bodies = [sent.json for sent in user.proxy.api_requests(COMPANY)]
     assert len(bodies) == 3
-    assert all(list(one) == ["prefix"] and len(one["prefix"]) == PREFIX_DIGITS for one in bodies)
+    assert all(list(body) == ["prefix"] and len(body["prefix"]) == PREFIX_DIGITS for body in bodies)

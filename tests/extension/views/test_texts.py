@@ -79,20 +79,20 @@ def test_no_text_is_unused() -> None:
     counted = {f"{key}_{form}" for key in strings for form in PLURALS}
     built = {f"{family}_{value}" for family, values in FAMILIES.items() for value in values}
     prefixes = {start for source in SOURCES.values() for start in _key_prefixes(source)}
-    made = {f"{prefix}{text}" for prefix in prefixes for text in strings if re.fullmatch("[a-z_]+", text)}
+    composed = {f"{prefix}{text}" for prefix in prefixes for text in strings if re.fullmatch("[a-z_]+", text)}
 
-    left_over = set(TEXTS) - strings - set(in_manifest) - counted - built - made
+    unused = set(TEXTS) - strings - set(in_manifest) - counted - built - composed
 
-    assert not left_over
+    assert not unused
 
 
 def test_every_text_has_one_placeholder_per_value() -> None:
     calls = [call for source in SOURCES.values() for call in _calls(source)]
     wrong = {
-        (key, given, TEXTS[key])
-        for keys, given in calls
+        (key, argument_count, TEXTS[key])
+        for keys, argument_count in calls
         for key in keys
-        if key in TEXTS and given != len(set(re.findall(r"\$\d", TEXTS[key])))
+        if key in TEXTS and argument_count != len(set(re.findall(r"\$\d", TEXTS[key])))
     }
     plurals = {key for key in TEXTS if key.removesuffix("_one") + "_other" in TEXTS and key.endswith("_one")}
 
