@@ -162,7 +162,9 @@ def _work(number: int, workspace: str, database_url: str, url: str, rate: str, b
         request = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
         gateway = DatabaseCallGateway(worker_services, claimed)
         try:
-            result: WaterfallResult = waterfall.run(request, [hunter], lambda _response: False, desk=gateway)
+            result: WaterfallResult = waterfall.run(
+                request, [hunter], lambda _response: False, gateway=gateway
+            )
         except Unavailable:  # SQLite has a single writer, and twelve processes compete for it
             continue
         if result.trace[0]["outcome"] in {TraceOutcome.RATE_LIMITED, TraceOutcome.CIRCUIT_OPEN}:

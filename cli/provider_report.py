@@ -24,8 +24,8 @@ from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
 from workers.providers.base import Provider, ProviderField
-from workers.providers.registry import in_order, load
-from workers.resolve.provider_order import best, refresh, stats
+from workers.providers.registry import load
+from workers.resolve.provider_order import best, configured_order, refresh, stats
 
 MAX_DAYS = 3650
 _COLUMNS = ("asked", "hits", "hit rate", "vendor credits", "cost per hit", "p50 ms", "bounces")
@@ -102,7 +102,7 @@ def _reports(settings: Settings, report_filter: ReportFilter) -> list[dict[str, 
                 measured = provider_stats.of_field(
                     session, field.value, since=since, country=report_filter.country
                 )
-                configured = in_order(settings, field, report_filter.country)
+                configured = configured_order(settings, field, report_filter.country)
                 counts = refresh(session, field, report_filter.country, back=period)
                 if measured:
                     figures = _provider_figures(settings, configured, measured)

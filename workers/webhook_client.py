@@ -105,7 +105,7 @@ class WebhookClient:
 
     def _resolve(self, target: WebhookTarget) -> str:
         try:
-            found = run_with_timeout(
+            entries = run_with_timeout(
                 RESOLVE_SECONDS,
                 lambda: socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM),
             )
@@ -113,7 +113,7 @@ class WebhookClient:
             raise DeliveryError("timeout") from error
         except (OSError, UnicodeError) as error:
             raise DeliveryError("unresolved") from error
-        addresses = [str(entry[4][0]) for entry in found]
+        addresses = [str(entry[4][0]) for entry in entries]
         allowed = self._is_in_networks if target.scheme == "http" else self._is_allowed
         if not addresses or not all(map(allowed, addresses)):
             raise DeliveryError("refused")
@@ -159,11 +159,11 @@ def retry_after(header: str) -> float | None:
     if header.isdecimal():
         return float(header)
     try:
-        at = parsedate_to_datetime(header)
+        date = parsedate_to_datetime(header)
     except (ValueError, OverflowError):
         return None
-    at = at if at.tzinfo else at.replace(tzinfo=UTC)
-    return max((at - clock.now()).total_seconds(), 0.0)
+    date = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max((date - clock.now()).total_seconds(), 0.0)
 
 
 def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:
@@ -211,9 +211,9 @@ class _DeadlineStream(httpcore2.NetworkStream):
         """Read up to `max_bytes`."""
         if self._bytes_remaining <= 0:
             raise httpcore2.ReadError
-        found = self._stream.read(min(max_bytes, self._bytes_remaining), _remaining(self._deadline))
-        self._bytes_remaining -= len(found)
-        return found
+        content = self._stream.read(min(max_bytes, self._bytes_remaining), _remaining(self._deadline))
+        self._bytes_remaining -= len(content)
+        return content
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002 -- the deadline applies
         """Write the buffer."""

@@ -35,7 +35,7 @@ OWN_CLOCK = {
     "workers/providers/parsing.py": "the time of a vendor's answer",
     "workers/providers/rocketreach.py": "the time of a vendor's answer",
     "workers/providers/sandbox.py": "the time of an answer",
-    "workers/resolve/waterfall.py": "the time of a refusal, in the receipt only",
+    "workers/resolve/provider_call.py": "the time of a refusal, in the trace only",
 }
 """The modules that may read this process's clock, with the reason; all others use the database's clock."""
 _READS = re.compile(r"(?<!database_)clock\.now\(\)|datetime\.now\(|time\.time\(\)|utcnow\(")

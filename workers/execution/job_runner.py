@@ -29,7 +29,6 @@ from app.infra.job_notifications import JobNotifier
 from app.infra.log import log
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution.current_jobs import JOB_BY_TASK
 
 DATABASE_RETRY_DELAYS = (0.2, 1.0, 3.0)
 """Seconds between attempts to reach the database; after the last, the job is left until its lease expires."""
@@ -71,7 +70,7 @@ class RetryLater(Exception):  # noqa: N818 -- a control-flow signal, not an erro
         super().__init__()
 
 
-class HandOver(Exception):  # noqa: N818 -- a control-flow signal, not an error
+class MoveToQueue(Exception):  # noqa: N818 -- a control-flow signal, not an error
     """The job continues in `queue` without delay; this does not count as an attempt."""
 
     def __init__(self, queue: Queue, trace: tuple[dict[str, Any], ...] = ()) -> None:
@@ -93,6 +92,11 @@ class WorkerServices:
 
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
 JOBS: dict[Kind, JobFunction] = {}
+JOB_BY_TASK: dict[str, str] = {}
+"""The job that each Celery task of this process runs, which may be another than its message names.
+
+Empty in the parent process of a prefork pool.
+"""
 _last_served: dict[Queue, str] = {}
 """The workspace of the last job that this process claimed from each queue."""
 _current: list[WorkerServices] = []
@@ -173,9 +177,9 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
 
     `job_id` is the job that the message names; another one may be due first.
     """
-    served = _last_served.get(source, "")
+    last_served = _last_served.get(source, "")
     claim = _claim(
-        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=served)
+        services, job_id, partial(scheduling.claim_next, queue=source, job_id=job_id, last_served=last_served)
     )
     if claim is None:
         return
@@ -196,8 +200,8 @@ def _work_on(claim: Claim, work: JobFunction, services: WorkerServices) -> None:
     with structlog.contextvars.bound_contextvars(job=claim.job_id, kind=claim.kind.value):
         try:
             outcome = _resolve_and_settle(claim, work, services)
-        except HandOver as target:
-            _hand_over(claim, target, services)
+        except MoveToQueue as move:
+            _move_to_queue(claim, move, services)
             return
         except LeaseLost:
             log.warning("lease lost, result discarded")
@@ -223,9 +227,9 @@ def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerService
     try:
         resolution = work(claim, services)
         result = persist(partial(_settle, claim, resolution, services))
-    except RetryLater as later:
-        return persist(partial(_reschedule, claim, later, services))
-    except (HandOver, LeaseLost, Unavailable):
+    except RetryLater as retry:
+        return persist(partial(_reschedule, claim, retry, services))
+    except (MoveToQueue, LeaseLost, Unavailable):
         raise
     except Problem as problem:
         return persist(partial(_fail, claim, problem, services))
@@ -244,38 +248,38 @@ def _settle(claim: Claim, resolution: Resolution, services: WorkerServices) -> J
     return result
 
 
-def _reschedule(claim: Claim, later: RetryLater, services: WorkerServices) -> str:
+def _reschedule(claim: Claim, retry: RetryLater, services: WorkerServices) -> str:
     """Requeue the job with full-jitter backoff, or fail it if its attempts are spent."""
-    if claim.attempts >= services.settings.max_attempts and not later.snooze:
-        return _fail(claim, later.problem, services, trace=later.trace)
+    if claim.attempts >= services.settings.max_attempts and not retry.snooze:
+        return _fail(claim, retry.problem, services, trace=retry.trace)
     ceiling = min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
     seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
-    if later.after is not None:
-        seconds = min(later.after, MAX_SNOOZE_SECONDS if later.snooze else MAX_BACKOFF_SECONDS)
+    if retry.after is not None:
+        seconds = min(retry.after, MAX_SNOOZE_SECONDS if retry.snooze else MAX_BACKOFF_SECONDS)
     with services.database.transaction() as session:
         run_after = database_clock.now() + timedelta(seconds=seconds)
         leases.requeue(
-            session, claim, trace=later.trace, run_after=run_after, counts_as_attempt=not later.snooze
+            session, claim, trace=retry.trace, run_after=run_after, counts_as_attempt=not retry.snooze
         )
     return "later"
 
 
-def _hand_over(claim: Claim, target: HandOver, services: WorkerServices) -> None:
+def _move_to_queue(claim: Claim, move: MoveToQueue, services: WorkerServices) -> None:
     """Requeue the job in the target queue and publish its message; if Redis is down, the sweeper does."""
     try:
-        persist(partial(_requeue_in, claim, target, services))
+        persist(partial(_requeue_in, claim, move, services))
     except LeaseLost:
         log.warning("lease lost, result discarded")
         return
-    log.debug("job handed over", queue=target.queue.value)
-    if not services.publisher.push(claim.kind.value, target.queue, [claim.job_id]):
+    log.debug("job moved to queue", queue=move.queue.value)
+    if not services.publisher.push(claim.kind.value, move.queue, [claim.job_id]):
         with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])
 
 
-def _requeue_in(claim: Claim, target: HandOver, services: WorkerServices) -> None:
+def _requeue_in(claim: Claim, move: MoveToQueue, services: WorkerServices) -> None:
     with services.database.transaction() as session:
-        leases.move_to_queue(session, claim, target.queue, trace=target.trace, now=database_clock.now())
+        leases.move_to_queue(session, claim, move.queue, trace=move.trace, now=database_clock.now())
 
 
 def _fail(

@@ -63,11 +63,11 @@ def audit_once(services: WorkerServices, audit_id: str) -> None:
         audits.use_repeatable_read(session)
         now = database_clock.value(session)
         audit_scope = audits.scope(session)
-        checked = list(audits.check(session, stuck_after=audits.stuck_after(services.settings), now=now))
+        results = list(audits.check(session, stuck_after=audits.stuck_after(services.settings), now=now))
     milliseconds = round((time.monotonic() - started) * 1000)
     with services.database.transaction() as session:
-        audits.finish(session, audit_id, audit_scope, checked, milliseconds=milliseconds, now=now)
-    faults = [fault for one in checked for fault in one.faults]
+        audits.finish(session, audit_id, audit_scope, results, milliseconds=milliseconds, now=now)
+    faults = [fault for result in results for fault in result.faults]
     for fault in faults:
         log.error("ledger fault", rule=fault.rule, id=fault.id)
     log.info(

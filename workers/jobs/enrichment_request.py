@@ -17,7 +17,7 @@ from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import HandOver, RetryLater, WorkerServices, job
+from workers.execution.job_runner import MoveToQueue, RetryLater, WorkerServices, job
 from workers.resolve import item_enricher
 from workers.resolve.item_enricher import ItemResolution
 
@@ -31,7 +31,7 @@ def enrichment_request(claim: Claim, services: WorkerServices) -> CompletedItems
 
     Raises:
         RetryLater: items remain unresolved, or the process is shutting down.
-        HandOver: another workspace's job is waiting for the thread.
+        MoveToQueue: another workspace's job is waiting for the thread.
 
     """
     with services.database.reading() as session:
@@ -42,16 +42,16 @@ def enrichment_request(claim: Claim, services: WorkerServices) -> CompletedItems
     for number, item in enumerate(items):
         if shutdown_flag.has_begun():  # completed items are stored; another worker continues
             raise RetryLater(tuple(trace), after=0, snooze=True)
-        # After a failure the job is retried with a delay instead: a hand-over would retry it at once.
+        # After a failure the job is retried with a delay instead: moving it would retry it at once.
         if number and not failed and time.monotonic() > slice_ends:
             if _must_yield(claim, services):
-                raise HandOver(claim.queue, tuple(trace))
+                raise MoveToQueue(claim.queue, tuple(trace))
             slice_ends = time.monotonic() + SLICE_SECONDS
         try:
             resolution, done = _resolve_item(claim, services, item)
-        except RetryLater as later:
-            failed.append(later)
-            trace += _item_trace(item, later.trace)
+        except RetryLater as retry:
+            failed.append(retry)
+            trace += _item_trace(item, retry.trace)
             continue
         claim = _complete_item(claim, services, done, resolution)
     if failed:
@@ -90,8 +90,8 @@ def _resolve_item(
         return None, done
     try:
         return item_enricher.resolve_item(claim, services, item), done
-    except RetryLater as later:
-        if later.snooze or claim.attempts < services.settings.max_attempts:
+    except RetryLater as retry:
+        if retry.snooze or claim.attempts < services.settings.max_attempts:
             raise
         done.error = ProviderFailed().as_dict()
     except Problem as problem:
@@ -101,10 +101,10 @@ def _resolve_item(
 
 def _combine(failed: Sequence[RetryLater], trace: tuple[dict[str, Any], ...]) -> RetryLater:
     """Combine the retries of all items into one, due when the first pending result may be ready."""
-    waiting = [later.after for later in failed if later.snooze and later.after is not None]
+    waiting = [retry.after for retry in failed if retry.snooze and retry.after is not None]
     if waiting:
         return RetryLater(trace, after=min(waiting), snooze=len(waiting) == len(failed))
-    return RetryLater(trace, after=max((later.after for later in failed if later.after), default=None))
+    return RetryLater(trace, after=max((retry.after for retry in failed if retry.after), default=None))
 
 
 def _complete_item(

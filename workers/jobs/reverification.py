@@ -28,8 +28,7 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
 )
-from workers.providers.registry import in_order
-from workers.resolve import call_gateway
+from workers.resolve import call_gateway, provider_order
 
 MAX_ADDRESSES = 100
 SECONDS_PER_ADDRESS = 8.0
@@ -41,7 +40,9 @@ def reverify() -> None:
     """Verify the addresses that are due; scheduled by Celery beat."""
     services = job_runner.services()
     try:
-        verify_due(services, free(in_order(services.settings, ProviderField.VERIFICATION)))
+        verify_due(
+            services, free(provider_order.configured_order(services.settings, ProviderField.VERIFICATION))
+        )
         decide_bounces(services)
     except Exception as error:  # noqa: BLE001 -- nothing above catches it
         # Celery would log the exception's text, which may contain personal data.

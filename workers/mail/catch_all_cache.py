@@ -21,8 +21,8 @@ class CatchAllCache:
 
     def get(self, domain: str) -> SmtpReply | None:
         """Return the cached reply of the domain; None if there is none or it has expired."""
-        reply, at = self._replies.get(domain, (None, 0.0))
-        return reply if time.monotonic() - at < TTL_SECONDS else None
+        reply, cached_at = self._replies.get(domain, (None, 0.0))
+        return reply if time.monotonic() - cached_at < TTL_SECONDS else None
 
     def store(self, domain: str, reply: SmtpReply) -> None:
         """Cache a conclusive reply; others are ignored."""

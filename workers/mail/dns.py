@@ -52,21 +52,21 @@ class MailResolver:
             ResolutionFailed: no name server gave a definitive answer.
 
         """
-        found = self._query(host, "A", seconds) or self._query(host, "AAAA", seconds)
-        return tuple(record.address for record in found)
+        records = self._query(host, "A", seconds) or self._query(host, "AAAA", seconds)
+        return tuple(record.address for record in records)
 
     def _query(self, name: str, kind: str, seconds: float) -> Sequence[Any]:
         if name.rpartition(".")[2] in SPECIAL_USE or seconds <= 0:
             raise ResolutionFailed
         try:
-            answer = self._resolver.resolve(
+            response = self._resolver.resolve(
                 name, kind, lifetime=min(seconds, self._seconds), search=False, raise_on_no_answer=False
             )
         except dns.resolver.NXDOMAIN:
             return ()
         except (dns.exception.DNSException, OSError):
             raise ResolutionFailed from None  # its text quotes the name
-        return tuple(answer.rrset or ())
+        return tuple(response.rrset or ())
 
 
 def _resolver(servers: Sequence[tuple[str, int]]) -> dns.resolver.Resolver:

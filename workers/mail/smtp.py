@@ -60,10 +60,10 @@ class MailboxProber:
 
     def _address(self, host: str, deadline: float) -> str | None:
         try:
-            found = self._resolver.addresses(host, seconds=deadline - time.monotonic())
+            addresses = self._resolver.addresses(host, seconds=deadline - time.monotonic())
         except ResolutionFailed:
             return None
-        return next(filter(self._allowed, found), None)
+        return next(filter(self._allowed, addresses), None)
 
     def _open(self, host: str, address: str, deadline: float) -> SmtpClient | None:
         """Connect and send EHLO, with STARTTLS if possible; return None if the server is unreachable."""

@@ -144,5 +144,5 @@ def _permanent_refusal(code: int, detail: str, text_without_addresses: str) -> S
 
 def _parts(text: str) -> tuple[str, str]:
     """Return subject and detail of the enhanced status (`1.1` of 5.1.1, or ""), and the text of the reply."""
-    found = _ENHANCED.match(text.strip())
-    return found[1] if found else "", _ADDRESSES.sub("", text)
+    match = _ENHANCED.match(text.strip())
+    return match[1] if match else "", _ADDRESSES.sub("", text)

@@ -70,13 +70,6 @@ def load(settings: Settings) -> dict[str, Provider]:
     return known
 
 
-def in_order(settings: Settings, field: ProviderField, region: str | None = None) -> tuple[Provider, ...]:
-    """Return the configured providers of a field in call order; `region` is an ISO country or None."""
-    known = load(settings)
-    names = settings.providers(field.value, region)
-    return tuple(known[name] for name in names)
-
-
 def _named(settings: Settings) -> Iterator[tuple[str, ProviderField, str]]:
     """Yield each provider named in a configured order, with the variable and field of the order."""
     regions = {

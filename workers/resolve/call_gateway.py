@@ -27,7 +27,7 @@ from workers.execution.database_times import in_database_time
 from workers.execution.job_runner import DATABASE_RETRY_DELAYS, WorkerServices, persist
 from workers.providers import registry
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
-from workers.resolve.waterfall import POLL_SECONDS, CallRefused, CallResult, StartedCall
+from workers.resolve.provider_call import POLL_SECONDS, CallRefused, CallResult, StartedCall
 
 _json = make_converter()
 _MAX_DELAY = timedelta(seconds=sum(DATABASE_RETRY_DELAYS) + 1)
@@ -210,9 +210,9 @@ class DatabaseCallGateway:
 
     def _in_currency(self, spent: Mapping[str, float]) -> float:
         """Convert amounts of vendor credits to the operator's currency."""
-        known = registry.load(self.services.settings)
+        providers = registry.load(self.services.settings)
         return sum(
-            amount * (known[name].terms.credit_price if name in known else 1.0)
+            amount * (providers[name].terms.credit_price if name in providers else 1.0)
             for name, amount in spent.items()
         )
 
@@ -272,11 +272,11 @@ def _status(reply: ProviderResponse) -> str | None:
     return reply.emails[0].status.value if reply.emails else None
 
 
-def _to_database_time(reply: ProviderResponse, now: datetime, milliseconds: int) -> ProviderResponse:
+def _to_database_time(reply: ProviderResponse, database_now: datetime, milliseconds: int) -> ProviderResponse:
     """Return the reply with this process's timestamps converted to the database clock."""
-    here = clock.now()
-    since = here - timedelta(milliseconds=milliseconds) - _MAX_DELAY
-    return in_database_time(reply, since=since, ahead=here - now)
+    process_now = clock.now()
+    since = process_now - timedelta(milliseconds=milliseconds) - _MAX_DELAY
+    return in_database_time(reply, since=since, ahead=process_now - database_now)
 
 
 def _milliseconds(span: timedelta) -> int:

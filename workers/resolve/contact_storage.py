@@ -35,11 +35,11 @@ def store(session: Session, known: KnownPerson, result: WaterfallResult, *, now:
     stored = [known.contact] if known.contact is not None else []
     for contact in stored:
         _add(session, contact, result.verified, (), now=now)
-    people = [_person(answer) for answer in result.answers if answer.emails or answer.phones]
+    people = [_person(reply) for reply in result.answers if reply.emails or reply.phones]
     if people and known.subject.names_one_way:
         people = [with_identifier(_merged(people), known.subject)]
-    found = [contacts.upsert(session, person, now=now) for person in people]
-    return list(dict.fromkeys(found + stored))
+    matched = [contacts.upsert(session, person, now=now) for person in people]
+    return list(dict.fromkeys(matched + stored))
 
 
 def _add(
@@ -58,20 +58,20 @@ def _add(
 
 def _merged(people: Sequence[FoundContact]) -> FoundContact:
     """Merge into one person: identified by the first with a name or profile, with the values of all."""
-    named = next((person for person in people if person.full_name or person.linkedin_url), people[0])
+    identified = next((person for person in people if person.full_name or person.linkedin_url), people[0])
     return replace(
-        named,
+        identified,
         emails=tuple(email for person in people for email in person.emails),
         phones=tuple(phone for person in people for phone in person.phones),
     )
 
 
-def _person(answer: ProviderResponse) -> FoundContact:
+def _person(reply: ProviderResponse) -> FoundContact:
     """Return the person in a response with its values; without a name if the response gives none."""
-    values: tuple[FoundEmail | FoundPhone, ...] = (*answer.emails, *answer.phones)
-    person = answer.contact or FoundContact(source=values[0].source)
+    values: tuple[FoundEmail | FoundPhone, ...] = (*reply.emails, *reply.phones)
+    person = reply.contact or FoundContact(source=values[0].source)
     return replace(
         person,
-        emails=tuple(dict.fromkeys((*answer.emails, *person.emails))),
-        phones=tuple(dict.fromkeys((*answer.phones, *person.phones))),
+        emails=tuple(dict.fromkeys((*reply.emails, *person.emails))),
+        phones=tuple(dict.fromkeys((*reply.phones, *person.phones))),
     )

@@ -21,9 +21,8 @@ from app.domain.kinds import Queue
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.settings import Settings
-from workers.execution.job_runner import HandOver, RetryLater, WorkerServices
+from workers.execution.job_runner import MoveToQueue, RetryLater, WorkerServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
-from workers.providers.registry import in_order
 from workers.resolve import contact_storage, provider_order, waterfall
 from workers.resolve.call_gateway import DatabaseCallGateway
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
@@ -71,7 +70,7 @@ def resolve_field(
     """Resolve a field from stored data, else from the providers; `item` is the index of an enrichment item.
 
     Raises:
-        HandOver: a provider must be called, which the queue of the claim does not do.
+        MoveToQueue: a provider must be called, which the queue of the claim does not do.
         RetryLater: the providers failed, or a result is pending.
         InsufficientCredits: the job's hold does not cover the price; no provider was called.
 
@@ -99,7 +98,7 @@ def resolve_field(
         max_age=field_request.max_age,
     )
     if claim.queue is Queue.INTERACTIVE and _needs_provider(services.settings, request, known):
-        raise HandOver(Queue.PROVIDERS)
+        raise MoveToQueue(Queue.PROVIDERS)
     result = _verify_then_fetch(claim, services, request, known, field_request, item)
     with services.database.reading() as session:
         if suppressions.suppressed(session, identified_by(result)):
@@ -109,11 +108,13 @@ def resolve_field(
 
 def _needs_provider(settings: Settings, request: ProviderRequest, known: KnownPerson) -> bool:
     """Return whether a provider would be called: one that supports the request, or a verifier."""
-    if known.unverified and in_order(settings, ProviderField.VERIFICATION, request.country):
+    if known.unverified and provider_order.configured_order(
+        settings, ProviderField.VERIFICATION, request.country
+    ):
         return True
     return any(
         provider.unavailability(request) is None
-        for provider in in_order(settings, request.field, request.country)
+        for provider in provider_order.configured_order(settings, request.field, request.country)
     )
 
 
@@ -136,14 +137,16 @@ def _verify_then_fetch(  # noqa: PLR0917 -- the parameters of `resolve_field`
         request,
         known.unverified,
         gateway=DatabaseCallGateway(services, claim, item),
-        verifiers=in_order(services.settings, ProviderField.VERIFICATION, request.country),
+        verifiers=provider_order.configured_order(
+            services.settings, ProviderField.VERIFICATION, request.country
+        ),
     )
     if stored.suppressed or _fulfils(field_request, stored.emails, ()):
         return stored
     try:
         fetched = run_waterfall(claim, services, request, partial(_is_fulfilled_by, field_request), item=item)
-    except RetryLater as later:
-        later.trace = stored.trace + later.trace
+    except RetryLater as retry:
+        retry.trace = stored.trace + retry.trace
         raise
     if stored.waiting is not None and not _fulfils(field_request, fetched.emails, ()):
         raise RetryLater(stored.trace + fetched.trace, after=stored.waiting, snooze=True)
@@ -175,7 +178,9 @@ def run_waterfall(
         provider_order.providers_for(services.database, services.settings, request.field, request.country),
         good_enough,
         gateway=DatabaseCallGateway(services, claim, item),
-        verifiers=in_order(services.settings, ProviderField.VERIFICATION, request.country),
+        verifiers=provider_order.configured_order(
+            services.settings, ProviderField.VERIFICATION, request.country
+        ),
     )
     if result.waiting is not None:
         raise RetryLater(result.trace, after=result.waiting, snooze=True)
@@ -202,10 +207,10 @@ def store(
         stored = disclosure.identifiers(session, workspace_id, known)
         if suppressions.suppressed(session, [*stored, *returned]):  # during the provider calls
             return StoredField(suppressed=True)
-    found = contact_storage.store(session, known, resolution.result, now=now)
-    if resolution.result.answers and found and known.subject.contact_id is None:
-        caller_identifiers.remember(session, workspace_id, known.provided, found[0].id, now=now)
-    for contact in () if resolution.is_empty else found:
+    contacts = contact_storage.store(session, known, resolution.result, now=now)
+    if resolution.result.answers and contacts and known.subject.contact_id is None:
+        caller_identifiers.remember(session, workspace_id, known.provided, contacts[0].id, now=now)
+    for contact in () if resolution.is_empty else contacts:
         disclosed = disclosure.disclose(
             session,
             workspace_id=workspace_id,
@@ -218,7 +223,7 @@ def store(
         )
         if disclosed is not None:
             return StoredField(disclosed)
-    is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in found)
+    is_hidden = any(disclosure.is_suppressed(session, workspace_id, contact) for contact in contacts)
     if known.owned and price > claim.budget and not is_hidden:
         raise RetryLater(after=0.0, snooze=True)  # refunded meanwhile: no longer owned, and not paid for
     return StoredField(suppressed=is_hidden)
@@ -227,17 +232,19 @@ def store(
 def identified_by(result: WaterfallResult) -> list[Identifier]:
     """Return the identifiers of the person in the providers' responses."""
     return [
-        *(Identifier("email", found.email) for found in result.emails),
-        *(Identifier("phone", found.e164) for found in result.phones),
+        *(Identifier("email", email.email) for email in result.emails),
+        *(Identifier("phone", phone.e164) for phone in result.phones),
         *identifying_values(result.contacts),
     ]
 
 
 def identifying_values(contacts: Sequence[FoundContact]) -> list[Identifier]:
     """Return the identifiers of these contacts."""
-    profiles = [Identifier("linkedin_url", found.linkedin_url) for found in contacts if found.linkedin_url]
-    addresses = [Identifier("email", email.email) for found in contacts for email in found.emails]
-    numbers = [Identifier("phone", phone.e164) for found in contacts for phone in found.phones]
+    profiles = [
+        Identifier("linkedin_url", contact.linkedin_url) for contact in contacts if contact.linkedin_url
+    ]
+    addresses = [Identifier("email", email.email) for contact in contacts for email in contact.emails]
+    numbers = [Identifier("phone", phone.e164) for contact in contacts for phone in contact.phones]
     return profiles + addresses + numbers
 
 

@@ -56,8 +56,8 @@ class ItemResolution:
         """Return the trace of provider calls for the item."""
         return [
             *self.profile.result.trace,
-            *(line for resolved, _price in self.fields for line in resolved.result.trace),
-            *(line for later in self.failed for line in later.trace),
+            *(entry for resolved, _price in self.fields for entry in resolved.result.trace),
+            *(entry for retry in self.failed for entry in retry.trace),
         ]
 
 
@@ -72,32 +72,32 @@ def resolve_item(claim: Claim, services: WorkerServices, item: JobItem) -> ItemR
     """
     if "company" in item.request:
         return ItemResolution(profile=profile_resolver.company(claim, services, item))
-    found = ItemResolution(profile=profile_resolver.person(claim, services, item))
-    return found if found.suppressed else _paid_fields(claim, services, item, found)
+    resolution = ItemResolution(profile=profile_resolver.person(claim, services, item))
+    return resolution if resolution.suppressed else _paid_fields(claim, services, item, resolution)
 
 
 def store_item(
-    session: Session, claim: Claim, item: JobItem, found: ItemResolution, *, now: datetime
+    session: Session, claim: Claim, item: JobItem, resolution: ItemResolution, *, now: datetime
 ) -> None:
     """Store the values, disclose the paid fields, and fill in the item."""
-    if found.suppressed:
+    if resolution.suppressed:
         item.outcome = Outcome.SUPPRESSED.value
     elif "company" in item.request:
-        named = profile_resolver.named_company(item.request)
-        profile = found.profile
+        requested = profile_resolver.requested_company(item.request)
+        profile = resolution.profile
         records = survivorship.store_company(
-            session, named, profile.result.companies, ranking=profile.ranking, now=now
+            session, requested, profile.result.companies, ranking=profile.ranking, now=now
         )
-        company = companies.find(session, named) or survivorship.first_company(session, records)
+        company = companies.find(session, requested) or survivorship.first_company(session, records)
         _fill_in(session, item, ["company"], records, contact=None, company=company, disclosures={})
     else:
-        _store_person(session, claim, item, found, now=now)
+        _store_person(session, claim, item, resolution, now=now)
     if item.outcome == Outcome.SUPPRESSED and "subject" in item.request:
         item.request = redaction.without_subject(item.request)
 
 
 def _paid_fields(
-    claim: Claim, services: WorkerServices, item: JobItem, found: ItemResolution
+    claim: Claim, services: WorkerServices, item: JobItem, resolution: ItemResolution
 ) -> ItemResolution:
     """Resolve each requested field that the job can still pay for."""
     fields: list[tuple[FieldResolution, int]] = []
@@ -116,33 +116,33 @@ def _paid_fields(
         except InsufficientCredits as problem:
             unaffordable = problem
             continue
-        except RetryLater as later:
-            if later.snooze or claim.attempts < services.settings.max_attempts:
+        except RetryLater as retry:
+            if retry.snooze or claim.attempts < services.settings.max_attempts:
                 raise
-            failed.append(later)  # the other fields are still resolved
+            failed.append(retry)  # the other fields are still resolved
             continue
         fields.append((resolved, price))
         if not (resolved.known.owned or resolved.is_empty):
             claim = replace(claim, charged=claim.charged + price)
-    return replace(found, fields=tuple(fields), unaffordable=unaffordable, failed=tuple(failed))
+    return replace(resolution, fields=tuple(fields), unaffordable=unaffordable, failed=tuple(failed))
 
 
 def _store_person(
-    session: Session, claim: Claim, item: JobItem, found: ItemResolution, *, now: datetime
+    session: Session, claim: Claim, item: JobItem, resolution: ItemResolution, *, now: datetime
 ) -> None:
     subject = Subject(**item.request["subject"])
-    profile = found.profile
+    profile = resolution.profile
     bulk.lock_resolution(session)  # no suppression or erasure commits until this transaction ends
-    if _is_suppressed_by_now(session, claim, subject, found):
+    if _is_suppressed_by_now(session, claim, subject, resolution):
         item.outcome = Outcome.SUPPRESSED.value
         return
     records = survivorship.store_person(
-        session, profile.asked or subject, profile.result.contacts, ranking=profile.ranking, now=now
+        session, profile.subject or subject, profile.result.contacts, ranking=profile.ranking, now=now
     )
     known = _stored_contact(session, claim, subject) or _resolved_contact(
-        session, profile.asked or subject, records
+        session, profile.subject or subject, records
     )
-    disclosures = _disclose_fields(session, claim, found, known, now=now)
+    disclosures = _disclose_fields(session, claim, resolution, known, now=now)
     if disclosures is None:
         item.outcome = Outcome.SUPPRESSED.value
         return
@@ -166,23 +166,25 @@ def _store_person(
         company=company,
         disclosures=disclosures,
     )
-    if found.failed:
+    if resolution.failed:
         item.error = ProviderFailed().as_dict()
         if item.outcome == Outcome.NOT_FOUND:
             item.outcome = None
-    if found.unaffordable is not None:
-        item.error = found.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
+    if resolution.unaffordable is not None:
+        item.error = resolution.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
         if item.outcome == Outcome.NOT_FOUND:  # not resolved
             item.outcome = None
 
 
-def _is_suppressed_by_now(session: Session, claim: Claim, subject: Subject, found: ItemResolution) -> bool:
+def _is_suppressed_by_now(
+    session: Session, claim: Claim, subject: Subject, resolution: ItemResolution
+) -> bool:
     """Return whether an identifier of the person was suppressed during the provider calls."""
     identifiers = [
         *given_identifiers(subject),
-        *field_resolver.identifying_values(found.profile.result.contacts),
+        *field_resolver.identifying_values(resolution.profile.result.contacts),
     ]
-    for resolved, _price in found.fields:
+    for resolved, _price in resolution.fields:
         identifiers += [
             *disclosure.identifiers(session, claim.workspace_id, resolved.known),
             *field_resolver.identified_by(resolved.result),
@@ -191,11 +193,11 @@ def _is_suppressed_by_now(session: Session, claim: Claim, subject: Subject, foun
 
 
 def _disclose_fields(
-    session: Session, claim: Claim, found: ItemResolution, known: Contact | None, *, now: datetime
+    session: Session, claim: Claim, resolution: ItemResolution, known: Contact | None, *, now: datetime
 ) -> dict[str, Disclosure] | None:
     """Store the paid fields; return their disclosures by name, None if the person is now suppressed."""
     disclosures: dict[str, Disclosure] = {}
-    for resolved, price in found.fields:
+    for resolved, price in resolution.fields:
         stored = field_resolver.store(session, claim, _with_contact(resolved, known), price=price, now=now)
         if stored.suppressed and not disclosures:
             return None
@@ -209,19 +211,19 @@ def _stored_contact(session: Session, claim: Claim, subject: Subject) -> Contact
     return contact_matching.find(session, subject, workspace_id=claim.workspace_id).contact
 
 
-def _resolved_contact(session: Session, asked: Subject, records: SourceRecords) -> Contact | None:
+def _resolved_contact(session: Session, subject: Subject, records: SourceRecords) -> Contact | None:
     """Return the contact in the responses, if the request can match only one person."""
-    is_one = asked.contact_id is not None or asked.names_one_way
+    is_one = subject.contact_id is not None or subject.names_one_way
     return survivorship.first_contact(session, records) if is_one else None
 
 
-def _with_contact(resolved: FieldResolution, person: Contact | None) -> FieldResolution:
+def _with_contact(resolution: FieldResolution, person: Contact | None) -> FieldResolution:
     """Return the resolution with the person as its contact, if it has none and can match only one person."""
-    known = resolved.known
+    known = resolution.known
     if known.contact is not None or person is None or not known.subject.names_one_way:
-        return resolved
+        return resolution
     subject = replace(known.subject, contact_id=person.id)
-    return replace(resolved, known=replace(known, contact=person, subject=subject))
+    return replace(resolution, known=replace(known, contact=person, subject=subject))
 
 
 def _renew(claim: Claim, services: WorkerServices) -> None:

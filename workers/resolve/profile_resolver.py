@@ -23,7 +23,7 @@ from app.settings import Settings
 from workers.execution.job_runner import RetryLater, WorkerServices
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest
-from workers.resolve import field_resolver
+from workers.resolve import field_resolver, provider_order
 from workers.resolve.waterfall import GoodEnough, WaterfallResult
 
 _FIELDS_BY_PART = {"profile": ("full_name", "title"), "company": ("company",)}
@@ -37,13 +37,13 @@ _CALLER = Source("caller", SourceKind.PROVIDER, datetime.min.replace(tzinfo=UTC)
 class ProfileResolution:
     """A resolved profile; `ranking` names the providers, most trusted first.
 
-    `asked` is the subject they were called with; None if none was called.
+    `subject` is that of the calls; None if no provider was called.
     """
 
     result: WaterfallResult = field(default_factory=WaterfallResult)
     ranking: tuple[str, ...] = ()
     is_suppressed: bool = False
-    asked: Subject | None = None
+    subject: Subject | None = None
 
     @property
     def suppressed(self) -> bool:
@@ -64,7 +64,7 @@ class _MissingFields:
         return not self.names
 
 
-def named_company(request: dict[str, Any]) -> FoundCompany:
+def requested_company(request: dict[str, Any]) -> FoundCompany:
     """Return the company as the caller identified it."""
     return FoundCompany(source=_CALLER, **request["company"])
 
@@ -111,7 +111,7 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
     with services.database.reading() as session:
         if suppressions.suppressed(session, field_resolver.identifying_values(result.contacts)):
             result = replace(result, suppressed=True)
-    return ProfileResolution(result=result, ranking=_ranking(settings, request), asked=known.subject)
+    return ProfileResolution(result=result, ranking=_ranking(settings, request), subject=known.subject)
 
 
 def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileResolution:
@@ -122,19 +122,19 @@ def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileRes
         LeaseLost: the lease of the job was lost.
 
     """
-    settings, named = services.settings, named_company(item.request)
+    settings, requested = services.settings, requested_company(item.request)
     with services.database.reading() as session:
-        stored = companies.find(session, named)
+        stored = companies.find(session, requested)
         now = database_clock.value(session)
     known = _fresh_fields(stored, _COMPANY_FIELDS, since=now - settings.usual_age)
     missing = _MissingFields(_COMPANY_FIELDS - known)
     if not missing.names:
         return ProfileResolution()
-    asked = stored or named  # never the caller's data about a stored company
+    identity = stored or requested  # never the caller's data about a stored company
     subject = Subject(
-        company_domain=asked.domain,
-        company_name=asked.name,
-        linkedin_url=asked.linkedin_url,  # the company's own
+        company_domain=identity.domain,
+        company_name=identity.name,
+        linkedin_url=identity.linkedin_url,  # the company's own
     )
     country = (stored.country if stored else None) or country_of(subject.company_domain)
     request = ProviderRequest(
@@ -148,7 +148,7 @@ def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileRes
         item=item,
         stored=stored is not None,
     )
-    return ProfileResolution(result=result, ranking=_ranking(settings, request), asked=subject)
+    return ProfileResolution(result=result, ranking=_ranking(settings, request), subject=subject)
 
 
 def _run_waterfall(
@@ -163,10 +163,10 @@ def _run_waterfall(
     """Run the waterfall; if the last attempt fails too, return an empty result and rely on stored data."""
     try:
         return field_resolver.run_waterfall(claim, services, request, good_enough, item=item.index)
-    except RetryLater as later:
-        if later.snooze or not stored or claim.attempts < services.settings.max_attempts:
+    except RetryLater as retry:
+        if retry.snooze or not stored or claim.attempts < services.settings.max_attempts:
             raise
-        return WaterfallResult(trace=later.trace)
+        return WaterfallResult(trace=retry.trace)
 
 
 def _fresh_fields(stored: Contact | Company | None, names: Collection[str], *, since: datetime) -> set[str]:
@@ -181,6 +181,6 @@ def _fresh_fields(stored: Contact | Company | None, names: Collection[str], *, s
 
 def _ranking(settings: Settings, request: ProviderRequest) -> tuple[str, ...]:
     """Return the provider names in order of trust: the configured ones, the others, guessing ones last."""
-    asked = registry.in_order(settings, request.field, request.country)
-    ranked = sorted((*asked, *registry.load(settings).values()), key=lambda provider: provider.guesses)
+    configured = provider_order.configured_order(settings, request.field, request.country)
+    ranked = sorted((*configured, *registry.load(settings).values()), key=lambda provider: provider.guesses)
     return tuple(dict.fromkeys(provider.name for provider in ranked))

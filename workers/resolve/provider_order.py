@@ -21,8 +21,8 @@ from app.infra import database_clock
 from app.infra.db import Database
 from app.infra.log import log
 from app.settings import Settings
+from workers.providers import registry
 from workers.providers.base import Provider, ProviderField
-from workers.providers.registry import in_order
 
 STATS_WINDOW = timedelta(days=90)
 """Age up to which calls count."""
@@ -44,6 +44,15 @@ _counts: WeakKeyDictionary[Database, dict[tuple[ProviderField, str | None], _Cac
 )
 
 
+def configured_order(
+    settings: Settings, field: ProviderField, region: str | None = None
+) -> tuple[Provider, ...]:
+    """Return the configured providers of a field in call order; `region` is an ISO country or None."""
+    known = registry.load(settings)
+    names = settings.providers(field.value, region)
+    return tuple(known[name] for name in names)
+
+
 def providers_for(
     database: Database, settings: Settings, field: ProviderField, region: str | None = None
 ) -> tuple[Provider, ...]:
@@ -52,7 +61,7 @@ def providers_for(
     The configured order is used unless `PROVIDERS_ORDER=auto`, before anything was measured, and when the
     statistics cannot be read, so that a job never fails over them. Verifiers always keep it.
     """
-    configured = in_order(settings, field, region)
+    configured = configured_order(settings, field, region)
     if settings.providers_order != "auto" or field is ProviderField.VERIFICATION:
         return configured
     counts = _recent(database, field, region)

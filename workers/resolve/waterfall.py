@@ -1,35 +1,20 @@
 """The waterfall: calls providers in order until one returns a value that is good enough.
 
-It does not access the database. A `CallGateway` permits, deduplicates and records its calls.
+It does not access the database.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from app.domain.findings import EmailStatus, FoundCompany, FoundContact, FoundEmail, FoundPhone
 from app.domain.kinds import TraceOutcome
-from app.domain.normal.emails import email_reasons
 from app.domain.records.subjects import Subject
-from app.infra import clock
-from app.infra.log import log
-from workers.providers.base import (
-    Pending,
-    Provider,
-    ProviderField,
-    ProviderRequest,
-    ProviderResponse,
-    ProviderTimeout,
-)
+from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse
+from workers.resolve.provider_call import CallGateway, CallResult, call_provider, trace_entry
 
-SECONDS_PER_PROVIDER = 10.0
-"""Timeout of one call; with the wait for the rate limiter well within a lease."""
-POLL_SECONDS = 15.0
-"""Delay before a pending call is polled again when the provider names none."""
 MAX_VERIFIED = 3
 """Maximum number of addresses verified per response, so that guesses are not probed one by one."""
 
@@ -42,61 +27,10 @@ FAILURES = frozenset(
         TraceOutcome.NO_CREDITS,
     }
 )
-_ANSWERS = frozenset({TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS})
+_DEFINITIVE = frozenset({TraceOutcome.HIT, TraceOutcome.MISS, TraceOutcome.KNOWN_MISS})
 _UNVERIFIED = frozenset({EmailStatus.UNKNOWN, EmailStatus.RISKY})
 
 GoodEnough: TypeAlias = Callable[[ProviderResponse], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class CallRefused:
-    """The call is not permitted now; nothing was sent."""
-
-    outcome: TraceOutcome
-    retry_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StartedCall:
-    """A permitted call; its request carries the poll token of an earlier call whose result is pending."""
-
-    request: ProviderRequest
-    asked_at: datetime
-    call_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CallResult:
-    """A provider's response, from this run of the job or an earlier one; `milliseconds` is its latency."""
-
-    reply: ProviderResponse
-    asked_at: datetime
-    milliseconds: int = 0
-    call_id: str | None = None
-    is_refusal: bool = False
-
-
-class CallGateway(Protocol):
-    """Permits provider calls and stores their results."""
-
-    def begin(
-        self, provider: Provider, request: ProviderRequest
-    ) -> CallRefused | StartedCall | CallResult | Pending:
-        """Permit the call, refuse it, or return the response that this job already has.
-
-        Return `Pending` if the response is awaited from an earlier call and no call is to be made now.
-        """
-
-    def wait(self, provider: Provider, started: StartedCall, pending: Pending) -> CallResult | None:
-        """Store the poll token; return a timeout result if the provider has been polled for too long."""
-
-    def end(
-        self, provider: Provider, started: StartedCall, reply: ProviderResponse, milliseconds: int
-    ) -> CallResult:
-        """Store the response."""
-
-    def record_verdict(self, call: CallResult, reply: ProviderResponse) -> None:
-        """Store the outcome of a response after its addresses were verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,21 +83,21 @@ def run(
     """
     state = _Run(request, gateway, verifiers)
     for provider in providers:
-        call = _call(provider, request, gateway)
+        call = call_provider(provider, request, gateway)
         if isinstance(call, Pending):
             return replace(state.result, waiting=call.after)
         checks: list[tuple[Provider, CallResult]] = []
         reply = _verify_emails(state, provider, call.reply, checks)
         opted_out = any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks)
-        enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
-        if provider.guesses and reply.outcome is TraceOutcome.HIT and not enough:
+        is_good_enough = reply.outcome is TraceOutcome.HIT and good_enough(reply)
+        if provider.guesses and reply.outcome is TraceOutcome.HIT and not is_good_enough:
             reply = replace(reply, outcome=TraceOutcome.MISS, emails=())
         if reply != call.reply:
             gateway.record_verdict(call, reply)
         _record(state, provider, replace(call, reply=reply), checks)
         if opted_out:
             return replace(state.result, suppressed=True)
-        if enough or state.result.suppressed:
+        if is_good_enough or state.result.suppressed:
             return state.result
     if state.verification_wait is not None:
         return replace(state.result, waiting=state.verification_wait)
@@ -186,16 +120,16 @@ def verify_stored(
 ) -> WaterfallResult:
     """Verify the first few stored addresses that have no verdict yet."""
     result = WaterfallResult()
-    for found in stored[:MAX_VERIFIED]:
-        judged, checks, wait = verify(found, verifiers, gateway, request=request)
+    for email in stored[:MAX_VERIFIED]:
+        verified_email, checks, wait = verify(email, verifiers, gateway, request=request)
         entries = tuple(
-            _trace_line(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks
+            trace_entry(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks
         )
-        new = (judged,) if judged != found else ()
+        new_verdicts = (verified_email,) if verified_email != email else ()
         result = replace(
             result,
-            emails=result.emails + new,
-            verified=result.verified + new,
+            emails=result.emails + new_verdicts,
+            verified=result.verified + new_verdicts,
             trace=result.trace + entries,
             suppressed=any(check.reply.outcome is TraceOutcome.SUPPRESSED for _verifier, check in checks),
             waiting=result.waiting if wait is None else wait,
@@ -206,7 +140,7 @@ def verify_stored(
 
 
 def verify(
-    found: FoundEmail, verifiers: Sequence[Provider], gateway: CallGateway, *, request: ProviderRequest
+    email: FoundEmail, verifiers: Sequence[Provider], gateway: CallGateway, *, request: ProviderRequest
 ) -> tuple[FoundEmail, list[tuple[Provider, CallResult]], float | None]:
     """Verify an address; return it with the first verdict, the calls made, and a wait in seconds.
 
@@ -216,65 +150,19 @@ def verify(
     wait: float | None = None
     verification = ProviderRequest(
         field=ProviderField.VERIFICATION,
-        subject=Subject(email=found.email),
+        subject=Subject(email=email.email),
         country=request.country,
         attempt=request.attempt,
     )
     for verifier in verifiers:
-        call = _call(verifier, verification, gateway)
+        call = call_provider(verifier, verification, gateway)
         if isinstance(call, Pending):
             wait = call.after if wait is None else min(wait, call.after)
             continue
         calls.append((verifier, call))
         if call.reply.outcome is TraceOutcome.HIT and call.reply.emails:
-            return _with_verdict(found, call.reply.emails[0]), calls, None
-    return found, calls, wait
-
-
-def _call(provider: Provider, request: ProviderRequest, gateway: CallGateway) -> CallResult | Pending:
-    """Call one provider if it supports the request and the gateway permits it."""
-    refusal = provider.unavailability(request)
-    if refusal is not None:
-        return CallResult(ProviderResponse(outcome=refusal), clock.now(), is_refusal=True)
-    permit = gateway.begin(provider, request)
-    if isinstance(permit, Pending):
-        return permit
-    if isinstance(permit, CallRefused):
-        refused = ProviderResponse(outcome=permit.outcome, retry_after=permit.retry_after)
-        return CallResult(refused, clock.now(), is_refusal=True)
-    if isinstance(permit, CallResult):
-        return permit
-    started = time.monotonic()
-    reply = _invoke(provider, permit.request)
-    if isinstance(reply, Pending):
-        return gateway.wait(provider, permit, reply) or reply
-    call = gateway.end(provider, permit, reply, round((time.monotonic() - started) * 1000))
-    log.info("provider called", **_trace_line(provider, request.field, call))
-    return call
-
-
-def _invoke(provider: Provider, request: ProviderRequest) -> ProviderResponse | Pending:
-    try:
-        reply = provider.call(request, seconds=SECONDS_PER_PROVIDER)
-        if isinstance(reply, Pending):
-            return reply
-        emails = tuple(with_address_reasons(found) for found in reply.emails)
-        return replace(reply, emails=emails, cost=max(reply.cost, 0.0))
-    except Exception as error:  # noqa: BLE001 -- an adapter's bug must not end the waterfall
-        log.warning("provider failed", provider=provider.name, exc_info=error)
-        outcome = TraceOutcome.TIMEOUT if isinstance(error, ProviderTimeout) else TraceOutcome.ERROR
-        if request.poll_token is not None:  # one failed poll does not abandon a pending call
-            return Pending(request.poll_token, POLL_SECONDS, outcome)
-        return ProviderResponse(outcome=outcome)
-
-
-def with_address_reasons(found: FoundEmail) -> FoundEmail:
-    """Add the reasons evident from the address (role, disposable, webmail); a disposable is at best risky."""
-    reasons = tuple(dict.fromkeys((*found.reasons, *email_reasons(found.email))))
-    status = found.status
-    if "disposable" in reasons and status in {EmailStatus.VALID, EmailStatus.ACCEPT_ALL}:
-        status = EmailStatus.RISKY
-    return replace(found, reasons=reasons, status=status)
+            return _with_verdict(email, call.reply.emails[0]), calls, None
+    return email, calls, wait
 
 
 def _verify_emails(
@@ -286,28 +174,28 @@ def _verify_emails(
     """
     if state.request.field is ProviderField.VERIFICATION or reply.outcome is not TraceOutcome.HIT:
         return reply
-    kept: list[FoundEmail] = []
-    for position, found in enumerate(reply.emails):
-        judged = found
-        if position < MAX_VERIFIED and found.status in _UNVERIFIED and found.verified_at is None:
-            judged, calls, wait = verify(found, state.verifiers, state.gateway, request=state.request)
+    emails: list[FoundEmail] = []
+    for position, email in enumerate(reply.emails):
+        verified = email
+        if position < MAX_VERIFIED and email.status in _UNVERIFIED and email.verified_at is None:
+            verified, calls, wait = verify(email, state.verifiers, state.gateway, request=state.request)
             checks += calls
             state.verification_wait = state.verification_wait if wait is None else wait
         if not provider.guesses:
-            kept.append(judged)
-        elif judged.status is not EmailStatus.INVALID:
-            kept = [judged] if position == 0 or judged.verified_at is not None else []
+            emails.append(verified)
+        elif verified.status is not EmailStatus.INVALID:
+            emails = [verified] if position == 0 or verified.verified_at is not None else []
             break
-    if provider.guesses and not kept:
+    if provider.guesses and not emails:
         return replace(reply, outcome=TraceOutcome.MISS, emails=())
-    return replace(reply, emails=tuple(kept))
+    return replace(reply, emails=tuple(emails))
 
 
-def _with_verdict(found: FoundEmail, verdict: FoundEmail) -> FoundEmail:
-    reasons = tuple(dict.fromkeys((*found.reasons, *verdict.reasons)))
+def _with_verdict(email: FoundEmail, verdict: FoundEmail) -> FoundEmail:
+    reasons = tuple(dict.fromkeys((*email.reasons, *verdict.reasons)))
     if verdict.status is EmailStatus.VALID:
         reasons = tuple(reason for reason in reasons if reason != "guessed")
-    return replace(found, status=verdict.status, reasons=reasons, verified_at=verdict.verified_at)
+    return replace(email, status=verdict.status, reasons=reasons, verified_at=verdict.verified_at)
 
 
 def _record(
@@ -315,8 +203,8 @@ def _record(
 ) -> None:
     reply, result = call.reply, state.result
     entries = [
-        _trace_line(provider, state.request.field, call),
-        *(_trace_line(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks),
+        trace_entry(provider, state.request.field, call),
+        *(trace_entry(verifier, ProviderField.VERIFICATION, check) for verifier, check in checks),
     ]
     state.calls.append((provider, call))
     state.result = replace(
@@ -331,22 +219,12 @@ def _record(
     )
 
 
-def _trace_line(provider: Provider, field: ProviderField, call: CallResult) -> dict[str, Any]:
-    """Return the trace entry of a call: provider, field, outcome, and cost in the provider's credits."""
-    reply = call.reply
-    entry: dict[str, Any] = {"provider": provider.name, "field": field.value, "outcome": reply.outcome.value}
-    if reply.emails:
-        entry["status"] = reply.emails[0].status.value
-    cost = int(reply.cost) if reply.cost == int(reply.cost) else reply.cost
-    return entry | {"latency_ms": call.milliseconds, "cost": cost, "at": clock.rfc3339(call.asked_at)}
-
-
 def _all_failed(calls: Sequence[tuple[Provider, CallResult]]) -> bool:
     """Return whether a provider failed and none gave a definitive answer.
 
     A miss of a guessing provider is not definitive.
     """
-    definitive = any(call.reply.outcome in _ANSWERS and not provider.guesses for provider, call in calls)
+    definitive = any(call.reply.outcome in _DEFINITIVE and not provider.guesses for provider, call in calls)
     return not definitive and any(_may_help_later(call) for _provider, call in calls)
 
 

@@ -13,7 +13,7 @@ from celery import bootsteps
 from celery.signals import task_received
 from celery.worker import state
 
-from workers.execution.current_jobs import JOB_BY_TASK
+from workers.execution.job_runner import JOB_BY_TASK
 
 _JOB = re.compile(r"'(job_\w+)'")
 
@@ -29,7 +29,7 @@ class RunningTask:
 class Activity:
     """The activity of a worker; its name consists of Celery's node name and the process id.
 
-    `taken` counts the messages received from the queues, `ended` the tasks that have ended. The counts are
+    `received` counts the messages received from the queues, `ended` the tasks that have ended. The counts are
     read and written by different threads and may be slightly out of date.
     """
 
@@ -38,9 +38,9 @@ class Activity:
         self.name = f"{worker.hostname}:{os.getpid()}"
         self.queues = tuple(sorted(worker.app.amqp.queues.consume_from))
         self.threads: int = worker.concurrency
-        self.began = time.monotonic()
-        self.taken = 0
-        self.taken_at: float | None = None
+        self.started_at = time.monotonic()
+        self.received = 0
+        self.received_at: float | None = None
         task_received.connect(self._count)
 
     @property
@@ -62,16 +62,16 @@ class Activity:
     @property
     def ended(self) -> int:
         """Return the number of tasks that have ended."""
-        begun: int = state.all_total_count[0]
-        return begun - len(self.running())
+        started: int = state.all_total_count[0]
+        return started - len(self.running())
 
     def running(self) -> list[RunningTask]:
         """Return the running tasks."""
         now = time.time()
-        begun = ((request, request.time_start) for request in _requests())
+        started = ((request, request.time_start) for request in _requests())
         return [
             RunningTask(JOB_BY_TASK.get(request.id) or job_of(request), now - since)
-            for request, since in begun
+            for request, since in started
             if since is not None
         ]
 
@@ -80,14 +80,14 @@ class Activity:
         return [request for request in _requests() if request.time_start is None]
 
     def _count(self, **_signal: Any) -> None:
-        self.taken += 1
-        self.taken_at = time.monotonic()
+        self.received += 1
+        self.received_at = time.monotonic()
 
 
 def job_of(request: Any) -> str | None:  # noqa: ANN401 -- Celery's Request
     """Return the job id in a message, parsed from Celery's representation of its arguments."""
-    found = _JOB.search(request.argsrepr or "")
-    return found and found[1]
+    match = _JOB.search(request.argsrepr or "")
+    return match and match[1]
 
 
 def _requests() -> Iterable[Any]:

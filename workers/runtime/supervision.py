@@ -43,13 +43,13 @@ STUCK_UPKEEP_SECONDS = 900.0
 class HealthSample:
     """The state of the worker at one moment.
 
-    `at` is in seconds of the monotonic clock, `waiting` the number of messages in its queues or None if Redis
-    does not respond, `taken` the number of messages received so far.
+    `sampled_at` is in seconds of the monotonic clock, `waiting` the number of messages in its queues or None
+    if Redis does not respond, `received` the number of messages received so far.
     """
 
-    at: float
+    sampled_at: float
     waiting: int | None
-    taken: int
+    received: int
     is_idle: bool
     is_connected: bool
     is_stuck: bool
@@ -105,10 +105,10 @@ def _is_stalled(before: HealthSample | None, sample: HealthSample) -> bool:
 
     Samples far apart are not compared: the machine was suspended or the process stopped.
     """
-    if before is None or sample.at - before.at > 3 * SAMPLE_SECONDS:
+    if before is None or sample.sampled_at - before.sampled_at > 3 * SAMPLE_SECONDS:
         return False
     both = (before, sample)
-    return sample.taken == before.taken and all(sample.waiting and sample.is_idle for sample in both)
+    return sample.received == before.received and all(sample.waiting and sample.is_idle for sample in both)
 
 
 @dataclass(slots=True)
@@ -134,9 +134,9 @@ class Watchdog:
         before = self.evaluator.state
         reason = self.evaluator.verdict(
             HealthSample(
-                at=time.monotonic(),
+                sampled_at=time.monotonic(),
                 waiting=_waiting(client, self.activity.queues),
-                taken=self.activity.taken,
+                received=self.activity.received,
                 is_idle=self.activity.is_idle,
                 is_connected=self.activity.is_connected,
                 is_stuck=self._is_stuck,
@@ -200,8 +200,8 @@ class Watchdog:
             threads=self.activity.threads,
             busy=busy,
             state=self.evaluator.state,
-            up_seconds=now - self.activity.began,
-            taken_seconds_ago=_ago(now, self.activity.taken_at),
+            up_seconds=now - self.activity.started_at,
+            taken_seconds_ago=_ago(now, self.activity.received_at),
             ended_seconds_ago=_ago(now, self._last_ended_at),
             clock_offset=clock_offset,
             refused=dict(self.services.refused),

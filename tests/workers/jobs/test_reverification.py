@@ -43,6 +43,7 @@ from workers.providers.base import (
     ProviderTimeout,
     Terms,
 )
+from workers.resolve import provider_order
 
 LATER = NOW + timedelta(days=400)
 
@@ -216,7 +217,7 @@ def test_only_those_who_ask_no_price_are_asked() -> None:
 def test_beat_has_a_worker_verify_again(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     one = FakeProvider(hit())
     monkeypatch.setattr(job_runner, "_current", [services])
-    monkeypatch.setattr(reverification, "in_order", lambda _settings, _field: (one,))
+    monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (one,))
 
     queue.celery.tasks[REVERIFY]()
 
@@ -229,7 +230,7 @@ def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "_current", [services])
-    monkeypatch.setattr(reverification, "in_order", None)
+    monkeypatch.setattr(provider_order, "configured_order", None)
 
     with capture_logs() as events:
         queue.celery.tasks[REVERIFY]()

@@ -24,6 +24,7 @@ from workers.jobs import reveal
 from workers.providers import registry
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
 from workers.providers.parsing import source_of
+from workers.resolve import provider_order
 
 REQUEST = {
     "subject": {"full_name": "Ada Lovelace", "company_domain": "acme.com"},
@@ -139,7 +140,9 @@ def test_a_country_has_its_own_order(settings: Settings) -> None:
         provider_variables=(("PROVIDERS_EMAIL_EU", "dropcontact"),),
     )
 
-    german, usual = (registry.in_order(settings, ProviderField.EMAIL, region) for region in ("DE", "US"))
+    german, usual = (
+        provider_order.configured_order(settings, ProviderField.EMAIL, region) for region in ("DE", "US")
+    )
 
     assert [one.name for one in german] == ["dropcontact"]
     assert [one.name for one in usual] == ["pattern", "hunter"]
@@ -156,7 +159,7 @@ def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_p
                     '[crm.email.read]\nemail = "email"\n')  # fmt: skip
     settings = order(settings, providers_file=str(file), providers_email=("crm",))
 
-    assert [one.name for one in registry.in_order(settings, ProviderField.EMAIL)] == ["crm"]
+    assert [one.name for one in provider_order.configured_order(settings, ProviderField.EMAIL)] == ["crm"]
 
 
 @pytest.mark.parametrize(("rate", "attempts"), [("2/minute", 0), ("1/hour", 1)])

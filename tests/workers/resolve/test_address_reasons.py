@@ -4,7 +4,7 @@ import pytest
 from jobs_support import NOW
 
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
-from workers.resolve.waterfall import with_address_reasons
+from workers.resolve.provider_call import with_address_reasons
 
 SOURCE = Source("one", SourceKind.PROVIDER, NOW)
 

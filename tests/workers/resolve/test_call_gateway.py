@@ -28,7 +28,7 @@ from app.settings import Settings
 from workers.execution.job_runner import WorkerServices
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
 from workers.resolve.call_gateway import DatabaseCallGateway
-from workers.resolve.waterfall import CallRefused, CallResult, StartedCall
+from workers.resolve.provider_call import CallRefused, CallResult, StartedCall
 
 ASK = ProviderRequest(
     field=ProviderField.EMAIL,

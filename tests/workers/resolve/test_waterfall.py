@@ -31,8 +31,8 @@ from workers.providers.base import (
     ProviderResponse,
     ProviderTimeout,
 )
-from workers.resolve import waterfall
-from workers.resolve.waterfall import CallRefused, CallResult, StartedCall
+from workers.resolve import provider_call, waterfall
+from workers.resolve.provider_call import CallRefused, CallResult, StartedCall
 
 ASK = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(email="ada@acme.com"), types=("work",))
 AT = "2026-11-20T09:30:00.000Z"
@@ -255,7 +255,7 @@ def test_a_reply_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch
     def choke(_found: FoundEmail) -> FoundEmail:
         raise ValueError
 
-    monkeypatch.setattr(waterfall, "with_address_reasons", choke)
+    monkeypatch.setattr(provider_call, "with_address_reasons", choke)
 
     result = run(FakeProvider(hit(email())))
 
@@ -274,12 +274,12 @@ def test_a_quick_provider_gets_its_whole_share() -> None:
 
     run(provider)
 
-    assert time.monotonic() - started < waterfall.SECONDS_PER_PROVIDER
-    assert provider.timeouts == [waterfall.SECONDS_PER_PROVIDER]
+    assert time.monotonic() - started < provider_call.SECONDS_PER_PROVIDER
+    assert provider.timeouts == [provider_call.SECONDS_PER_PROVIDER]
 
 
 def test_one_call_with_its_turn_is_well_within_a_lease(settings: Settings) -> None:
-    longest = waterfall.SECONDS_PER_PROVIDER + throttles.MAX_WAIT_SECONDS
+    longest = provider_call.SECONDS_PER_PROVIDER + throttles.MAX_WAIT_SECONDS
 
     assert settings.lease_seconds >= 1.5 * longest
 
@@ -376,7 +376,7 @@ def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Excep
 
     result = run(FakeProvider(error, name="slow"), gateway=gateway)
 
-    assert (result.waiting, result.trace) == (waterfall.POLL_SECONDS, ())
+    assert (result.waiting, result.trace) == (provider_call.POLL_SECONDS, ())
 
 
 def test_who_was_waited_for_too_long_has_timed_out() -> None:

@@ -30,8 +30,7 @@ from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import shutdown_flag
-from workers.execution.current_jobs import JOB_BY_TASK
-from workers.execution.job_runner import WorkerServices
+from workers.execution.job_runner import JOB_BY_TASK, WorkerServices
 from workers.jobs import upkeep
 from workers.runtime import shutdown, supervision
 from workers.runtime.activity import Activity, RunningTask
@@ -146,8 +145,8 @@ def test_it_counts_what_it_takes_and_what_ends(activity: Activity, requests: dic
 
     task_received.send(sender=None, request=None)
 
-    assert (activity.taken, activity.ended, activity.is_idle) == (1, 2, True)
-    assert activity.taken_at is not None
+    assert (activity.received, activity.ended, activity.is_idle) == (1, 2, True)
+    assert activity.received_at is not None
 
 
 @pytest.mark.parametrize(
