@@ -96,7 +96,7 @@ class Clocks:
 @pytest.fixture(scope="module")
 def _started(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Clocks]:
     folder = tmp_path_factory.mktemp("clocks")
-    path = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "e2e" / "wrong_clock")])
+    path = os.pathsep.join([str(ROOT), str(ROOT / "tests" / "e2e" / "support" / "wrong_clock")])
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"clocks_{worker_id}"))
         stack = stop.enter_context(

@@ -34,7 +34,7 @@ from app.infra.db import Database
 from app.infra.digest_keys import DigestKeys
 from cli.application import create_app
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROCESSES = 2
 PASSWORD = "correct horse battery staple"
 PASSWORD_HASH = passwords.hash_password(PASSWORD)

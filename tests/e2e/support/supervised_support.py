@@ -194,6 +194,6 @@ def _environment(folder: Path, url: str, settings: dict[str, str]) -> dict[str, 
         "PROVIDERS_PERSON": "",
         "PROVIDERS_VERIFICATION": "",
         "RECORDING_FOLDER": str(folder),
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'e2e'}",
+        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests' / 'e2e' / 'support'}",
         **settings,
     }
