@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import BigInteger, Index, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -43,7 +44,7 @@ class LedgerEntry(Base):
 
 def grant(session: Session, workspace_id: str, amount: int, *, reason: str, now: Moment) -> Balance:
     """Add a positive amount of credits to the workspace and return its balance."""
-    _move(session, workspace_id, "grant", available=amount, reason=reason, now=now)
+    _post(session, _entry(workspace_id, "grant", available=amount, reason=reason, created_at=now))
     return balance(session, workspace_id)
 
 
@@ -54,9 +55,10 @@ def hold(session: Session, workspace_id: str, job_id: str, amount: int, *, now: 
         InsufficientCredits: the workspace has fewer available.
 
     """
-    if amount and not _move(
-        session, workspace_id, "hold", available=-amount, held=amount, job_id=job_id, now=now
-    ):
+    if not amount:
+        return
+    entry = _entry(workspace_id, "hold", job_id=job_id, available=-amount, held=amount, created_at=now)
+    if not _post(session, entry):
         raise InsufficientCredits(required=amount, balance=balance(session, workspace_id).available)
 
 
@@ -76,73 +78,44 @@ def hold_up_to(session: Session, workspace_id: str, job_id: str, amount: int, *,
 
 def close(session: Session, workspace_id: str, job_id: str, *, held: int, charged: int, now: Moment) -> None:
     """Close the hold of a finished job: spend `charged` credits of it and release the rest."""
-    if held:
-        _move(
-            session,
-            workspace_id,
-            "settle" if charged else "release",
-            available=held - charged,
-            held=-held,
-            spent=charged,
-            job_id=job_id,
-            now=now,
-        )
+    if not held:
+        return
+    kind = "settle" if charged else "release"
+    amounts = {"available": held - charged, "held": -held, "spent": charged}
+    _post(session, _entry(workspace_id, kind, job_id=job_id, **amounts, created_at=now))
 
 
 def refund(
     session: Session, workspace_id: str, job_id: str, amount: int, *, reason: str, now: Moment
 ) -> None:
     """Return the cost of a job's reveal to the workspace. The caller ensures that this happens once."""
-    _move(
-        session,
-        workspace_id,
-        "refund",
-        available=amount,
-        spent=-amount,
-        job_id=job_id,
-        reason=reason,
-        now=now,
+    entry = _entry(
+        workspace_id, "refund", job_id=job_id, available=amount, spent=-amount, reason=reason, created_at=now
     )
+    _post(session, entry)
 
 
-def _move(  # noqa: PLR0913 -- the columns of a row
-    session: Session,
-    workspace_id: str,
-    kind: str,
-    *,
-    available: int = 0,
-    held: int = 0,
-    spent: int = 0,
-    job_id: str | None = None,
-    reason: str | None = None,
-    now: Moment,
-) -> bool:
-    """Update the balance and insert the entry; return False, with no change, if too little is available."""
+def _entry(workspace_id: str, kind: str, **values: Any) -> LedgerEntry:
+    """Return a new ledger entry; amounts that are not given are 0."""
+    amounts = {"available": 0, "held": 0, "spent": 0}
+    return LedgerEntry(id=new_id("led"), workspace_id=workspace_id, kind=kind, **amounts | values)
+
+
+def _post(session: Session, entry: LedgerEntry) -> bool:
+    """Insert the entry and update the balance; return False, with no change, if too little is available."""
     changed = session.execute(
         update(Workspace)
-        .where(Workspace.id == workspace_id, Workspace.available + available >= 0)
+        .where(Workspace.id == entry.workspace_id, Workspace.available + entry.available >= 0)
         .values(
-            available=Workspace.available + available,
-            held=Workspace.held + held,
-            spent=Workspace.spent + spent,
+            available=Workspace.available + entry.available,
+            held=Workspace.held + entry.held,
+            spent=Workspace.spent + entry.spent,
         )
         .returning(Workspace.id)
         .execution_options(synchronize_session=False)
     ).first()
     if changed is None:
         return False
-    session.add(
-        LedgerEntry(
-            id=new_id("led"),
-            workspace_id=workspace_id,
-            job_id=job_id,
-            kind=kind,
-            available=available,
-            held=held,
-            spent=spent,
-            reason=reason,
-            created_at=now,
-        )
-    )
+    session.add(entry)
     session.flush()
     return True

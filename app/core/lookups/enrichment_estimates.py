@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -50,7 +51,7 @@ def estimate(
 
     A person who occurs twice is charged once.
     """
-    credits_min = credits_max = owned = suppressed = ineligible = 0
+    counts: Counter[str] = Counter()
     counted: set[str] = set()
     field_requests = [
         field_request for field, field_request in DEFAULT_FIELD_REQUESTS.items() if field.value in fields
@@ -58,28 +59,31 @@ def estimate(
     for request in requests:
         known = _known(session, workspace_id, request, field_requests, settings, now)
         if known is None:
-            ineligible += 1
-        elif any(entry.suppressed for entry in known):
-            suppressed += 1
-        elif known and all(entry.owned for entry in known):
-            owned += 1
-        elif (person := _person_key(known, request)) not in counted:
-            counted.add(person)
-            costs = [
-                (settings.prices[JOB_KIND_BY_FIELD[field_request.field]], person.has_fresh_value)
-                for field_request, person in zip(
-                    field_requests, known, strict=False
-                )  # a company has no paid fields
-                if not person.owned
-            ]
-            credits_min += sum(price for price, good in costs if good)
-            credits_max += sum(price for price, _good in costs)
-    return Estimate(credits_min, credits_max, owned, suppressed, ineligible)
+            counts["ineligible"] += 1
+        elif any(person.suppressed for person in known.values()):
+            counts["suppressed"] += 1
+        elif known and all(person.owned for person in known.values()):
+            counts["owned"] += 1
+        elif (key := _person_key(known, request)) not in counted:
+            counted.add(key)
+            counts += _costs(known, settings.prices)
+    return Estimate(**counts)
 
 
-def _person_key(known: Sequence[KnownPerson], request: dict[str, Any]) -> str:
+def _costs(known: Mapping[ContactField, KnownPerson], prices: Mapping[str, int]) -> Counter[str]:
+    """Return the minimum and maximum cost of the fields that the workspace does not own."""
+    costs: Counter[str] = Counter()
+    for field, person in known.items():
+        if not person.owned:
+            price = prices[JOB_KIND_BY_FIELD[field]]
+            costs["credits_max"] += price
+            costs["credits_min"] += price if person.has_fresh_value else 0
+    return costs
+
+
+def _person_key(known: Mapping[ContactField, KnownPerson], request: dict[str, Any]) -> str:
     """Return a key that is equal for items known to be about the same person."""
-    contact = known[0].contact if known else None
+    contact = next((person.contact for person in known.values()), None)
     return contact.id if contact else json.dumps(request.get("subject"), sort_keys=True)
 
 
@@ -90,17 +94,17 @@ def _known(  # noqa: PLR0917 -- the arguments of `estimate`, for one item
     field_requests: Sequence[FieldRequest],
     settings: Settings,
     now: datetime,
-) -> list[KnownPerson] | None:
-    """Return what is stored for each field request; None if the item has no known subject."""
+) -> dict[ContactField, KnownPerson] | None:
+    """Return what is stored, by field; empty for a company, None if the item has no known subject."""
     if "subject" not in request:
-        return [] if "company" in request else None
+        return {} if "company" in request else None
     subject = Subject(**request["subject"])
     try:
-        return [
-            disclosure.assess(
+        return {
+            field_request.field: disclosure.assess(
                 session, workspace_id, subject, field_request, usual_age=settings.usual_age, now=now
             )
             for field_request in field_requests
-        ]
+        }
     except ContactNotFound:
         return None
