@@ -72,7 +72,7 @@ def test_every_queue_has_a_worker_in_the_procfile_and_in_compose() -> None:
     assert procfile == compose == {queue.value for queue in Queue}
 
 
-def test_every_route_wants_a_token_or_is_listed_as_open(app: APIFlask) -> None:
+def test_every_route_requires_a_token_or_is_listed_as_open(app: APIFlask) -> None:
     routes = {rule.rule: app.view_functions[rule.endpoint] for rule in app.url_map.iter_rules()}
 
     without = {rule for rule, view in routes.items() if "auth" not in getattr(view, "_spec", {})}
@@ -101,13 +101,13 @@ def test_the_views_that_store_an_idempotency_key_are_documented_with_it(app: API
     assert storing
 
 
-def test_the_service_says_the_version_that_is_released(app: APIFlask) -> None:
+def test_the_application_has_the_version_of_the_package(app: APIFlask) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
     assert app.version == project["version"]
 
 
-def test_the_tree_of_errors_in_the_docstring_is_the_tree() -> None:
+def test_the_tree_of_errors_in_the_docstring_is_complete() -> None:
     drawn = set(re.findall(r"\b[A-Z][a-z]+(?:[A-Z][a-z]*)*\b", errors.__doc__ or ""))
 
     classes = {
@@ -119,7 +119,7 @@ def test_the_tree_of_errors_in_the_docstring_is_the_tree() -> None:
     assert classes - {"FieldError"} <= drawn
 
 
-def test_every_code_is_unique_and_says_what_to_do() -> None:
+def test_every_code_is_unique_and_has_a_remedy() -> None:
     problems = all_problems().values()
 
     assert len({problem.code for problem in problems}) == len(problems)
@@ -161,7 +161,7 @@ def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None
     assert named <= set(load(settings))
 
 
-def test_the_migrations_make_the_tables_that_the_code_declares(
+def test_the_migrations_create_the_tables_that_the_code_declares(
     migrated: Database, database: Database
 ) -> None:
     made, declared = inspect_database(migrated.engine), inspect_database(database.engine)

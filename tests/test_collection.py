@@ -43,7 +43,7 @@ def made_from_sets(tree: ast.AST) -> Iterator[ast.expr]:
                 yield value
 
 
-def test_no_cases_are_made_in_the_order_of_a_set() -> None:
+def test_no_test_is_parametrized_in_the_order_of_a_set() -> None:
     """Sets have a different order in each process, and pytest-xdist aborts a run whose processes differ."""
     found = [
         f"{path}:{node.lineno}: sort {ast.unparse(node)}"
@@ -65,7 +65,7 @@ def test_no_cases_are_made_in_the_order_of_a_set() -> None:
         "CASES = [*A.union(B)]",
     ],
 )
-def test_a_set_is_recognised(source: str) -> None:
+def test_a_set_is_detected(source: str) -> None:
     assert len(list(made_from_sets(ast.parse(source)))) == 1
 
 
@@ -78,5 +78,5 @@ def test_a_set_is_recognised(source: str) -> None:
         "CASES = [one for one in A - 1]",
     ],
 )
-def test_what_has_an_order_is_left_alone(source: str) -> None:
+def test_an_ordered_collection_is_accepted(source: str) -> None:
     assert list(made_from_sets(ast.parse(source))) == []

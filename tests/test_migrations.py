@@ -44,7 +44,7 @@ def migrate(connection: Connection, revision: str) -> None:
     connection.commit()
 
 
-def test_jobs_that_were_queued_before_queues_were_kept_are_in_the_queue_of_their_kind(
+def test_the_migration_puts_queued_jobs_into_the_queue_of_their_kind(
     old_app: APIFlask,
 ) -> None:
     engine = old_app.extensions["services"].database.engine

@@ -36,7 +36,7 @@ def test_every_term_of_a_provider_can_be_set() -> None:
     )
 
 
-def test_a_key_is_not_in_the_text_of_its_access() -> None:
+def test_a_key_is_not_in_the_text_of_its_settings() -> None:
     assert "secret" not in repr(ProviderSettings(api_key="secret"))
 
 
@@ -49,12 +49,12 @@ def test_a_key_is_not_in_the_text_of_its_access() -> None:
         ("HUNTER_MISS_DAYS", "1e9"),
     ],
 )
-def test_a_figure_that_makes_no_sense_is_told_with_its_name(variable: str, value: str) -> None:
+def test_an_invalid_number_is_reported_with_its_name(variable: str, value: str) -> None:
     with pytest.raises(SettingsError, match=f"{variable} is '{value}'"):
         provider_settings.access({variable: value}, "hunter")
 
 
-def test_by_default_those_are_asked_that_need_no_key_or_have_one() -> None:
+def test_by_default_providers_are_called_that_need_no_key_or_have_one() -> None:
     known = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
 
     assert provider_settings.default_order(known, "email") == ("pattern", "hunter")
@@ -70,12 +70,12 @@ def test_by_default_those_are_asked_that_need_no_key_or_have_one() -> None:
         ("", ()),
     ],
 )
-def test_an_order_may_name_the_default_one_and_more(said: str, order: tuple[str, ...]) -> None:
+def test_an_order_can_contain_the_default_order(said: str, order: tuple[str, ...]) -> None:
     assert provider_settings.order({"HUNTER_API_KEY": "k"}, "email", said) == order
 
 
 @pytest.mark.parametrize("field", provider_settings.DEFAULT_ORDER)
-def test_the_sandbox_is_asked_only_where_an_order_names_it(field: str) -> None:
+def test_the_sandbox_is_called_only_if_an_order_names_it(field: str) -> None:
     assert "sandbox" not in provider_settings.order({}, field, provider_settings.DEFAULT)
 
 
@@ -83,7 +83,7 @@ def test_the_sandbox_is_asked_only_where_an_order_names_it(field: str) -> None:
     ("region", "order"),
     [("DE", ("dropcontact",)), ("FR", ("dropcontact", "hunter")), ("US", None), (None, None)],
 )
-def test_a_country_may_have_an_order_of_its_own(region: str | None, order: tuple[str, ...] | None) -> None:
+def test_a_country_can_have_its_own_order(region: str | None, order: tuple[str, ...] | None) -> None:
     known = {"PROVIDERS_EMAIL_DE": "dropcontact", "PROVIDERS_EMAIL_EU": " Dropcontact, hunter,hunter "}
 
     assert provider_settings.order_for(known, "email", region) == order

@@ -16,7 +16,7 @@ def _read_anew() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("share", ["-0.01", "1.01", "5"])
-def test_a_share_of_refunds_is_between_none_and_all(monkeypatch: pytest.MonkeyPatch, share: str) -> None:
+def test_the_share_of_refunds_is_between_0_and_1(monkeypatch: pytest.MonkeyPatch, share: str) -> None:
     monkeypatch.setenv("FEEDBACK_UNCONFIRMED_REFUND_SHARE", share)
 
     with pytest.raises(SettingsError, match="FEEDBACK_UNCONFIRMED_REFUND_SHARE"):
@@ -24,7 +24,7 @@ def test_a_share_of_refunds_is_between_none_and_all(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize(("said", "share"), [("0", 0.0), ("0.1", 0.1), ("1", 1.0)])
-def test_a_share_of_refunds_is_read(monkeypatch: pytest.MonkeyPatch, said: str, share: float) -> None:
+def test_the_share_of_refunds_is_a_setting(monkeypatch: pytest.MonkeyPatch, said: str, share: float) -> None:
     monkeypatch.setenv("FEEDBACK_UNCONFIRMED_REFUND_SHARE", said)
 
     assert settings.load().feedback_unconfirmed_refund_share == share

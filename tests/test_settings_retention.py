@@ -16,14 +16,14 @@ def _read_anew() -> Iterator[None]:
     settings.load.cache_clear()
 
 
-def test_answers_may_not_go_before_the_keys_that_stand_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_cannot_be_purged_before_their_idempotency_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_RETENTION_DAYS", "7")
 
     with pytest.raises(SettingsError, match="JOB_RETENTION_DAYS is 7; it must be at least 8"):
         settings.load()
 
 
-def test_the_shortest_retention_is_longer_than_keys_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_minimum_retention_exceeds_that_of_idempotency_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JOB_RETENTION_DAYS", "8")
 
     assert settings.load().job_retention_days > idempotency.RETENTION.days

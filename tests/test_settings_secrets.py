@@ -43,7 +43,7 @@ def test_no_secret_is_in_the_text_of_the_settings(settings: Settings) -> None:
         ("REDIS_URL", "canary"),
     ],
 )
-def test_a_url_that_cannot_be_read_is_told_by_its_name_and_never_quoted(
+def test_an_invalid_url_is_reported_by_its_name_and_never_quoted(
     monkeypatch: pytest.MonkeyPatch, name: str, value: str
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -75,14 +75,14 @@ def test_a_key_that_is_too_short_is_not_quoted(monkeypatch: pytest.MonkeyPatch, 
         "python3 -c 'import secrets; print(secrets.token_urlsafe(48))'",
     ],
 )
-def test_a_secret_that_can_be_guessed_is_refused(monkeypatch: pytest.MonkeyPatch, weak: str) -> None:
+def test_a_guessable_secret_is_rejected(monkeypatch: pytest.MonkeyPatch, weak: str) -> None:
     monkeypatch.setenv("SECRET_KEY", weak)
 
     with pytest.raises(SettingsError, match=r"^SECRET_KEY can be guessed"):
         app_settings.load.__wrapped__()
 
 
-def test_a_suppression_key_that_can_be_guessed_is_a_fault_but_in_use_it_is_kept(
+def test_a_guessable_suppression_key_is_accepted_with_a_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("SUPPRESSION_KEY", 32 * "a")

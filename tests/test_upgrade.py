@@ -178,7 +178,7 @@ def test_every_message_names_a_task_of_this_version() -> None:
     assert set(OLD["messages"]) == {name.value for name in Queue}
 
 
-def test_jobs_that_were_queued_are_finished_and_charged_once(upgraded: Upgraded) -> None:
+def test_queued_jobs_are_finished_and_charged_once(upgraded: Upgraded) -> None:
     upgraded.work_off()
 
     ended = {}
@@ -207,7 +207,7 @@ def test_jobs_that_were_queued_are_finished_and_charged_once(upgraded: Upgraded)
     assert audit.exit_code == 0, audit.output
 
 
-def test_a_reply_that_a_worker_stored_before_it_died_is_not_asked_for_again(upgraded: Upgraded) -> None:
+def test_a_stored_reply_of_a_dead_worker_is_reused(upgraded: Upgraded) -> None:
     upgraded.work_off()
 
     killed = upgraded.job("killed")
@@ -217,7 +217,7 @@ def test_a_reply_that_a_worker_stored_before_it_died_is_not_asked_for_again(upgr
     assert phone["at"] == "2026-11-20T09:29:00.000Z"
 
 
-def test_a_provider_that_needs_time_is_polled_with_its_ticket(upgraded: Upgraded) -> None:
+def test_a_pending_provider_reply_is_polled_with_its_ticket(upgraded: Upgraded) -> None:
     upgraded.work_off()
 
     waiting = upgraded.job("waiting")
@@ -228,14 +228,14 @@ def test_a_provider_that_needs_time_is_polled_with_its_ticket(upgraded: Upgraded
     assert [email["email"] for email in waiting["result"]["emails"]] == ["wim@beta.example"]
 
 
-def test_webhooks_are_signed_with_the_secret_that_customers_have(upgraded: Upgraded) -> None:
+def test_webhooks_are_signed_with_the_existing_secret(upgraded: Upgraded) -> None:
     arguments = ["workspaces", "webhook-secret", OLD["workspace_id"]]
     answer = upgraded.app.test_cli_runner().invoke(args=arguments)
 
     assert OLD["webhook_secret"] in answer.output
 
 
-def test_webhooks_that_waited_are_delivered(upgraded: Upgraded, httpserver: HTTPServer) -> None:
+def test_waiting_webhooks_are_delivered(upgraded: Upgraded, httpserver: HTTPServer) -> None:
     upgraded.work_off()
 
     posts = [request for request, _answer in httpserver.log if request.path == "/done"]
@@ -254,7 +254,7 @@ def test_the_same_request_joins_the_job_that_was_queued(upgraded: Upgraded) -> N
     assert replay.headers["Idempotent-Replay"] == "true"
 
 
-def test_what_was_owned_saved_refunded_and_suppressed_still_is(upgraded: Upgraded) -> None:
+def test_owned_saved_refunded_and_suppressed_data_is_unchanged(upgraded: Upgraded) -> None:
     subjects = [person("cleo-fox"), person("ada-lovelace"), person("dora-diaz"), person("sue-hill")]
     subjects += [{"email": "suppressed@sandbox.example"}, {"phone": "+12025550143"}]
     answer = upgraded.call("POST", "/api/ext/lookup", {"subjects": subjects}).get_json()
@@ -267,7 +267,7 @@ def test_what_was_owned_saved_refunded_and_suppressed_still_is(upgraded: Upgrade
     assert [email["email"] for email in by_callers_phone["revealed"]["emails"]] == ["found@sandbox.example"]
 
 
-def test_tokens_and_passwords_still_work_and_known_networks_are_still_known(upgraded: Upgraded) -> None:
+def test_tokens_passwords_and_known_networks_still_work(upgraded: Upgraded) -> None:
     tokens = [upgraded.call("GET", "/api/ext/session", key=key) for key in (None, OLD["api_key"])]
     guesses = [upgraded.sign_in("not the password", f"198.51.{number}.1") for number in range(12)]
     unknown, known = (

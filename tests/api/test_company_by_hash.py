@@ -59,7 +59,7 @@ def test_the_same_hash_joins_the_open_job(user: SignedInUser) -> None:
     assert first.get_json()["job"]["id"] == second.get_json()["job"]["id"]
 
 
-def test_a_prefix_is_tied_to_no_account_and_joins_no_other(user: SignedInUser) -> None:
+def test_a_prefix_request_has_no_account_and_joins_no_other_job(user: SignedInUser) -> None:
     first, second = post(user, {"prefix": ACME[:4]}), post(user, {"prefix": ACME[:4]})
 
     assert first.get_json()["job"]["id"] != second.get_json()["job"]["id"]
@@ -68,7 +68,7 @@ def test_a_prefix_is_tied_to_no_account_and_joins_no_other(user: SignedInUser) -
     ] * 2
 
 
-def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, user: SignedInUser) -> None:
+def test_a_range_is_padded_to_a_round_number_of_matches(app: APIFlask, user: SignedInUser) -> None:
     with user.database.transaction() as session:
         a_company(session, "Ünïcode & Sons 株式会社")
         found = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
@@ -93,7 +93,7 @@ def test_a_range_has_its_round_size_as_the_server_writes_it(app: APIFlask, user:
         {"hash": ACME, "host": "acme.com"},
     ],
 )
-def test_a_website_is_named_in_exactly_one_way(user: SignedInUser, body: dict[str, Any]) -> None:
+def test_exactly_one_of_hash_hashes_and_prefix_is_required(user: SignedInUser, body: dict[str, Any]) -> None:
     answer = post(user, body)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
@@ -112,7 +112,7 @@ def test_a_website_is_named_in_exactly_one_way(user: SignedInUser, body: dict[st
         ({"prefix": "wxyz"}, ["/prefix"]),
     ],
 )
-def test_a_bad_hash_is_pointed_at(user: SignedInUser, body: dict[str, Any], pointers: list[str]) -> None:
+def test_an_invalid_hash_is_reported_with_a_pointer(user: SignedInUser, body: dict[str, Any], pointers: list[str]) -> None:
     answer = post(user, body)
 
     problem = answer.get_json()

@@ -245,7 +245,7 @@ def fill(harness: ErasureHarness) -> dict[str, Any]:
     return {"done": done, "waiting": waiting, "half": half, "contact_id": contact_id}
 
 
-def test_erased_people_are_nowhere_and_do_not_come_back(harness: ErasureHarness) -> None:
+def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarness) -> None:
     fill(harness)
     database, asked = harness.services.database, len(harness.provider_requests)
     before = remains(database)
@@ -268,7 +268,7 @@ def test_erased_people_are_nowhere_and_do_not_come_back(harness: ErasureHarness)
     assert (looked_up["outcome"], looked_up["suppressed"], looked_up["saved"]) == ("none", True, None)
 
 
-def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(harness: ErasureHarness) -> None:
+def test_credits_held_by_open_jobs_are_released_and_the_ledger_is_consistent(harness: ErasureHarness) -> None:
     answers = fill(harness)
     held = [answers[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
 
@@ -285,7 +285,7 @@ def test_what_open_jobs_held_comes_back_and_every_credit_is_explained(harness: E
     assert harness.faults() == []
 
 
-def test_the_receipt_tells_what_went_and_who_is_to_be_told_and_a_colleague_keeps_the_switchboard(
+def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
     harness: ErasureHarness,
 ) -> None:
     fill(harness)

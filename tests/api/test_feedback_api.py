@@ -56,7 +56,7 @@ def send(
     return user.client.post(PATH, json=body, headers=user.headers | (headers or {}))
 
 
-def test_a_bounce_answers_what_came_back(user: SignedInUser, contact_id: str) -> None:
+def test_a_bounce_returns_the_refund(user: SignedInUser, contact_id: str) -> None:
     answer = send(user, contact_id)
 
     body = answer.get_json()
@@ -72,7 +72,7 @@ def test_a_bounce_answers_what_came_back(user: SignedInUser, contact_id: str) ->
     assert answer.headers["X-Credits-Charged"] == "0"
 
 
-def test_saying_it_twice_refunds_once(user: SignedInUser, contact_id: str) -> None:
+def test_a_repeated_report_is_refunded_once(user: SignedInUser, contact_id: str) -> None:
     first = send(user, contact_id).get_json()
 
     again = send(user, contact_id).get_json()
@@ -82,7 +82,7 @@ def test_saying_it_twice_refunds_once(user: SignedInUser, contact_id: str) -> No
     assert again["credits"] == {"balance": CREDITS, "reserved": 0}
 
 
-def test_a_replay_gives_the_record_again(user: SignedInUser, contact_id: str) -> None:
+def test_a_replay_returns_the_stored_feedback(user: SignedInUser, contact_id: str) -> None:
     first = send(user, contact_id, {"Idempotency-Key": "k1"})
 
     replay = send(user, contact_id, {"Idempotency-Key": "k1"})
@@ -92,7 +92,7 @@ def test_a_replay_gives_the_record_again(user: SignedInUser, contact_id: str) ->
     assert replay.get_json() == first.get_json()
 
 
-def test_a_key_of_other_feedback_is_refused(user: SignedInUser, contact_id: str) -> None:
+def test_an_idempotency_key_of_other_feedback_is_rejected(user: SignedInUser, contact_id: str) -> None:
     send(user, contact_id, {"Idempotency-Key": "k1"})
 
     answer = send(user, contact_id, {"Idempotency-Key": "k1"}, kind="valid")
@@ -107,14 +107,14 @@ def test_an_address_is_compared_in_its_normal_form(user: SignedInUser, contact_i
 
 
 @pytest.mark.parametrize("kind", ["wrong_person", "valid"])
-def test_other_feedback_is_taken_without_a_refund(user: SignedInUser, contact_id: str, kind: str) -> None:
+def test_other_kinds_of_feedback_are_stored_without_a_refund(user: SignedInUser, contact_id: str, kind: str) -> None:
     body = send(user, contact_id, kind=kind).get_json()
 
     assert (body["feedback"]["kind"], body["refunded"], body["refund"]) == (kind, 0, "not_due")
     assert body["credits"]["balance"] == CREDITS - 3
 
 
-def test_another_workspaces_contact_looks_like_one_that_never_was(
+def test_another_workspaces_contact_is_indistinguishable_from_a_missing_one(
     app: APIFlask, user: SignedInUser, contact_id: str
 ) -> None:
     stranger = create_user(app, email="grace@other.example")
@@ -128,7 +128,7 @@ def test_another_workspaces_contact_looks_like_one_that_never_was(
         assert session.scalars(select(Email.status)).one() == "valid"
 
 
-def test_another_workspaces_key_stands_for_nothing_here(
+def test_an_idempotency_key_of_another_workspace_has_no_effect(
     app: APIFlask, user: SignedInUser, contact_id: str
 ) -> None:
     send(user, contact_id, {"Idempotency-Key": "k1"})
@@ -139,7 +139,7 @@ def test_another_workspaces_key_stands_for_nothing_here(
     assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
 
 
-def test_an_address_the_contact_does_not_have_is_not_found(user: SignedInUser, contact_id: str) -> None:
+def test_an_address_of_another_contact_is_not_found(user: SignedInUser, contact_id: str) -> None:
     answer = send(user, contact_id, email="bob@acme.com")
 
     assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
@@ -157,7 +157,7 @@ def test_an_address_the_contact_does_not_have_is_not_found(user: SignedInUser, c
         ({"note": "x"}, "/note"),
     ],
 )
-def test_a_wrong_field_of_feedback_is_pointed_at(
+def test_an_invalid_field_is_reported_with_a_pointer(
     user: SignedInUser, contact_id: str, changes: dict[str, Any], pointer: str
 ) -> None:
     answer = send(user, contact_id, **changes)
@@ -167,7 +167,7 @@ def test_a_wrong_field_of_feedback_is_pointed_at(
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
-def test_feedback_needs_the_scope_of_reveals(user: SignedInUser, contact_id: str) -> None:
+def test_feedback_needs_the_reveal_scope(user: SignedInUser, contact_id: str) -> None:
     body = {"contact_id": contact_id, "email": ADDRESS, "kind": "bounce"}
 
     refused = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.LOOKUP)))

@@ -108,7 +108,7 @@ def bounce(user: SignedInUser, number: int, contact_id: str) -> dict[str, Any]:
     return answer
 
 
-def test_thirty_reveals_and_thirty_bounces_cost_what_the_allowance_leaves(
+def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
     user: SignedInUser, contact_ids: list[str]
 ) -> None:
     for contact_id in contact_ids:
@@ -124,7 +124,7 @@ def test_thirty_reveals_and_thirty_bounces_cost_what_the_allowance_leaves(
         assert faults(database, now=clock.now()) == []
 
 
-def test_nothing_refunded_can_be_read_from_any_endpoint(user: SignedInUser, contact_ids: list[str]) -> None:
+def test_no_endpoint_returns_a_refunded_address(user: SignedInUser, contact_ids: list[str]) -> None:
     job_ids = [reveal(user, one) for one in contact_ids]
     list_id = enrich(user, contact_ids, "a list")
     for number, one in enumerate(contact_ids):
@@ -163,7 +163,7 @@ def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -
     return texts
 
 
-def test_what_was_refunded_is_masked_and_costs_again(user: SignedInUser, contact_ids: list[str]) -> None:
+def test_a_refunded_address_is_masked_and_charged_again(user: SignedInUser, contact_ids: list[str]) -> None:
     reveal(user, contact_ids[0])
     bounce(user, 0, contact_ids[0])
 
@@ -177,7 +177,7 @@ def test_what_was_refunded_is_masked_and_costs_again(user: SignedInUser, contact
         assert read(session, asked["job"]["id"]).held == 1
 
 
-def test_a_list_with_a_refunded_address_is_asked_anew(user: SignedInUser, contact_ids: list[str]) -> None:
+def test_an_enrichment_with_a_refunded_address_is_not_reused(user: SignedInUser, contact_ids: list[str]) -> None:
     reveal(user, contact_ids[0])
     first = enrich(user, contact_ids[:1], "one")
     before = enrichment(user, contact_ids[:1], "two")

@@ -57,7 +57,7 @@ def test_every_kind_of_job_has_a_scope() -> None:
 
 @pytest.mark.parametrize("kind", list(Kind))
 @pytest.mark.parametrize("scope", list(Scope))
-def test_a_key_polls_jobs_of_its_scopes_only(user: SignedInUser, kind: Kind, scope: Scope) -> None:
+def test_a_key_can_poll_only_jobs_of_its_scopes(user: SignedInUser, kind: Kind, scope: Scope) -> None:
     job_id, token = a_job(user, kind), user.make_key(scope)
 
     answer, unknown = poll(user, job_id, token), poll(user, new_id("job"), token)
@@ -73,7 +73,7 @@ def test_a_key_polls_jobs_of_its_scopes_only(user: SignedInUser, kind: Kind, sco
 
 
 @pytest.mark.parametrize("kind", list(Kind))
-def test_a_session_and_a_key_with_every_scope_poll_every_job(user: SignedInUser, kind: Kind) -> None:
+def test_a_session_and_a_key_with_every_scope_can_poll_every_job(user: SignedInUser, kind: Kind) -> None:
     job_id = a_job(user, kind)
 
     statuses = {poll(user, job_id, token).status_code for token in (user.session_token, user.make_key())}
@@ -104,7 +104,7 @@ def test_pages_show_every_job_once_and_the_last_one_ends_the_list(user: SignedIn
     assert len(found) == max(1, -(-count // 2))
 
 
-def test_another_scopes_idempotency_key_shows_no_job(user: SignedInUser) -> None:
+def test_an_idempotency_key_does_not_reveal_a_job_of_another_scope(user: SignedInUser) -> None:
     once = {"Idempotency-Key": "one click", "Prefer": "respond-async"}
     first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=user.headers | once)
 
@@ -129,7 +129,7 @@ def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(user
 
 
 @pytest.mark.parametrize("again", [{}, {"Idempotency-Key": "one click"}])
-def test_a_repeated_question_is_charged_nothing_and_a_replay_says_what_was(
+def test_a_repeated_request_costs_nothing_and_a_replay_reports_the_first_charge(
     user: SignedInUser, again: dict[str, Any]
 ) -> None:
     headers = user.headers | {"Prefer": "respond-async"} | again

@@ -58,7 +58,7 @@ def listed(user: SignedInUser) -> list[dict[str, Any]]:
     return jobs
 
 
-def test_a_job_is_listed_with_who_asked_whom_about_and_what_it_cost(user: SignedInUser) -> None:
+def test_a_job_is_listed_with_its_account_its_subject_and_its_cost(user: SignedInUser) -> None:
     colleague = user.colleague()
     with user.database.transaction() as session:
         ada = a_contact(session).id
@@ -79,7 +79,7 @@ def test_a_job_is_listed_with_who_asked_whom_about_and_what_it_cost(user: Signed
     assert earlier["charged"] == 1
 
 
-def test_an_enrichment_of_one_person_names_them_and_one_of_several_names_nobody(user: SignedInUser) -> None:
+def test_only_an_enrichment_of_a_single_person_is_listed_with_its_subject(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for subjects in (["Ada Lovelace"], ["Bob Babbage", "Cleo Clarke"]):
             items = tuple({"subject": {"full_name": name, "company_name": "Acme"}} for name in subjects)
@@ -99,7 +99,7 @@ def test_an_enrichment_of_one_person_names_them_and_one_of_several_names_nobody(
     assert several["subject"] is None
 
 
-def test_nothing_is_said_of_who_is_on_the_suppression_list_however_they_were_named(
+def test_a_suppressed_person_is_not_listed_under_any_identifier(
     user: SignedInUser,
 ) -> None:
     with user.database.transaction() as session:
@@ -117,7 +117,7 @@ def test_nothing_is_said_of_who_is_on_the_suppression_list_however_they_were_nam
     assert [job["subject"] for job in listed(user)] == [None, None, None]
 
 
-def test_nothing_is_said_of_who_was_left_alone_nor_when_the_answer_is_no_longer_kept(
+def test_a_job_that_found_a_suppressed_person_or_lost_its_result_has_no_subject(
     user: SignedInUser,
 ) -> None:
     over = {"status": Status.SUCCEEDED.value, "finished_at": clock.now() - timedelta(days=400)}
@@ -140,7 +140,7 @@ def test_nothing_is_said_of_who_was_left_alone_nor_when_the_answer_is_no_longer_
     assert jobs[0]["asked_by"] is None  # the account was deleted
 
 
-def test_a_longer_list_takes_no_more_queries(user: SignedInUser) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_list(user: SignedInUser) -> None:
     counts = []
     with user.database.transaction() as session:
         ids = [a_contact(session, full_name=f"Ada Number{number}").id for number in range(6)]

@@ -43,7 +43,7 @@ def test_a_new_key_is_shown_once_and_works(user: SignedInUser) -> None:
     assert [(each["id"], "key" in each) for each in index(user)] == [(body["id"], False)]
 
 
-def test_a_replay_makes_no_second_key_and_does_not_show_the_first_again(user: SignedInUser) -> None:
+def test_a_replay_creates_no_second_key_and_does_not_return_the_secret(user: SignedInUser) -> None:
     headers = user.headers | {"Idempotency-Key": "one click"}
     first = user.client.post("/api/keys", json={"name": "CRM sync"}, headers=headers)
 
@@ -56,7 +56,7 @@ def test_a_replay_makes_no_second_key_and_does_not_show_the_first_again(user: Si
     assert [each["id"] for each in index(user)] == [shown["id"]]
 
 
-def test_an_idempotency_key_makes_no_other_key(user: SignedInUser) -> None:
+def test_an_idempotency_key_cannot_be_reused_for_another_key(user: SignedInUser) -> None:
     headers = user.headers | {"Idempotency-Key": "one click"}
     user.client.post("/api/keys", json={"name": "CRM sync"}, headers=headers)
 
@@ -65,7 +65,7 @@ def test_an_idempotency_key_makes_no_other_key(user: SignedInUser) -> None:
     assert (other.status_code, other.get_json()["code"]) == (422, "idempotency_key_reused")
 
 
-def test_a_colleague_does_not_see_the_key_by_sending_the_same_again(user: SignedInUser) -> None:
+def test_a_replay_by_a_colleague_does_not_reveal_the_key(user: SignedInUser) -> None:
     same = {"Idempotency-Key": "one click"}
     user.client.post("/api/keys", json={"name": "CRM sync"}, headers=user.headers | same)
     with user.database.transaction() as session:
@@ -85,11 +85,11 @@ def test_a_colleague_does_not_see_the_key_by_sending_the_same_again(user: Signed
     assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")
 
 
-def test_a_key_has_every_scope_unless_told_otherwise(user: SignedInUser) -> None:
+def test_a_key_has_every_scope_by_default(user: SignedInUser) -> None:
     assert make(user).get_json()["scopes"] == [scope.value for scope in Scope]
 
 
-def test_a_key_ends_when_it_was_told_to(user: SignedInUser) -> None:
+def test_a_key_expires_at_its_expiry_time(user: SignedInUser) -> None:
     end = clock.now() + timedelta(days=1)
 
     body = make(user, expires_at=end.isoformat()).get_json()
@@ -115,14 +115,14 @@ def test_a_key_ends_when_it_was_told_to(user: SignedInUser) -> None:
         ({"admin": True}, "/admin"),
     ],
 )
-def test_wrong_fields_of_a_key_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
+def test_invalid_fields_of_a_key_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
     answer = make(user, **change)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
 
 
-def test_an_account_without_api_access_makes_no_key(user: SignedInUser) -> None:
+def test_an_account_without_api_access_cannot_create_a_key(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         accounts.revoke_api_access(session, user.account_id, now=clock.now())
 
@@ -135,13 +135,13 @@ def test_an_account_without_api_access_makes_no_key(user: SignedInUser) -> None:
 @pytest.mark.parametrize(
     ("method", "path"), [("POST", "/api/keys"), ("GET", "/api/keys"), ("DELETE", "/api/keys/key_x")]
 )
-def test_a_key_manages_no_keys(user: SignedInUser, method: str, path: str) -> None:
+def test_a_key_cannot_manage_keys(user: SignedInUser, method: str, path: str) -> None:
     answer = user.client.open(path, method=method, json={"name": "another"}, headers=bearer(user.make_key()))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "api_access_required")
 
 
-def test_a_revoked_key_ends_at_once_and_leaves_the_list(user: SignedInUser) -> None:
+def test_a_revoked_key_stops_working_at_once_and_is_no_longer_listed(user: SignedInUser) -> None:
     made = make(user).get_json()
 
     answer = user.client.delete(f"/api/keys/{made['id']}", headers=user.headers)
@@ -161,7 +161,7 @@ def test_revoking_again_is_harmless(user: SignedInUser) -> None:
     assert answer.status_code == 204
 
 
-def test_somebody_elses_key_looks_exactly_like_one_that_never_was(app: APIFlask, user: SignedInUser) -> None:
+def test_another_accounts_key_is_indistinguishable_from_a_missing_one(app: APIFlask, user: SignedInUser) -> None:
     stranger = create_user(app, email="eve@acme.example")
     theirs = make(stranger).get_json()
     same_id = {"X-Request-Id": "same"}
@@ -175,7 +175,7 @@ def test_somebody_elses_key_looks_exactly_like_one_that_never_was(app: APIFlask,
     assert index(user) == []
 
 
-def test_the_list_says_when_a_key_was_used(user: SignedInUser) -> None:
+def test_the_list_has_the_time_of_the_last_use(user: SignedInUser) -> None:
     made = make(user).get_json()
     before = index(user)
 
@@ -185,7 +185,7 @@ def test_the_list_says_when_a_key_was_used(user: SignedInUser) -> None:
     assert index(user)[0]["last_used_at"].endswith("Z")
 
 
-def test_a_key_of_an_account_that_is_enabled_again_stays_ended(user: SignedInUser) -> None:
+def test_a_key_stays_ended_after_its_account_is_enabled_again(user: SignedInUser) -> None:
     made = make(user).get_json()
     with user.database.transaction() as session:
         accounts.disable(session, user.account_id, now=clock.now())

@@ -68,7 +68,7 @@ def requests(user: SignedInUser) -> list[dict[str, Any]]:
         ),
     ],
 )
-def test_a_hash_and_filters_become_a_job(
+def test_a_hash_with_filters_becomes_a_job(
     user: SignedInUser, body: dict[str, Any], request_: dict[str, Any]
 ) -> None:
     answer = post(user, body)
@@ -83,7 +83,7 @@ def test_a_prefix_is_not_allowed(user: SignedInUser) -> None:
     assert (answer.status_code, answer.get_json()["code"]) == (422, "prefix_not_allowed")
 
 
-def test_a_bad_hash_is_pointed_at(user: SignedInUser) -> None:
+def test_an_invalid_hash_is_reported_with_a_pointer(user: SignedInUser) -> None:
     problem = post(user, {"hashes": [ACME, "acme.com"]}).get_json()
 
     assert (problem["code"], problem["errors"][0]["pointer"]) == ("bad_hash", "/hashes/1")
@@ -103,7 +103,7 @@ def test_a_bad_hash_is_pointed_at(user: SignedInUser) -> None:
         ({"hash": ACME, "kind": "linkedin"}, "/kind"),
     ],
 )
-def test_a_wrong_field_is_pointed_at(user: SignedInUser, body: dict[str, Any], pointer: str) -> None:
+def test_an_invalid_field_is_reported_with_a_pointer(user: SignedInUser, body: dict[str, Any], pointer: str) -> None:
     answer = post(user, body)
 
     problem = answer.get_json()

@@ -37,7 +37,7 @@ def profile(**changes: Any) -> dict[str, Any]:
     return {"linkedin_url": ADA_URL} | changes
 
 
-def test_a_new_profile_is_made(user: SignedInUser) -> None:
+def test_a_new_profile_is_created(user: SignedInUser) -> None:
     answer = save(user, list="Prospects", tags=["x", "y", "x"], note="")
 
     body = answer.get_json()
@@ -56,7 +56,7 @@ def test_a_new_profile_is_made(user: SignedInUser) -> None:
     assert (saved["list"], saved["tags"], saved["note"]) == ("Prospects", ["x", "y"], "")
 
 
-def test_a_known_profile_says_what_changed_and_that_the_job_is_another(user: SignedInUser) -> None:
+def test_saving_a_known_profile_returns_the_changes_and_the_job_change(user: SignedInUser) -> None:
     save(user)
 
     answer = save(user, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
@@ -84,7 +84,7 @@ def test_saving_twice_is_harmless(user: SignedInUser) -> None:
     assert again["saved_profile"]["id"] == first["saved_profile"]["id"]
 
 
-def test_an_older_capture_does_not_undo_a_newer_one(user: SignedInUser) -> None:
+def test_an_older_capture_does_not_overwrite_a_newer_one(user: SignedInUser) -> None:
     save(user, captured_at="2026-02-01T00:00:00Z")
 
     answer = save(user, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
@@ -93,7 +93,7 @@ def test_an_older_capture_does_not_undo_a_newer_one(user: SignedInUser) -> None:
     assert answer.get_json()["changes"] == []
 
 
-def test_the_contact_and_what_can_be_had_come_along(user: SignedInUser) -> None:
+def test_the_response_has_the_contact_and_its_available_values(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         ada = a_contact(session, a_company(session))
         an_email(session, ada, "ada@acme.com")
@@ -119,7 +119,7 @@ def test_a_suppressed_person_is_not_saved(user: SignedInUser, kind: str, value: 
         assert session.scalars(select(IdempotencyKey)).all() == []
 
 
-def test_a_replay_gives_the_record_as_it_is_now(user: SignedInUser) -> None:
+def test_a_replay_returns_the_record_as_it_is_now(user: SignedInUser) -> None:
     first = save(user, {"Idempotency-Key": "k1"}).get_json()
     save(user, profile=profile(title="Director"))
 
@@ -148,7 +148,7 @@ def test_a_key_of_another_request_is_refused(user: SignedInUser) -> None:
         "x",
     ],
 )
-def test_what_is_not_a_profile_is_refused(user: SignedInUser, url: str) -> None:
+def test_a_url_that_is_not_a_profile_is_rejected(user: SignedInUser, url: str) -> None:
     answer = save(user, profile={"linkedin_url": url})
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "not_a_profile_url")
@@ -169,7 +169,7 @@ def test_what_is_not_a_profile_is_refused(user: SignedInUser, url: str) -> None:
         ({"captured_at": (datetime.now(UTC) + timedelta(days=1)).isoformat()}, "/captured_at"),
     ],
 )
-def test_a_wrong_field_is_pointed_at(user: SignedInUser, changes: dict[str, Any], pointer: str) -> None:
+def test_an_invalid_field_is_reported_with_a_pointer(user: SignedInUser, changes: dict[str, Any], pointer: str) -> None:
     answer = save(user, **changes)
 
     problem = answer.get_json()
@@ -177,13 +177,13 @@ def test_a_wrong_field_is_pointed_at(user: SignedInUser, changes: dict[str, Any]
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
-def test_a_clock_that_is_a_little_fast_is_forgiven(user: SignedInUser) -> None:
+def test_a_clock_that_is_slightly_fast_is_tolerated(user: SignedInUser) -> None:
     answer = save(user, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
 
     assert answer.status_code == 201
 
 
-def test_nulls_are_as_good_as_absence(user: SignedInUser) -> None:
+def test_null_is_the_same_as_absent(user: SignedInUser) -> None:
     answer = save(
         user, profile=profile(title=None, company=None), list=None, tags=None, note=None, captured_at=None
     )
@@ -192,7 +192,7 @@ def test_nulls_are_as_good_as_absence(user: SignedInUser) -> None:
     assert answer.get_json()["saved_profile"]["tags"] == []
 
 
-def test_another_workspace_has_a_profile_of_its_own(app: APIFlask, user: SignedInUser) -> None:
+def test_another_workspace_has_its_own_profile(app: APIFlask, user: SignedInUser) -> None:
     save(user, note="ours")
 
     answer = save(create_user(app, email="grace@other.example"))

@@ -52,7 +52,7 @@ def besiege(user: SignedInUser) -> None:
         session.execute(update(FailedSignIns).values(failures=10_000))
 
 
-def test_signing_in_gives_a_token_and_everything_the_session_answers(user: SignedInUser) -> None:
+def test_login_returns_a_token_and_the_session(user: SignedInUser) -> None:
     answer = user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
     body = answer.get_json()
@@ -64,11 +64,11 @@ def test_signing_in_gives_a_token_and_everything_the_session_answers(user: Signe
     assert set(body) - set(session) == {"access_token", "token_type", "expires_at"}
 
 
-def test_the_email_may_be_written_in_any_case(user: SignedInUser) -> None:
+def test_the_email_is_case_insensitive(user: SignedInUser) -> None:
     assert user.sign_in(email="  ADA@Acme.Example ").status_code == 200
 
 
-def test_the_session_remembers_the_client_and_no_address(user: SignedInUser) -> None:
+def test_the_session_stores_the_client_but_no_ip_address(user: SignedInUser) -> None:
     user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
     with user.database.reading() as session:
@@ -79,7 +79,7 @@ def test_the_session_remembers_the_client_and_no_address(user: SignedInUser) -> 
     assert b"127.0.0" not in row.network
 
 
-def test_a_wrong_password_and_an_unknown_email_answer_the_same(user: SignedInUser) -> None:
+def test_a_wrong_password_and_an_unknown_email_get_the_same_response(user: SignedInUser) -> None:
     wrong = user.sign_in(password="not the password")
     unknown = user.sign_in(email="eve@acme.example")
 
@@ -98,7 +98,7 @@ def test_an_unknown_email_costs_the_same_hash_as_a_known_one(user: SignedInUser,
 
 
 @pytest.mark.usefixtures("production_settings")
-def test_a_hash_with_old_parameters_is_renewed_at_sign_in(user: SignedInUser) -> None:
+def test_a_hash_with_old_parameters_is_renewed_at_login(user: SignedInUser) -> None:
     old = PasswordHasher(time_cost=1, memory_cost=8192, parallelism=1).hash(PASSWORD)
     with user.database.transaction() as session:
         session.execute(update(Account).values(password_hash=old))
@@ -112,7 +112,7 @@ def test_a_hash_with_old_parameters_is_renewed_at_sign_in(user: SignedInUser) ->
     assert passwords.verify(renewed, PASSWORD)
 
 
-def test_a_disabled_account_is_told_so_only_with_the_right_password(user: SignedInUser) -> None:
+def test_a_disabled_account_is_reported_only_for_the_right_password(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         accounts.disable(session, user.account_id, now=clock.now())
 
@@ -123,7 +123,7 @@ def test_a_disabled_account_is_told_so_only_with_the_right_password(user: Signed
     assert (wrong.status_code, wrong.get_json()["code"]) == (401, "invalid_credentials")
 
 
-def test_a_password_that_changes_while_it_is_checked_opens_nothing(
+def test_a_password_changed_during_the_check_starts_no_session(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new_hash = passwords.hash_password("another password")
@@ -154,14 +154,14 @@ def test_a_password_that_changes_while_it_is_checked_opens_nothing(
         ({"remember": True}, "/remember"),
     ],
 )
-def test_wrong_fields_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
+def test_invalid_fields_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
     answer = user.sign_in(**change)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
 
 
-def test_the_eleventh_wrong_password_of_a_minute_has_to_wait(user: SignedInUser) -> None:
+def test_the_eleventh_wrong_password_within_a_minute_gets_429(user: SignedInUser) -> None:
     answers = user.fails(11)
 
     refused = user.sign_in()
@@ -170,13 +170,13 @@ def test_the_eleventh_wrong_password_of_a_minute_has_to_wait(user: SignedInUser)
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
 
 
-def test_an_unknown_email_has_to_wait_as_soon_as_a_known_one(user: SignedInUser) -> None:
+def test_an_unknown_email_is_limited_like_a_known_one(user: SignedInUser) -> None:
     answers = user.fails(11, email="eve@acme.example")
 
     assert answers == [401] * 10 + [429]
 
 
-def test_successes_are_not_counted(user: SignedInUser) -> None:
+def test_successful_logins_are_not_counted(user: SignedInUser) -> None:
     answers = [user.sign_in().status_code for _ in range(12)]
 
     assert answers == [200] * 12
@@ -193,7 +193,7 @@ def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask,
     assert (neighbour.status_code, elsewhere.status_code) == (429, 200)
 
 
-def test_an_existing_session_keeps_working_while_sign_ins_wait(user: SignedInUser) -> None:
+def test_an_existing_session_keeps_working_while_logins_are_limited(user: SignedInUser) -> None:
     user.fails(11)
 
     answer = user.client.get("/api/ext/session", headers=user.headers)
@@ -201,7 +201,7 @@ def test_an_existing_session_keeps_working_while_sign_ins_wait(user: SignedInUse
     assert answer.status_code == 200
 
 
-def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(user: SignedInUser) -> None:
+def test_failures_elsewhere_do_not_lock_out_a_known_network(user: SignedInUser) -> None:
     user.sign_in(address="203.0.113.5")
     with user.database.transaction() as session:
         for _ in range(50):
@@ -212,7 +212,7 @@ def test_strangers_cannot_lock_the_owner_out_of_a_network_it_has_signed_in_from(
     assert owner.status_code == 200
 
 
-def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(user: SignedInUser) -> None:
+def test_failures_are_counted_per_email_until_a_success(user: SignedInUser) -> None:
     user.fails(2, address="198.51.100.7")
     with user.database.reading() as session:
         counted = session.scalars(select(FailedSignIns.failures)).all()
@@ -223,7 +223,7 @@ def test_a_failure_counts_for_its_email_and_a_success_ends_the_count(user: Signe
         assert (counted, session.scalars(select(FailedSignIns)).all()) == ([2], [])
 
 
-def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(user: SignedInUser) -> None:
+def test_an_unknown_network_is_delayed_after_many_failures_elsewhere(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for _ in range(20):
             login_throttle.record_failure(session, user.email, now=clock.now())
@@ -234,7 +234,7 @@ def test_an_unknown_network_has_to_wait_after_many_failures_elsewhere(user: Sign
     assert 50 <= int(answer.headers["Retry-After"]) <= 60
 
 
-def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing(
+def test_parallel_attempts_over_the_limit_do_not_reveal_their_outcome(
     app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     change_settings(app, limit_login_account="3/minute")
@@ -252,7 +252,7 @@ def test_of_many_attempts_at_once_those_after_too_many_failures_are_told_nothing
     assert answer.get_json()["code"] == "too_many_attempts"
 
 
-def test_ten_thousand_failures_of_strangers_lock_nobody_out(user: SignedInUser) -> None:
+def test_ten_thousand_failures_elsewhere_do_not_lock_out_the_owner(user: SignedInUser) -> None:
     user.sign_in(address="203.0.113.5")
     besiege(user)
 
@@ -261,7 +261,7 @@ def test_ten_thousand_failures_of_strangers_lock_nobody_out(user: SignedInUser) 
     assert at_home.status_code == 200
 
 
-def test_a_minute_after_ten_thousand_failures_of_strangers_the_owner_can_sign_in_from_anywhere(
+def test_a_minute_after_ten_thousand_failures_the_owner_can_sign_in_from_anywhere(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     besiege(user)
@@ -275,7 +275,7 @@ def test_a_minute_after_ten_thousand_failures_of_strangers_the_owner_can_sign_in
     assert (at_once.status_code, later.status_code) == (429, 200)
 
 
-def test_guessing_from_many_networks_is_slowed_for_the_account_known_or_not(user: SignedInUser) -> None:
+def test_guesses_from_many_networks_are_slowed_down_for_known_and_unknown_emails(user: SignedInUser) -> None:
     networks = [f"198.51.{number}.1" for number in range(15)]
 
     answers = {
@@ -291,7 +291,7 @@ def test_guessing_from_many_networks_is_slowed_for_the_account_known_or_not(user
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "not the password"])
-def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(user: SignedInUser, password: str) -> None:
+def test_every_login_response_has_limit_headers(user: SignedInUser, password: str) -> None:
     answer = user.sign_in(password=password)
 
     assert answer.headers["RateLimit-Policy"] == '"login";q=60;w=60, "login_account";q=10;w=60'
@@ -302,7 +302,7 @@ def test_a_sign_in_tells_its_limits_whatever_becomes_of_it(user: SignedInUser, p
     )
 
 
-def test_a_refused_sign_in_tells_that_nothing_remains(user: SignedInUser) -> None:
+def test_a_limited_login_reports_zero_remaining_attempts(user: SignedInUser) -> None:
     user.fails(10)
 
     refused = user.sign_in()
@@ -311,7 +311,7 @@ def test_a_refused_sign_in_tells_that_nothing_remains(user: SignedInUser) -> Non
     assert '"login_account";r=0;t=' in refused.headers["RateLimit"]
 
 
-def test_attempts_are_counted_for_the_operator_by_how_they_end(user: SignedInUser) -> None:
+def test_attempts_are_counted_in_the_metrics_by_outcome(user: SignedInUser) -> None:
     def counted() -> list[float]:
         outcomes = ("right", "wrong", "too_many_attempts")
         return [REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": one}) or 0 for one in outcomes]
@@ -324,7 +324,7 @@ def test_attempts_are_counted_for_the_operator_by_how_they_end(user: SignedInUse
     assert [after - was for after, was in zip(counted(), before, strict=True)] == [1, 10, 1]
 
 
-def test_one_network_cannot_take_every_place_in_the_queue(
+def test_one_network_cannot_fill_the_queue_of_checks(
     app: APIFlask, user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, begun = threading.Event(), threading.Semaphore(0)
@@ -357,7 +357,7 @@ def test_one_network_cannot_take_every_place_in_the_queue(
     assert answers == [200] * login_attempts.MAX_PER_NETWORK
 
 
-def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
+def test_with_a_full_queue_of_checks_the_next_attempt_is_rejected_at_once(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "_queue_slots", threading.BoundedSemaphore(1))
@@ -369,7 +369,7 @@ def test_when_too_many_wait_to_be_checked_the_next_is_refused_at_once(
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, user: SignedInUser) -> None:
+def test_logins_are_limited_without_redis_too(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, redis_url="redis://127.0.0.1:1/0")
 
     answers = user.fails(4)
@@ -377,7 +377,7 @@ def test_sign_ins_are_limited_with_redis_away_too(app: APIFlask, user: SignedInU
     assert answers == [401, 401, 429, 429]
 
 
-def test_neither_log_nor_redis_holds_the_email_the_address_or_the_password(
+def test_neither_log_nor_redis_contains_personal_data_of_a_login(
     user: SignedInUser, redis_url: str
 ) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))

@@ -22,7 +22,7 @@ def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:
     return user.client.post(PATH, json=body, headers=user.headers)
 
 
-def test_one_subject_is_answered_by_itself(user: SignedInUser) -> None:
+def test_a_single_subject_gets_a_single_result(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, ada, "ada@acme.com")
@@ -49,7 +49,7 @@ def test_one_subject_is_answered_by_itself(user: SignedInUser) -> None:
     assert "RateLimit" in answer.headers
 
 
-def test_many_subjects_are_answered_in_order(user: SignedInUser) -> None:
+def test_several_subjects_get_results_in_order(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         a_contact(session, a_company(session), linkedin_url=ADA_URL)
         suppress(session, "email", "x@acme.com")
@@ -89,13 +89,13 @@ def test_many_subjects_are_answered_in_order(user: SignedInUser) -> None:
         {"subject": {"email": "ada@acme.com", "shoe_size": 38}},
     ],
 )
-def test_a_body_of_another_shape_is_refused(user: SignedInUser, body: dict[str, Any]) -> None:
+def test_a_body_of_another_shape_is_rejected(user: SignedInUser, body: dict[str, Any]) -> None:
     answer = post(user, body)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
 
 
-def test_every_bad_subject_of_a_batch_is_pointed_at(user: SignedInUser) -> None:
+def test_every_invalid_subject_of_a_batch_is_reported_with_a_pointer(user: SignedInUser) -> None:
     answer = post(
         user,
         {"subjects": [{"email": "ada@acme.com"}, {"full_name": "Ada"}, {"email": "nonsense"}, "Ada"]},
@@ -117,7 +117,7 @@ def test_every_bad_subject_of_a_batch_is_pointed_at(user: SignedInUser) -> None:
         ({"linkedin_url": "https://www.linkedin.com/company/acme"}, "not_a_profile_url"),
     ],
 )
-def test_a_subject_that_names_nobody_says_why(user: SignedInUser, subject: dict[str, str], code: str) -> None:
+def test_a_subject_without_identifiers_is_explained(user: SignedInUser, subject: dict[str, str], code: str) -> None:
     alone = post(user, {"subject": subject}).get_json()
     in_a_batch = post(user, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
 

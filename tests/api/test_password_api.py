@@ -38,7 +38,7 @@ def refused(user: SignedInUser, token: str) -> str:
     return code
 
 
-def test_a_new_password_opens_and_the_old_one_does_not(user: SignedInUser) -> None:
+def test_the_new_password_works_and_the_old_one_does_not(user: SignedInUser) -> None:
     answer = change(user)
 
     assert (answer.status_code, answer.data) == (204, b"")
@@ -46,7 +46,7 @@ def test_a_new_password_opens_and_the_old_one_does_not(user: SignedInUser) -> No
     assert user.sign_in().get_json()["code"] == "invalid_credentials"
 
 
-def test_a_new_password_ends_everything_the_account_handed_out_and_nobody_elses(user: SignedInUser) -> None:
+def test_a_new_password_ends_the_tokens_of_its_account_only(user: SignedInUser) -> None:
     handed_out = [user.session_token, user.sign_in().get_json()["access_token"], user.make_key()]
     colleague = user.colleague()
 
@@ -56,7 +56,7 @@ def test_a_new_password_ends_everything_the_account_handed_out_and_nobody_elses(
     assert user.client.get("/api/ext/session", headers=colleague.headers).status_code == 200
 
 
-def test_a_new_password_is_kept_with_the_published_parameters(user: SignedInUser) -> None:
+def test_a_new_password_is_stored_with_the_published_parameters(user: SignedInUser) -> None:
     change(user)
 
     with user.database.reading() as session:
@@ -65,7 +65,7 @@ def test_a_new_password_is_kept_with_the_published_parameters(user: SignedInUser
     assert not passwords.is_outdated(stored)
 
 
-def test_a_wrong_current_password_changes_nothing_and_is_no_401(user: SignedInUser) -> None:
+def test_a_wrong_current_password_changes_nothing_and_is_not_a_401(user: SignedInUser) -> None:
     answer = change(user, current_password="not the password")
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
@@ -75,7 +75,7 @@ def test_a_wrong_current_password_changes_nothing_and_is_no_401(user: SignedInUs
     assert user.sign_in().status_code == 200
 
 
-def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(user: SignedInUser) -> None:
+def test_guesses_with_a_stolen_token_are_limited_like_logins(user: SignedInUser) -> None:
     answers = [change(user, current_password="not the password").status_code for _ in range(11)]
 
     sign_in = user.sign_in()
@@ -84,7 +84,7 @@ def test_who_found_a_token_may_guess_the_password_as_seldom_as_at_the_sign_in(us
     assert sign_in.get_json()["code"] == "too_many_attempts"
 
 
-def test_guesses_from_many_networks_have_to_wait(user: SignedInUser) -> None:
+def test_guesses_from_many_networks_are_slowed_down(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         for _ in range(20):
             login_throttle.record_failure(session, user.email, now=clock.now())
@@ -94,7 +94,7 @@ def test_guesses_from_many_networks_have_to_wait(user: SignedInUser) -> None:
     assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
 
 
-def test_a_password_that_changes_while_it_is_checked_is_not_changed_again(
+def test_a_password_changed_during_the_check_is_not_overwritten(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other_hash = passwords.hash_password("another password")
@@ -124,21 +124,21 @@ def test_a_password_that_changes_while_it_is_checked_is_not_changed_again(
         ({"account_id": "acc_of_somebody_else"}, "/account_id"),
     ],
 )
-def test_wrong_fields_of_a_change_are_named(user: SignedInUser, wrong: dict[str, Any], pointer: str) -> None:
+def test_invalid_fields_of_a_password_change_are_named(user: SignedInUser, wrong: dict[str, Any], pointer: str) -> None:
     answer = change(user, **wrong)
 
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
 
 
-def test_an_api_key_changes_no_password(user: SignedInUser) -> None:
+def test_an_api_key_cannot_change_the_password(user: SignedInUser) -> None:
     answer = change(user, token=user.make_key())
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
     assert user.sign_in().status_code == 200
 
 
-def test_a_change_tells_every_limit_it_is_under(app: APIFlask, user: SignedInUser) -> None:
+def test_a_password_change_reports_every_limit_that_applies(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_write="7/minute")
 
     answer = change(user, current_password="not the password")
@@ -148,7 +148,7 @@ def test_a_change_tells_every_limit_it_is_under(app: APIFlask, user: SignedInUse
     )
 
 
-def test_wrong_current_passwords_are_counted_for_the_operator(user: SignedInUser) -> None:
+def test_wrong_current_passwords_are_counted_in_the_metrics(user: SignedInUser) -> None:
     before = REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": "wrong"}) or 0
 
     change(user, current_password="not the password")

@@ -40,14 +40,14 @@ def reveal(user: SignedInUser) -> TestResponse:
 
 
 @pytest.mark.usefixtures("ada")
-def test_without_credits_what_is_known_and_not_owned_is_refused(user: SignedInUser) -> None:
+def test_without_credits_a_stored_but_unowned_value_is_refused(user: SignedInUser) -> None:
     answer = reveal(user)
 
     assert (answer.status_code, answer.get_json()["code"]) == (402, "insufficient_credits")
 
 
 @pytest.mark.usefixtures("ada")
-def test_without_credits_a_suppressed_person_can_be_asked_about(user: SignedInUser) -> None:
+def test_without_credits_a_suppressed_person_can_be_requested(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         suppress(session, "linkedin_url", ADA_URL)
 
@@ -56,7 +56,7 @@ def test_without_credits_a_suppressed_person_can_be_asked_about(user: SignedInUs
     assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
 
 
-def test_without_credits_what_is_owned_can_be_asked_for(user: SignedInUser, ada: Contact) -> None:
+def test_without_credits_an_owned_value_can_be_requested(user: SignedInUser, ada: Contact) -> None:
     with user.database.transaction() as session:
         own(session, user.workspace_id, ada, "email")
 

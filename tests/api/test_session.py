@@ -17,7 +17,7 @@ def user(app: APIFlask) -> SignedInUser:
     return create_user(app)
 
 
-def test_a_session_answers_everything_a_client_needs(user: SignedInUser) -> None:
+def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> None:
     answer = user.client.get("/api/ext/session", headers=user.headers)
 
     body = answer.get_json()
@@ -40,7 +40,7 @@ def test_a_session_answers_everything_a_client_needs(user: SignedInUser) -> None
     assert body["server"]["version"]
 
 
-def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask, user: SignedInUser) -> None:
+def test_every_provider_is_listed_once_in_the_order_of_the_settings(app: APIFlask, user: SignedInUser) -> None:
     change_settings(
         app,
         providers_email=("pattern", "hunter"),
@@ -55,7 +55,7 @@ def test_every_provider_is_named_once_in_the_order_of_the_settings(app: APIFlask
     assert {each["healthy"] for each in body["providers"]} == {True}
 
 
-def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, user: SignedInUser) -> None:
+def test_a_failing_provider_is_not_healthy(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, providers_email=("hunter", "pdl", "apollo"))
     now = clock.now()
     with user.database.transaction() as session:
@@ -72,7 +72,7 @@ def test_a_provider_that_keeps_failing_is_not_healthy(app: APIFlask, user: Signe
     ]
 
 
-def test_an_api_key_sees_its_own_scopes_and_end(user: SignedInUser) -> None:
+def test_an_api_key_sees_its_own_scopes_and_expiry(user: SignedInUser) -> None:
     key = user.make_key(Scope.LOOKUP)
 
     body = user.client.get("/api/ext/session", headers=bearer(key)).get_json()
@@ -80,7 +80,7 @@ def test_an_api_key_sees_its_own_scopes_and_end(user: SignedInUser) -> None:
     assert body["auth"] == {"kind": "api_key", "scopes": ["lookup"], "expires_at": None}
 
 
-def test_signing_out_ends_the_session_at_once_and_answers_nothing(user: SignedInUser) -> None:
+def test_logout_ends_the_session_at_once_with_an_empty_response(user: SignedInUser) -> None:
     answer = user.client.post("/api/ext/logout", headers=user.headers)
 
     after = user.client.get("/api/ext/session", headers=user.headers)
@@ -88,7 +88,7 @@ def test_signing_out_ends_the_session_at_once_and_answers_nothing(user: SignedIn
     assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
 
 
-def test_signing_out_leaves_the_accounts_other_sessions(user: SignedInUser) -> None:
+def test_logout_leaves_the_other_sessions_of_the_account(user: SignedInUser) -> None:
     other = user.sign_in().get_json()["access_token"]
 
     user.client.post("/api/ext/logout", headers=user.headers)
@@ -96,7 +96,7 @@ def test_signing_out_leaves_the_accounts_other_sessions(user: SignedInUser) -> N
     assert user.client.get("/api/ext/session", headers=bearer(other)).status_code == 200
 
 
-def test_an_api_key_cannot_sign_out(user: SignedInUser) -> None:
+def test_an_api_key_cannot_log_out(user: SignedInUser) -> None:
     key = user.make_key()
 
     answer = user.client.post("/api/ext/logout", headers=bearer(key))

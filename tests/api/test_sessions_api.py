@@ -26,7 +26,7 @@ def works(user: SignedInUser, token: str) -> bool:
     return user.client.get("/api/ext/session", headers=bearer(token)).status_code == 200
 
 
-def test_an_account_sees_where_it_is_signed_in_and_which_session_asks(user: SignedInUser) -> None:
+def test_an_account_sees_its_sessions_and_which_one_is_current(user: SignedInUser) -> None:
     popup = user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"}).get_json()
 
     here, there = index(user, popup["access_token"])
@@ -42,7 +42,7 @@ def test_an_account_sees_where_it_is_signed_in_and_which_session_asks(user: Sign
     assert popup["access_token"] not in str(here)
 
 
-def test_neither_a_colleagues_nor_a_strangers_session_is_listed(app: APIFlask, user: SignedInUser) -> None:
+def test_sessions_of_other_accounts_are_not_listed(app: APIFlask, user: SignedInUser) -> None:
     user.colleague()
     create_user(app, email="eve@babbage.example")
 
@@ -57,7 +57,7 @@ def test_at_most_a_hundred_sessions_are_listed(user: SignedInUser) -> None:
     assert len(index(user)) == 100
 
 
-def test_an_ended_session_stops_at_once_and_leaves_the_list(user: SignedInUser) -> None:
+def test_an_ended_session_stops_working_at_once_and_is_no_longer_listed(user: SignedInUser) -> None:
     other = user.sign_in().get_json()["access_token"]
     (ends,) = [each["id"] for each in index(user) if not each["current"]]
 
@@ -79,7 +79,7 @@ def test_ending_a_session_again_is_harmless(user: SignedInUser) -> None:
     assert answers == [204, 204]
 
 
-def test_a_session_may_end_itself(user: SignedInUser) -> None:
+def test_a_session_can_end_itself(user: SignedInUser) -> None:
     (here,) = index(user)
 
     answer = user.client.delete(f"/api/sessions/{here['id']}", headers=user.headers)
@@ -88,7 +88,7 @@ def test_a_session_may_end_itself(user: SignedInUser) -> None:
     assert not works(user, user.session_token)
 
 
-def test_signing_out_everywhere_else_spares_the_session_that_asks_the_keys_and_other_accounts(
+def test_ending_other_sessions_spares_the_current_one_the_keys_and_other_accounts(
     app: APIFlask, user: SignedInUser
 ) -> None:
     others = [user.sign_in().get_json()["access_token"] for _ in range(2)]
@@ -106,7 +106,7 @@ def test_signing_out_everywhere_else_spares_the_session_that_asks_the_keys_and_o
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", ""), ("DELETE", ""), ("DELETE", "/ses_0crnqk4e1k9jv0d2m4f6h8a8")]
 )
-def test_an_api_key_sees_and_ends_no_session(user: SignedInUser, method: str, path: str) -> None:
+def test_an_api_key_can_neither_list_nor_end_sessions(user: SignedInUser, method: str, path: str) -> None:
     answer = user.client.open(f"/api/sessions{path}", method=method, headers=bearer(user.make_key()))
 
     assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")

@@ -261,7 +261,7 @@ def world(app: APIFlask) -> World:
     return made
 
 
-def test_every_caller_gets_what_the_contract_says_on_every_route(world: World) -> None:
+def test_every_caller_gets_the_specified_status_on_every_route(world: World) -> None:
     found = {
         (place, who.name): _said(world.call(*place.split(" "), who.headers(world), each.body))  # type: ignore[arg-type]
         for place, each in LINES.items()
@@ -277,7 +277,7 @@ def test_every_caller_gets_what_the_contract_says_on_every_route(world: World) -
     assert wrong == []
 
 
-def test_head_asks_for_what_get_asks_for(world: World) -> None:
+def test_head_requires_the_same_access_as_get(world: World) -> None:
     places = [place.partition(" ")[2] for place, each in LINES.items() if place.startswith("GET ")]
 
     different = [
@@ -291,7 +291,7 @@ def test_head_asks_for_what_get_asks_for(world: World) -> None:
     assert different == []
 
 
-def test_asking_for_the_methods_needs_no_token_and_does_nothing(world: World) -> None:
+def test_options_needs_no_token_and_changes_nothing(world: World) -> None:
     before = _count(world)
 
     answers = {
@@ -304,11 +304,11 @@ def test_asking_for_the_methods_needs_no_token_and_does_nothing(world: World) ->
     assert _count(world) == before
 
 
-def test_every_route_has_a_line(app: APIFlask) -> None:
+def test_every_route_has_an_access_rule(app: APIFlask) -> None:
     assert _without_a_line(app) == []
 
 
-def test_a_new_route_without_a_line_is_told_what_to_add(app: APIFlask) -> None:
+def test_a_route_without_an_access_rule_fails_with_instructions(app: APIFlask) -> None:
     blueprint = APIBlueprint("new", __name__)
     blueprint.put("/api/new")(lambda: "")
     app.register_blueprint(blueprint)
@@ -318,11 +318,11 @@ def test_a_new_route_without_a_line_is_told_what_to_add(app: APIFlask) -> None:
     assert sentence.startswith("PUT /api/new has no line in LINES")
 
 
-def test_no_line_is_of_a_route_that_is_gone(app: APIFlask) -> None:
+def test_every_access_rule_belongs_to_a_route(app: APIFlask) -> None:
     assert {place.partition("?")[0] for place in LINES} <= set(_served(app))
 
 
-def test_every_open_route_says_why(app: APIFlask) -> None:
+def test_every_open_route_has_a_reason(app: APIFlask) -> None:
     open_routes = {place for place, each in LINES.items() if each.needs == "nothing"}
 
     unprotected = {place for place in _served(app) if "auth" not in _declared(app, place)}
@@ -331,7 +331,7 @@ def test_every_open_route_says_why(app: APIFlask) -> None:
     assert all(LINES[place].reason for place in open_routes)
 
 
-def test_every_answer_to_a_token_tells_the_limit_it_counts_against(world: World) -> None:
+def test_every_authenticated_response_has_limit_headers(world: World) -> None:
     without = [
         place
         for place, each in LINES.items()
@@ -343,7 +343,7 @@ def test_every_answer_to_a_token_tells_the_limit_it_counts_against(world: World)
     assert without == []
 
 
-def test_every_route_that_takes_a_body_has_a_schema_for_it(app: APIFlask) -> None:
+def test_every_route_with_a_body_has_a_request_schema(app: APIFlask) -> None:
     operations = dict(_operations(app))
     takes = {place for place, operation in operations.items() if "requestBody" in operation}
 
@@ -351,7 +351,7 @@ def test_every_route_that_takes_a_body_has_a_schema_for_it(app: APIFlask) -> Non
     assert {place for place in operations if place.startswith("POST ")} - takes == {"POST /api/ext/logout"}
 
 
-def test_every_route_with_a_token_says_what_it_answers(app: APIFlask) -> None:
+def test_every_authenticated_route_has_a_response_schema(app: APIFlask) -> None:
     told = {
         place: set(operation["responses"])
         for place, operation in _operations(app)
@@ -366,7 +366,7 @@ def test_every_route_with_a_token_says_what_it_answers(app: APIFlask) -> None:
 @pytest.mark.parametrize(
     "name", ["unknown", "workspace_id", "account_id", "role", "api_access", "id", "scopes_"]
 )
-def test_no_route_takes_a_field_that_it_does_not_know(world: World, name: str) -> None:
+def test_every_route_rejects_unknown_fields(world: World, name: str) -> None:
     refused = {
         place: _pointers(
             world.call(*place.split(" "), BY_NAME["owner"].headers(world), each.body | {name: "x"})  # type: ignore[arg-type]
@@ -378,7 +378,7 @@ def test_no_route_takes_a_field_that_it_does_not_know(world: World, name: str) -
     assert {place: pointers for place, pointers in refused.items() if pointers != [f"/{name}"]} == {}
 
 
-def test_no_route_takes_an_unknown_field_inside_another(world: World) -> None:
+def test_every_route_rejects_unknown_nested_fields(world: World) -> None:
     inside = {
         "POST /api/ext/login": ({"client": {"name": "c", "role": "admin"}}, "/client/role"),
         "POST /api/ext/lookup": ({"subject": {"linkedin_url": PROFILE, "id": "x"}}, "/subject/id"),
@@ -406,7 +406,7 @@ def test_no_route_takes_an_unknown_field_inside_another(world: World) -> None:
         ("POST", "/api/feedback", "contact", {"email": ADDRESS, "kind": "bounce"}),
     ],
 )
-def test_somebody_elses_thing_looks_byte_for_byte_like_one_that_never_was(
+def test_another_workspaces_resource_is_indistinguishable_from_a_missing_one(
     world: World, *, caller: str, method: str, path: str, thing: str, body: dict[str, Any] | None
 ) -> None:
     if caller == "colleague" and thing in {"job", "contact"}:
@@ -444,7 +444,7 @@ def test_a_cursor_of_another_workspace_shows_nothing_of_it(world: World) -> None
     assert foreign.get_json() == {"jobs": [], "next_cursor": None}
 
 
-def test_an_idempotency_key_of_another_workspace_means_nothing_here(world: World) -> None:
+def test_an_idempotency_key_of_another_workspace_has_no_effect(world: World) -> None:
     key = {"Idempotency-Key": "one click"}
     first = world.call("POST", "/api/ext/reveal/email", world.owner.headers | key, SUBJECT)
 

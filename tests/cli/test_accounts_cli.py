@@ -76,7 +76,7 @@ def create(run: Any, *words: str, workspace: str = "Acme", typed: str = PASSWORD
     return result
 
 
-def test_an_account_is_made_from_a_password_on_standard_input(
+def test_an_account_is_created_with_a_password_from_standard_input(
     app: APIFlask, run: Any, workspace_id: str
 ) -> None:
     result = create(run, "--role", "admin", "--api-access", typed=PASSWORD + "\n")
@@ -102,7 +102,7 @@ def test_an_account_is_a_member_without_api_access_by_default(run: Any, workspac
     assert (made["role"], made["api_access"]) == ("member", False)
 
 
-def test_a_password_is_asked_for_twice(app: APIFlask, run: Any, workspace_id: str) -> None:
+def test_a_password_is_prompted_for_twice(app: APIFlask, run: Any, workspace_id: str) -> None:
     words = ("create", " ADA@acme.example", "--workspace", workspace_id, "--name", "Ada")
 
     result = run(*words, typed=f"{PASSWORD}\n{PASSWORD}\n")
@@ -114,14 +114,14 @@ def test_a_password_is_asked_for_twice(app: APIFlask, run: Any, workspace_id: st
 
 
 @pytest.mark.parametrize("password", ["", "seven77", "x" * 129])
-def test_a_password_of_another_length_is_refused(run: Any, workspace_id: str, password: str) -> None:
+def test_a_password_of_invalid_length_is_rejected(run: Any, workspace_id: str, password: str) -> None:
     result = create(run, workspace=workspace_id, typed=password)
 
     assert result.exit_code == 1
     assert "8 to 128 characters" in result.stderr
 
 
-def test_an_email_is_taken_once(run: Any, workspace_id: str) -> None:
+def test_an_email_can_have_only_one_account(run: Any, workspace_id: str) -> None:
     create(run, workspace=workspace_id)
 
     again = create(run, workspace=workspace_id)
@@ -137,7 +137,7 @@ def test_an_unknown_workspace_is_named(run: Any) -> None:
     assert "wks_unknown" in result.stderr
 
 
-def test_a_text_that_is_no_email_is_refused(run: Any) -> None:
+def test_an_invalid_email_is_rejected(run: Any) -> None:
     result = run("disable", "no e-mail")
 
     assert result.exit_code == 2
@@ -151,7 +151,7 @@ def test_an_unknown_email_is_named(run: Any) -> None:
     assert "no account with eve@acme.example" in result.stderr
 
 
-def test_a_new_password_ends_what_the_account_handed_out(
+def test_a_new_password_ends_sessions_and_keys(
     app: APIFlask, run: Any, handed_out: tuple[str, str]
 ) -> None:
     result = run("set-password", EMAIL, "--password-stdin", typed="another password")
@@ -161,7 +161,7 @@ def test_a_new_password_ends_what_the_account_handed_out(
     assert ended(app, handed_out) == (True, True)
 
 
-def test_disabling_ends_what_the_account_handed_out_and_enabling_does_not_bring_it_back(
+def test_disabling_ends_sessions_and_keys_and_enabling_does_not_restore_them(
     app: APIFlask, run: Any, handed_out: tuple[str, str]
 ) -> None:
     disabled = json.loads(run("disable", EMAIL, "--json").stdout)
@@ -171,7 +171,7 @@ def test_disabling_ends_what_the_account_handed_out_and_enabling_does_not_bring_
     assert ended(app, handed_out) == (True, True)
 
 
-def test_api_access_is_taken_and_granted(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
+def test_api_access_can_be_revoked_and_granted(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
     taken = json.loads(run("revoke-api-access", EMAIL, "--json").stdout)
     granted = json.loads(run("grant-api-access", EMAIL, "--json").stdout)
 
@@ -179,7 +179,7 @@ def test_api_access_is_taken_and_granted(app: APIFlask, run: Any, handed_out: tu
     assert ended(app, handed_out) == (False, True)
 
 
-def test_people_are_told_in_lines(run: Any, handed_out: tuple[str, str]) -> None:
+def test_the_list_without_json_has_a_line_per_account(run: Any, handed_out: tuple[str, str]) -> None:
     run("disable", EMAIL)
 
     listed = run("list").stdout
@@ -192,7 +192,7 @@ def test_an_empty_list_says_what_to_do(run: Any) -> None:
     assert "flask accounts create" in run("list").stdout
 
 
-def test_where_an_account_is_signed_in_is_listed(run: Any, handed_out: tuple[str, str]) -> None:
+def test_the_sessions_of_an_account_are_listed(run: Any, handed_out: tuple[str, str]) -> None:
     listed = json.loads(run("sessions", EMAIL, "--json").stdout)["sessions"]
 
     (shown,) = listed
@@ -201,7 +201,7 @@ def test_where_an_account_is_signed_in_is_listed(run: Any, handed_out: tuple[str
     assert run("sessions", EMAIL).stdout.startswith(f"{handed_out[0]}  last used ")
 
 
-def test_signing_an_account_out_ends_its_sessions_and_no_key(
+def test_sign_out_ends_the_sessions_but_not_the_keys(
     app: APIFlask, run: Any, handed_out: tuple[str, str]
 ) -> None:
     said = run("sign-out", EMAIL).stdout
@@ -212,7 +212,7 @@ def test_signing_an_account_out_ends_its_sessions_and_no_key(
 
 
 @pytest.mark.parametrize("command", ["sessions", "sign-out"])
-def test_sessions_of_nobody_cannot_be_seen_or_ended(run: Any, command: str) -> None:
+def test_sessions_of_an_unknown_account_are_an_error(run: Any, command: str) -> None:
     result = run(command, "eve@acme.example")
 
     assert result.exit_code == 1

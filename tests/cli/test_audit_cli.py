@@ -49,7 +49,7 @@ def last(database: Database) -> Any:
         return audits.last(session)
 
 
-def test_a_sound_ledger_is_told_rule_by_rule(run: Run, days: Days) -> None:
+def test_a_consistent_ledger_is_reported_rule_by_rule(run: Run, days: Days) -> None:
     result = run()
 
     assert result.exit_code == 0
@@ -58,7 +58,7 @@ def test_a_sound_ledger_is_told_rule_by_rule(run: Run, days: Days) -> None:
     assert lines[-1].startswith(f"All {len(RULES)} rules hold: 2 workspaces, 11 jobs and ")
 
 
-def test_a_fault_is_told_with_its_id_and_what_to_do(run: Run, spoiled: str) -> None:
+def test_a_violation_is_reported_with_its_id_and_the_next_step(run: Run, spoiled: str) -> None:
     result = run()
 
     assert result.exit_code == 1
@@ -74,13 +74,13 @@ def test_a_fault_is_told_with_its_id_and_what_to_do(run: Run, spoiled: str) -> N
     assert f"1 of {len(RULES)} rules are broken" in result.stdout
 
 
-def test_many_faults_are_told_as_many(run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_violations_are_counted_up_to_the_maximum(run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
 
     assert "1 or more broken  balance_is_the_sum" in run().stdout
 
 
-def test_programs_are_told_the_same(run: Run, spoiled: str) -> None:
+def test_the_json_has_the_same_result(run: Run, spoiled: str) -> None:
     result = run("--json")
 
     answer = json.loads(result.stdout)
@@ -98,14 +98,14 @@ def test_programs_are_told_the_same(run: Run, spoiled: str) -> None:
     ]
 
 
-def test_an_audit_of_everything_is_written_down(run: Run, spoiled: str, database: Database) -> None:
+def test_an_audit_of_everything_is_stored(run: Run, spoiled: str, database: Database) -> None:
     run()
 
     audit = last(database)
     assert (audit.at, audit.jobs, len(audit.faults)) == (NOW, 11, 1)
 
 
-def test_an_audit_of_one_workspace_says_nothing_of_others_and_is_not_written_down(
+def test_an_audit_of_one_workspace_ignores_others_and_is_not_stored(
     run: Run, spoiled: str, days: Days, database: Database
 ) -> None:
     sound, broken = run("--workspace", days.workspace), run("--workspace", spoiled)
@@ -115,7 +115,7 @@ def test_an_audit_of_one_workspace_says_nothing_of_others_and_is_not_written_dow
     assert last(database) is None
 
 
-def test_a_workspace_that_is_not_there_is_a_sentence(run: Run) -> None:
+def test_an_unknown_workspace_is_reported_as_a_message(run: Run) -> None:
     result = run("--workspace", "nobody")
 
     assert result.exit_code == 1

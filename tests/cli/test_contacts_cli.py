@@ -89,7 +89,7 @@ def test_a_corrected_list_without_dates_updates_on_the_same_day(run: Run, tmp_pa
     assert figures(again) == {"read": 1, "unchanged": 1}
 
 
-def test_people_are_told_in_a_table(run: Run, people: Path) -> None:
+def test_the_result_is_printed_as_a_table(run: Run, people: Path) -> None:
     result = run("import", people)
 
     assert result.exit_code == 0
@@ -106,7 +106,7 @@ def test_unknown_columns_are_named(run: Run, tmp_path: Path) -> None:
     assert "Columns ignored: shoe size." in result.stdout
 
 
-def test_refused_rows_are_written_down(run: Run, people: Path, tmp_path: Path) -> None:
+def test_rejected_rows_are_written_to_a_file(run: Run, people: Path, tmp_path: Path) -> None:
     rejects = tmp_path / "rejects.csv"
 
     run("import", people, "--rejects", rejects)
@@ -119,7 +119,7 @@ def test_refused_rows_are_written_down(run: Run, people: Path, tmp_path: Path) -
     assert rejects.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_row_that_is_cut_off_is_refused(run: Run, tmp_path: Path) -> None:
+def test_a_truncated_row_is_rejected(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path / "people.csv", f'{CUT}"bob@ac')
 
     result = run("import", path, "--json", "--rejects", tmp_path / "rejects.csv")
@@ -137,7 +137,7 @@ def test_a_dry_run_writes_nothing(run: Run, people: Path, database: Database) ->
     assert dump(database, "contacts") == dump(database, "import_runs") == []
 
 
-def test_columns_are_mapped_by_hand(run: Run, tmp_path: Path) -> None:
+def test_columns_can_be_mapped_by_an_option(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path / "people.csv", "wer,wo=was,title\nAda Lovelace,Acme,x\n")
 
     result = run(
@@ -169,7 +169,7 @@ def test_columns_are_mapped_by_hand(run: Run, tmp_path: Path) -> None:
         ((), "Columns found: 'wer', 'was'. Assign fields with --map"),
     ],
 )
-def test_wrong_words_are_explained(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_invalid_options_are_explained(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
     path = written(tmp_path / "people.csv", "wer,was\nAda,x\n")
 
     result = run("import", path, *words)
@@ -178,7 +178,7 @@ def test_wrong_words_are_explained(run: Run, tmp_path: Path, words: tuple[str, .
     assert sentence in " ".join(result.stderr.split())
 
 
-def test_nothing_readable_is_a_failure(run: Run, tmp_path: Path) -> None:
+def test_a_file_without_a_readable_row_is_a_failure(run: Run, tmp_path: Path) -> None:
     path = written(tmp_path / "people.csv", "name,email\nAda,\n")
 
     result = run("import", path, "--json")
@@ -188,7 +188,7 @@ def test_nothing_readable_is_a_failure(run: Run, tmp_path: Path) -> None:
     assert figures(result) == {"read": 1, "rejected": 1}
 
 
-def test_a_list_comes_through_a_pipe(run: Run, database: Database) -> None:
+def test_a_list_can_be_piped(run: Run, database: Database) -> None:
     result = run("import", "-", "--json", input=PEOPLE)
 
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
@@ -197,7 +197,7 @@ def test_a_list_comes_through_a_pipe(run: Run, database: Database) -> None:
     assert ["standard input" in str(one) for one in sources] == [True, True]
 
 
-def test_source_date_and_region_hold_for_the_whole_list(run: Run, tmp_path: Path, database: Database) -> None:
+def test_source_date_and_region_apply_to_the_whole_list(run: Run, tmp_path: Path, database: Database) -> None:
     path = written(tmp_path / "people.csv", "email,phone\nada@acme.example,030 23125 001\n")
 
     run("import", path, "--source", "fair 2025", "--date", "2025-05-01", "--region", "Germany")
@@ -210,14 +210,14 @@ def test_source_date_and_region_hold_for_the_whole_list(run: Run, tmp_path: Path
     assert "2025-05-01T00:00:00.000Z" in str(sources)
 
 
-def test_a_file_that_is_away_is_an_error(run: Run, tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(run: Run, tmp_path: Path) -> None:
     result = run("import", tmp_path / "away.csv")
 
     assert result.exit_code == 2
     assert "does not exist" in result.stderr
 
 
-def test_a_file_that_may_not_be_read_is_an_error(
+def test_an_unreadable_file_is_an_error(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     really_open = Path.open
@@ -234,7 +234,7 @@ def test_a_file_that_may_not_be_read_is_an_error(
     assert "cannot be read: Permission denied" in " ".join(result.stderr.split())
 
 
-def test_many_rows_go_in_batches(
+def test_many_rows_are_imported_in_batches(
     run: Run, tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(importer, "BATCH", 10)
@@ -257,7 +257,7 @@ def test_an_import_that_only_updates_is_recorded_too(run: Run, tmp_path: Path, d
         assert session.scalars(text("SELECT rows FROM import_runs")).all() == [1, 1]
 
 
-def test_a_database_that_is_busy_is_asked_again(
+def test_a_busy_database_is_retried(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = [Unavailable(), Unavailable()]
@@ -276,7 +276,7 @@ def test_a_database_that_is_busy_is_asked_again(
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
 
 
-def test_what_is_exported_can_be_imported_again(run: Run, tmp_path: Path, database: Database) -> None:
+def test_an_export_can_be_imported_again(run: Run, tmp_path: Path, database: Database) -> None:
     more = (
         "Name,Email,Email 2,Email 2 Status,Phone,Phone 2,Phone 2 Type,Phone 2 DNC,Title,"
         "City,Country,Company,Website,Last verified\n"
@@ -311,7 +311,7 @@ def test_suppressed_people_are_not_exported(run: Run, people: Path, app: APIFlas
     assert [row["full_name"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["Bob Ray"]
 
 
-def test_an_export_tells_a_program_how_many_rows_it_has(run: Run, people: Path, tmp_path: Path) -> None:
+def test_the_json_of_an_export_has_the_number_of_rows(run: Run, people: Path, tmp_path: Path) -> None:
     run("import", people)
 
     result = run("export", tmp_path / "out.csv", "--json")
@@ -333,7 +333,7 @@ def test_an_export_that_cannot_be_written_is_an_error(run: Run, tmp_path: Path) 
     assert "cannot be written" in " ".join(result.stderr.split())
 
 
-def test_a_broken_export_leaves_nothing_behind(
+def test_a_failed_export_leaves_no_file(
     run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run("import", people)

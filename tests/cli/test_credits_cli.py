@@ -29,7 +29,7 @@ def add_workspace(app: APIFlask, name: str = "Acme") -> str:
         return workspaces.create(session, name=name, now=clock.now()).id
 
 
-def test_granted_credits_are_there_with_their_reason(app: APIFlask, run: Any) -> None:
+def test_granted_credits_are_in_the_ledger_with_their_reason(app: APIFlask, run: Any) -> None:
     workspace_id = add_workspace(app)
 
     granted = json.loads(run("grant", workspace_id, "250", "--reason", "invoice 7", "--json").stdout)
@@ -44,7 +44,7 @@ def test_granted_credits_are_there_with_their_reason(app: APIFlask, run: Any) ->
     assert json.loads(run("show", workspace_id, "--json").stdout) == granted
 
 
-def test_a_workspace_may_be_given_by_name(app: APIFlask, run: Any) -> None:
+def test_a_workspace_can_be_named(app: APIFlask, run: Any) -> None:
     add_workspace(app)
 
     granted = run("grant", "Acme", "250", "--reason", "demo").stdout
@@ -53,7 +53,7 @@ def test_a_workspace_may_be_given_by_name(app: APIFlask, run: Any) -> None:
     assert run("show", "Acme").stdout == granted
 
 
-def test_a_name_that_two_workspaces_have_names_none(app: APIFlask, run: Any) -> None:
+def test_an_ambiguous_workspace_name_is_an_error(app: APIFlask, run: Any) -> None:
     ids = [add_workspace(app), add_workspace(app)]
 
     result = run("grant", "Acme", "250", "--reason", "demo")
@@ -62,7 +62,7 @@ def test_a_name_that_two_workspaces_have_names_none(app: APIFlask, run: Any) -> 
     assert all(workspace_id in result.stderr for workspace_id in ids)
 
 
-def test_an_unknown_workspace_gets_nothing(run: Any) -> None:
+def test_an_unknown_workspace_is_an_error(run: Any) -> None:
     result = run("grant", "wks_unknown", "250", "--reason", "demo")
 
     assert result.exit_code == 1

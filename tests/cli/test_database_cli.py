@@ -86,7 +86,7 @@ def new_app(settings: Settings, tmp_path: Path) -> Iterator[APIFlask]:
     app.extensions["services"].database.engine.dispose()
 
 
-def test_an_upgrade_makes_every_table_and_can_be_run_again(new_app: APIFlask) -> None:
+def test_an_upgrade_creates_every_table_and_can_be_repeated(new_app: APIFlask) -> None:
     run = new_app.test_cli_runner().invoke
 
     first, again = run(commands.group, ["upgrade"]), run(commands.group, ["upgrade", "--json"])
@@ -97,7 +97,7 @@ def test_an_upgrade_makes_every_table_and_can_be_run_again(new_app: APIFlask) ->
     assert tables == {*Base.metadata.tables, "alembic_version"}
 
 
-def test_the_migrations_make_what_the_code_expects(new_app: APIFlask) -> None:
+def test_the_migrations_create_the_tables_of_the_code(new_app: APIFlask) -> None:
     new_app.test_cli_runner().invoke(commands.group, ["upgrade"])
 
     with new_app.extensions["services"].database.engine.connect() as connection:
@@ -106,7 +106,7 @@ def test_the_migrations_make_what_the_code_expects(new_app: APIFlask) -> None:
     assert differences == []
 
 
-def test_it_waits_for_the_server_and_says_so_every_five_seconds(
+def test_upgrade_waits_for_the_server_and_prints_the_reason_every_five_seconds(
     upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "time", Clock())
@@ -121,7 +121,7 @@ def test_it_waits_for_the_server_and_says_so_every_five_seconds(
     assert "secret" not in result.output
 
 
-def test_it_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade) -> None:
+def test_upgrade_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade) -> None:
     result = upgrade("sqlite:////nowhere/at/all.sqlite3")
 
     assert result.exit_code == 1
@@ -129,7 +129,7 @@ def test_it_does_not_wait_for_a_file_that_cannot_be_opened(upgrade: Upgrade) -> 
 
 
 @needs_postgres
-def test_a_server_that_comes_up_meanwhile_gets_its_tables(
+def test_a_server_that_starts_during_the_wait_is_migrated(
     upgrade: Upgrade, another_database: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = make_url(another_database("UTF8"))

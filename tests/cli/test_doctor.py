@@ -138,7 +138,7 @@ def test_every_fault_of_the_settings_is_listed_at_once(
 
 
 @pytest.mark.slow
-def test_a_sound_installation_has_notes_only(base: str, redis: Any, checkout: Path) -> None:
+def test_a_correct_installation_has_only_notes(base: str, redis: Any, checkout: Path) -> None:
     redis.config_set("appendonly", "yes")
     assert flask("database", "upgrade", folder=checkout, **os.environ).returncode == 0
 
@@ -153,7 +153,7 @@ def test_a_sound_installation_has_notes_only(base: str, redis: Any, checkout: Pa
     assert (result.exit_code, found["ok"]) == (0, True)
 
 
-def test_for_people_it_is_a_table_that_lines_up(environment: Mapping[str, str]) -> None:
+def test_the_findings_are_printed_as_an_aligned_table(environment: Mapping[str, str]) -> None:
     result = CliRunner().invoke(doctor)
 
     lines = result.stdout.splitlines()
@@ -164,7 +164,7 @@ def test_for_people_it_is_a_table_that_lines_up(environment: Mapping[str, str]) 
     assert lines[-1].startswith("2 to correct")
 
 
-def test_no_secret_is_shown(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_printed(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     shown = "".join(CliRunner().invoke(doctor, words).output for words in ([], ["--json"]))
     for name in ("DATABASE_URL", "REDIS_URL"):
         monkeypatch.setenv(name, f"postgresql://user:{PASSWORD}/x@[host:{PASSWORD}")
@@ -184,7 +184,7 @@ def test_flower_needs_a_login_with_a_strong_password(
     assert findings()["FLOWER_BASIC_AUTH"]["level"] == "error"
 
 
-def test_the_passwords_of_the_example_are_not_good_enough(
+def test_the_passwords_of_the_example_are_errors(
     environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     example = dict(
@@ -198,7 +198,7 @@ def test_the_passwords_of_the_example_are_not_good_enough(
     assert {found[name]["state"] for name in ("DATABASE_URL", "REDIS_URL")} == {"has the example's password"}
 
 
-def test_a_database_that_is_not_there_is_told_apart_from_a_wrong_password(
+def test_an_unreachable_database_is_distinguished_from_a_wrong_password(
     base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
@@ -213,7 +213,7 @@ def test_a_database_that_is_not_there_is_told_apart_from_a_wrong_password(
     assert found == ["cannot be reached", "refuses the user or password", "has no such database or user"]
 
 
-def test_a_database_without_tables_names_the_command_that_makes_them(base: str) -> None:
+def test_a_database_without_tables_is_reported_with_the_command_to_run(base: str) -> None:
     found = findings()["tables"]
 
     assert (found["level"], found["state"]) == ("error", "there are none yet")
@@ -221,7 +221,7 @@ def test_a_database_without_tables_names_the_command_that_makes_them(base: str) 
 
 
 @pytest.mark.parametrize(("revision", "state"), [("0001", "behind"), ("9999", "newer than this version")])
-def test_tables_of_another_version_are_told_by_their_revision(base: str, revision: str, state: str) -> None:
+def test_tables_of_another_version_are_reported_with_their_revision(base: str, revision: str, state: str) -> None:
     with psycopg.connect(base) as connection:
         connection.execute("CREATE TABLE alembic_version (version_num text)")
         connection.execute("INSERT INTO alembic_version VALUES (%s)", [revision])
@@ -249,7 +249,7 @@ def test_a_database_that_is_not_utf8_is_refused_before_its_migration_fails(
     assert "UTF8" in found["remedy"]
 
 
-def test_a_user_who_may_not_make_tables_is_told(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_the_right_to_create_tables_is_reported(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name = f"user_{secrets.token_hex(4)}"
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"CREATE USER {name} PASSWORD '{PASSWORD}'")
@@ -258,7 +258,7 @@ def test_a_user_who_may_not_make_tables_is_told(base: str, monkeypatch: pytest.M
     assert findings()["database user"]["level"] == "warning"
 
 
-def test_a_sqlite_file_that_is_not_there_yet_is_not_made(
+def test_a_missing_sqlite_file_is_not_created(
     environment: Mapping[str, str], tmp_path: Path
 ) -> None:
     found = findings()
@@ -267,7 +267,7 @@ def test_a_sqlite_file_that_is_not_there_yet_is_not_made(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_redis_without_its_password_is_told_apart_from_one_that_is_away(
+def test_a_wrong_redis_password_is_distinguished_from_an_unreachable_redis(
     redis: Any, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
@@ -292,25 +292,25 @@ def test_a_redis_that_may_evict_is_an_error(redis: Any, policy: str) -> None:
     assert (found["level"], found["remedy"]) == ("error", "set maxmemory-policy noeviction")
 
 
-def test_a_redis_that_is_out_of_memory_refuses_writes(redis: Any) -> None:
+def test_a_redis_without_memory_is_an_error(redis: Any) -> None:
     redis.config_set("maxmemory", "1")
 
     assert findings()["Redis"]["state"] == "is out of memory and refuses writes"
 
 
-def test_a_replica_of_redis_refuses_writes(redis: Any) -> None:
+def test_a_replica_of_redis_is_an_error(redis: Any) -> None:
     redis.replicaof("127.0.0.1", free_port())
 
     assert findings()["Redis"]["state"] == "is a read-only replica"
 
 
-def test_a_redis_that_keeps_nothing_is_a_note(redis: Any) -> None:
+def test_a_redis_without_persistence_is_a_note(redis: Any) -> None:
     found = findings()["Redis data"]
 
     assert (found["level"], found["state"]) == ("note", "none: a restart loses the queue")
 
 
-def test_a_redis_that_anybody_may_use_is_a_warning(redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redis_without_a_password_is_a_warning(redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     redis.config_set("requirepass", "")
     monkeypatch.setenv("REDIS_URL", os.environ["REDIS_URL"].replace(f":{PASSWORD}@", ""))
 
@@ -326,14 +326,14 @@ def test_a_redis_that_anybody_may_use_is_a_warning(redis: Any, monkeypatch: pyte
         (-3600.0, Level.WARNING, "3600.0 s ahead of"),
     ],
 )
-def test_clocks_may_differ_by_a_second(ahead: float, level: Level, state: str) -> None:
+def test_a_clock_difference_of_a_second_is_tolerated(ahead: float, level: Level, state: str) -> None:
     found = clocks.clock_finding("Redis", ahead)
 
     assert found.level is level
     assert state in found.state
 
 
-def test_a_clock_of_this_machine_that_is_ahead_is_found(
+def test_a_clock_that_is_ahead_is_reported(
     base: str, redis: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
@@ -346,7 +346,7 @@ def test_a_clock_of_this_machine_that_is_ahead_is_found(
 @pytest.mark.parametrize(
     ("what", "setting"), [("port of the API", "WEB_BIND"), ("port of Flower", "FLOWER_PORT")]
 )
-def test_a_port_that_another_program_has_is_an_error(
+def test_a_port_in_use_by_another_program_is_an_error(
     environment: Mapping[str, str],
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -370,7 +370,7 @@ def test_a_port_that_another_program_has_is_an_error(
         ("HUNTER_RATE", "often", "HUNTER_RATE is 'often'"),
     ],
 )
-def test_what_the_settings_say_of_providers_is_examined(
+def test_provider_settings_are_checked(
     environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch, name: str, value: str, state: str
 ) -> None:
     monkeypatch.setenv(name, value)
@@ -382,7 +382,7 @@ def test_what_the_settings_say_of_providers_is_examined(
 
 
 @pytest.mark.slow
-def test_flask_reads_the_env_file_of_the_checkout(checkout: Path, environment: Mapping[str, str]) -> None:
+def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
     made = flask("database", "upgrade", folder=checkout)
@@ -395,7 +395,7 @@ def test_flask_reads_the_env_file_of_the_checkout(checkout: Path, environment: M
 
 
 @pytest.mark.slow
-def test_with_broken_settings_every_command_names_the_faults_and_doctor_works(checkout: Path) -> None:
+def test_with_invalid_settings_only_doctor_works_and_other_commands_name_the_faults(checkout: Path) -> None:
     weak = 32 * "a"
     (checkout / ".env").write_text(f"SECRET_KEY={weak}\nSUPPRESSION_KEY={weak}\n")
 

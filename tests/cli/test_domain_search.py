@@ -54,7 +54,7 @@ def hunter_at(server: HTTPServer, body: Any = FOUND, status: int = 200) -> dict[
     return {"HUNTER_API_KEY": "k", "HUNTER_BASE_URL": server.url_for("")}
 
 
-def test_who_is_found_is_kept_and_teaches_how_the_domain_writes_addresses(
+def test_found_people_are_stored_and_teach_the_pattern_of_the_domain(
     run: Any, httpserver: HTTPServer, database: Database
 ) -> None:
     result = run("https://www.acme.com/team", "--json", **hunter_at(httpserver))
@@ -74,7 +74,7 @@ def test_who_is_found_is_kept_and_teaches_how_the_domain_writes_addresses(
         ]
 
 
-def test_a_suppressed_person_stays_out(run: Any, httpserver: HTTPServer, database: Database) -> None:
+def test_a_suppressed_person_is_not_imported(run: Any, httpserver: HTTPServer, database: Database) -> None:
     with database.transaction() as session:
         suppress(session, "email", "ada.lovelace@acme.com")
 
@@ -90,7 +90,7 @@ def test_a_suppressed_person_stays_out(run: Any, httpserver: HTTPServer, databas
     ("domain", "status", "says"),
     [("localhost", 200, "website"), ("acme.com", 401, "unconfigured"), ("acme.com", 500, "error")],
 )
-def test_what_goes_wrong_is_told_and_nothing_is_kept(
+def test_provider_errors_are_reported_and_nothing_is_stored(
     run: Any, httpserver: HTTPServer, domain: str, status: int, says: str
 ) -> None:
     result = run(domain, **hunter_at(httpserver, {"errors": []} if status > 200 else FOUND, status))
@@ -99,7 +99,7 @@ def test_what_goes_wrong_is_told_and_nothing_is_kept(
     assert says in result.stderr
 
 
-def test_an_answer_that_makes_no_sense_is_told(run: Any, httpserver: HTTPServer) -> None:
+def test_an_invalid_reply_is_reported(run: Any, httpserver: HTTPServer) -> None:
     result = run("acme.com", **hunter_at(httpserver, {"data": "x"}))
 
     assert (result.exit_code, "unreachable" in result.stderr) == (1, True)

@@ -52,7 +52,7 @@ def listed(database: Database) -> int:
         return len(session.scalars(select(Suppression)).all())
 
 
-def test_a_person_is_erased_by_an_address_as_typed(run: Run, ids: list[str], database: Database) -> None:
+def test_a_person_is_erased_by_an_unnormalized_address(run: Run, ids: list[str], database: Database) -> None:
     result = run("--email", " Ada@ACME.com", "--yes", "--json")
 
     receipt = json.loads(result.stdout)
@@ -82,7 +82,7 @@ def test_nothing_happens_until_the_operator_says_yes(run: Run, ids: list[str], d
     assert agreed.stdout.startswith("Erased:")
 
 
-def test_a_number_of_several_people_must_be_meant(run: Run, ids: list[str], database: Database) -> None:
+def test_a_number_of_several_people_requires_a_choice(run: Run, ids: list[str], database: Database) -> None:
     refused = run("--phone", "+1 617 555 0100", "--yes")
     kept = left(database)
     meant = run("--phone", "+1 617 555 0100", "--everybody", "--yes", "--json")
@@ -101,7 +101,7 @@ def test_contacts_are_erased_by_their_ids(run: Run, ids: list[str], database: Da
     assert left(database) == []
 
 
-def test_who_is_not_known_is_kept_out(run: Run, database: Database) -> None:
+def test_an_unknown_person_is_suppressed(run: Run, database: Database) -> None:
     result = run("--linkedin-url", "linkedin.com/in/nobody-known", "--yes")
 
     assert "Given to" not in result.stdout
@@ -117,7 +117,7 @@ def test_who_is_not_known_is_kept_out(run: Run, database: Database) -> None:
         (("--linkedin-url", "https://acme.com"), "linkedin.com"),
     ],
 )
-def test_what_cannot_be_read_is_a_sentence(run: Run, words: tuple[str, ...], sentence: str) -> None:
+def test_invalid_identifiers_are_reported_as_a_message(run: Run, words: tuple[str, ...], sentence: str) -> None:
     result = run(*words, "--yes")
 
     assert result.exit_code != 0

@@ -63,7 +63,7 @@ def answer(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
-def test_a_receipt_says_who_was_asked_and_where_the_credits_are(
+def test_a_receipt_has_the_provider_calls_and_the_credits(
     run: Run, found: str, workspace_id: str
 ) -> None:
     receipt = answer(run("show", found, "--json"))
@@ -87,7 +87,7 @@ def test_a_receipt_says_who_was_asked_and_where_the_credits_are(
     }
 
 
-def test_a_receipt_for_people_is_a_table(run: Run, found: str) -> None:
+def test_a_receipt_is_printed_as_tables(run: Run, found: str) -> None:
     lines = [line.split() for line in run("show", found).stdout.splitlines()]
 
     assert ["id", found] in lines
@@ -96,7 +96,7 @@ def test_a_receipt_for_people_is_a_table(run: Run, found: str) -> None:
     assert ["email", "hunter", "hit", "valid", "412", "0.5", STAMP] in lines
 
 
-def test_nobodys_email_or_phone_is_printed(run: Run, found: str) -> None:
+def test_contact_data_is_not_printed(run: Run, found: str) -> None:
     printed = "".join(run("show", found, *option).stdout for option in ((), ("--json",)))
     printed += "".join(run("list", *option).stdout for option in ((), ("--json",)))
 
@@ -105,7 +105,7 @@ def test_nobodys_email_or_phone_is_printed(run: Run, found: str) -> None:
     assert "+1" not in printed
 
 
-def test_of_a_job_that_is_not_over_the_credits_are_reserved(
+def test_the_credits_of_an_unfinished_job_are_reserved(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     with database.transaction() as session:
@@ -124,7 +124,7 @@ def test_of_a_job_that_is_not_over_the_credits_are_reserved(
     assert "No provider was called." in run("show", job_id).stdout
 
 
-def test_a_failed_job_says_why_and_gives_everything_back(
+def test_a_failed_job_has_its_error_and_a_full_refund(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     problem = ProviderFailed()
@@ -139,7 +139,7 @@ def test_a_failed_job_says_why_and_gives_everything_back(
     assert "provider_failed" in page
 
 
-def test_an_enrichment_says_what_each_item_cost(run: Run, database: Database, workspace_id: str) -> None:
+def test_an_enrichment_has_the_cost_of_each_item(run: Run, database: Database, workspace_id: str) -> None:
     error = ValidationFailed(detail=str(InvalidValue("ada@acme is no e-mail"))).as_dict()
     with database.transaction() as session:
         question = a_question(
@@ -201,19 +201,19 @@ def test_jobs_are_listed_by_workspace_and_status(
         (("list", "--limit", "0"), 2, "--limit"),
     ],
 )
-def test_what_is_not_known_is_explained(run: Run, words: tuple[str, ...], code: int, sentence: str) -> None:
+def test_unknown_ids_are_explained(run: Run, words: tuple[str, ...], code: int, sentence: str) -> None:
     result = run(*words)
 
     assert result.exit_code == code
     assert sentence in result.stderr
 
 
-def test_an_empty_list_is_a_sentence(run: Run) -> None:
+def test_an_empty_list_is_explained(run: Run) -> None:
     assert run("list").stdout == "There are no matching jobs.\n"
 
 
 @pytest.mark.parametrize("pattern", ["%", "_%", "\\%", "%" * 10_000])
-def test_a_workspace_is_named_by_its_own_letters_only(run: Run, found: str, pattern: str) -> None:
+def test_a_workspace_is_matched_by_its_exact_name(run: Run, found: str, pattern: str) -> None:
     result = run("list", "--workspace", pattern)
 
     assert result.exit_code == 1

@@ -78,7 +78,7 @@ def calls(database: Database) -> None:
     call(database, "cheap", times=5)
 
 
-def test_the_table_says_what_each_provider_found_and_cost(run: Any, calls: None) -> None:
+def test_the_table_has_the_results_and_the_cost_of_each_provider(run: Any, calls: None) -> None:
     result = run()
 
     table = [line.split() for line in result.output.splitlines()]
@@ -123,7 +123,7 @@ def test_the_table_says_what_each_provider_found_and_cost(run: Any, calls: None)
     ] in table
 
 
-def test_below_is_what_the_orders_cost(run: Any, calls: None) -> None:
+def test_the_cost_of_the_orders_is_printed_below_the_table(run: Any, calls: None) -> None:
     lines = run().output.splitlines()
 
     assert "configured: pattern, dear, cheap; finds 82% at 0.4301 each, 15.05 for the 35 found" in lines
@@ -131,7 +131,7 @@ def test_below_is_what_the_orders_cost(run: Any, calls: None) -> None:
     assert "best: pattern, cheap, dear; finds 82% at 0.2816 each, 9.854 for the 35 found" in lines
 
 
-def test_as_json_it_is_one_line(run: Any, calls: None) -> None:
+def test_the_json_is_a_single_line(run: Any, calls: None) -> None:
     result = run("--json", "--field", "email")
 
     answer = json.loads(result.output)
@@ -154,7 +154,7 @@ def test_as_json_it_is_one_line(run: Any, calls: None) -> None:
     assert field["best"]["hit_rate"] == field["configured"]["hit_rate"]
 
 
-def test_who_is_asked_no_more_is_told_without_a_price(run: Any, database: Database) -> None:
+def test_a_removed_provider_is_listed_without_a_price(run: Any, database: Database) -> None:
     call(database, "gone", times=2)
     call(database, "cheap", TraceOutcome.MISS, times=2)
 
@@ -166,7 +166,7 @@ def test_who_is_asked_no_more_is_told_without_a_price(run: Any, database: Databa
     assert field["found"] == 0
 
 
-def test_a_field_for_which_nobody_is_configured_says_so(run: Any, database: Database) -> None:
+def test_a_field_without_a_configured_provider_is_explained(run: Any, database: Database) -> None:
     call(database, "gone", times=2, field="phone")
 
     result = run()
@@ -186,7 +186,7 @@ def test_a_field_for_which_nobody_is_configured_says_so(run: Any, database: Data
         (("--field", "phone", "--field", "email"), 40),
     ],
 )
-def test_field_country_and_days_narrow_it(
+def test_field_country_and_days_filter_the_report(
     run: Any, database: Database, words: tuple[str, ...], asked: int | None
 ) -> None:
     call(database, "dear", times=30, country="DE")
@@ -197,19 +197,19 @@ def test_field_country_and_days_narrow_it(
     assert [one["asked"] for field in fields for one in field["providers"]] == ([asked] if asked else [])
 
 
-def test_without_calls_it_says_so(run: Any) -> None:
+def test_a_report_without_calls_is_explained(run: Any) -> None:
     assert run().output == "No provider was called in the last 90 days.\n"
 
 
 @pytest.mark.parametrize("words", [("--country", "Atlantis"), ("--field", "shoe"), ("--days", "0")])
-def test_what_cannot_be_reported_is_a_usage_error(run: Any, words: tuple[str, ...]) -> None:
+def test_invalid_filters_are_usage_errors(run: Any, words: tuple[str, ...]) -> None:
     result = run(*words)
 
     assert result.exit_code == 2
     assert "Traceback" not in result.output
 
 
-def test_settings_that_make_no_sense_are_a_sentence(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_settings_are_reported_as_a_message(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse() -> Settings:
         raise SettingsError("SECRET_KEY is not set.")
 
@@ -220,7 +220,7 @@ def test_settings_that_make_no_sense_are_a_sentence(run: Any, monkeypatch: pytes
     assert (result.exit_code, result.output) == (1, "Error: SECRET_KEY is not set.\n")
 
 
-def test_a_database_that_is_away_is_a_sentence(
+def test_an_unreachable_database_is_reported_as_a_message(
     run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = dataclasses.replace(settings, database_url="postgresql://nobody@127.0.0.1:1/nothing")
@@ -232,7 +232,7 @@ def test_a_database_that_is_away_is_a_sentence(
     assert "The database cannot be used." in result.output
 
 
-def test_a_database_without_tables_is_a_sentence(
+def test_a_database_without_tables_is_reported_as_a_message(
     run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     empty = dataclasses.replace(settings, database_url="sqlite://")

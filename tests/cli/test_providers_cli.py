@@ -59,7 +59,7 @@ def hunter_at(server: HTTPServer, status: int = 200, body: Any = ACCOUNT) -> dic
     return {"HUNTER_API_KEY": KEY, "HUNTER_BASE_URL": server.url_for("")}
 
 
-def test_a_key_that_works_is_told_with_what_it_has_left(run: Any, httpserver: HTTPServer) -> None:
+def test_a_working_key_is_reported_with_its_remaining_credits(run: Any, httpserver: HTTPServer) -> None:
     result = run("--json", **hunter_at(httpserver))
 
     assert result.exit_code == 0
@@ -73,7 +73,7 @@ def test_a_key_that_works_is_told_with_what_it_has_left(run: Any, httpserver: HT
     }
 
 
-def test_people_read_it_in_a_table(run: Any, httpserver: HTTPServer) -> None:
+def test_the_result_is_printed_as_a_table(run: Any, httpserver: HTTPServer) -> None:
     result = run(**hunter_at(httpserver))
 
     (hunter,) = [line for line in result.stdout.splitlines() if "hunter" in line]
@@ -83,7 +83,7 @@ def test_people_read_it_in_a_table(run: Any, httpserver: HTTPServer) -> None:
     assert "unconfigured: set REACHER_BASE_URL" in reacher
 
 
-def test_without_a_key_nobody_is_asked_and_the_setting_is_named(run: Any, httpserver: HTTPServer) -> None:
+def test_without_a_key_the_provider_is_not_called_and_the_setting_is_named(run: Any, httpserver: HTTPServer) -> None:
     result = run("--json", HUNTER_BASE_URL=httpserver.url_for(""))
 
     assert (result.exit_code, httpserver.log) == (0, [])
@@ -107,7 +107,7 @@ def test_without_a_key_nobody_is_asked_and_the_setting_is_named(run: Any, httpse
         (200, ["what?"], "error", "unreachable, or returned an error"),
     ],
 )
-def test_a_key_that_does_not_work_is_told_and_is_a_failure(
+def test_a_key_that_does_not_work_is_a_failure(
     run: Any, httpserver: HTTPServer, status: int, body: Any, *, outcome: str, state: str
 ) -> None:
     variables = hunter_at(httpserver, status, body)
@@ -120,7 +120,7 @@ def test_a_key_that_does_not_work_is_told_and_is_a_failure(
     assert (told.exit_code, shown.exit_code) == (1, 1)
 
 
-def test_one_who_does_not_answer_in_time_is_told(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timeout_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def late(_self: Hunter, *, seconds: float) -> None:
         raise ProviderTimeout
 
@@ -151,7 +151,7 @@ def test_every_vendor_can_be_checked(run: Any) -> None:
     assert not any(line["configured"] for line in lines(result).values())
 
 
-def test_one_of_ones_own_is_checked_by_its_own_path(
+def test_a_configured_provider_is_checked_by_its_own_path(
     run: Any, httpserver: HTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     httpserver.expect_request("/health", headers={"Authorization": f"Bearer {KEY}"}).respond_with_json({})
@@ -164,7 +164,7 @@ def test_one_of_ones_own_is_checked_by_its_own_path(
     assert (crm["works"], crm["setting"]) == (True, "CRM_TOKEN")
 
 
-def test_settings_that_make_no_sense_are_a_sentence(run: Any) -> None:
+def test_invalid_settings_are_reported_as_a_message(run: Any) -> None:
     result = run(HUNTER_RATE="often")
 
     assert result.exit_code == 1

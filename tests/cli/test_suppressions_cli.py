@@ -68,7 +68,7 @@ def test_values_are_suppressed_once(run: Run) -> None:
         (("--linkedin-url", "https://example.com/in/ada"), "linkedin.com"),
     ],
 )
-def test_wrong_values_are_explained(run: Run, words: tuple[str, ...], sentence: str) -> None:
+def test_invalid_values_are_explained(run: Run, words: tuple[str, ...], sentence: str) -> None:
     result = run("add", *words)
 
     assert result.exit_code != 0
@@ -104,7 +104,7 @@ def test_a_list_without_values_is_explained(run: Run, tmp_path: Path, content: s
     assert sentence in " ".join(result.stderr.split())
 
 
-def test_what_providers_said_is_listed_until_it_is_reviewed(run: Run, app: APIFlask) -> None:
+def test_opt_outs_are_listed_until_they_are_reviewed(run: Run, app: APIFlask) -> None:
     alone = opt_out(app, 1, email="ada@acme.example")
     mixed = opt_out(app, 2, linkedin_url="https://www.linkedin.com/in/ada", full_name="Ada")
 
@@ -121,7 +121,7 @@ def test_what_providers_said_is_listed_until_it_is_reviewed(run: Run, app: APIFl
     assert not re.search(r"\bada\b", "\n".join(page))
 
 
-def test_an_opt_out_that_is_accepted_hides_the_person(run: Run, app: APIFlask) -> None:
+def test_accepting_an_opt_out_hides_the_person(run: Run, app: APIFlask) -> None:
     mixed = opt_out(app, 1, email="ada@acme.example", full_name="Ada")
 
     accepted = run("accept", mixed)
@@ -132,7 +132,7 @@ def test_an_opt_out_that_is_accepted_hides_the_person(run: Run, app: APIFlask) -
     assert [one["state"] for one in answer(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
 
 
-def test_an_opt_out_that_is_dismissed_shows_the_person_again(run: Run, app: APIFlask) -> None:
+def test_dismissing_an_opt_out_shows_the_person_again(run: Run, app: APIFlask) -> None:
     alone, mixed = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, full_name="Ada")
 
     said = [answer(run("dismiss", one, "--json")) for one in (alone, mixed)]
@@ -151,7 +151,7 @@ def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: A
     assert answer(run("count", "--json"))["total"] == 1
 
 
-def test_so_does_one_for_which_another_opt_out_stands(run: Run, app: APIFlask) -> None:
+def test_a_value_of_another_opt_out_stays_on_the_list(run: Run, app: APIFlask) -> None:
     first, second = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, email="ada@acme.example")
 
     removed = [answer(run("dismiss", one, "--json"))["removed"] for one in (first, second)]
@@ -159,7 +159,7 @@ def test_so_does_one_for_which_another_opt_out_stands(run: Run, app: APIFlask) -
     assert removed == [False, True]
 
 
-def test_an_opt_out_of_nobody_in_particular_cannot_be_accepted(run: Run, app: APIFlask) -> None:
+def test_an_opt_out_without_a_single_identifier_cannot_be_accepted(run: Run, app: APIFlask) -> None:
     several = opt_out(app, 1, email="ada@acme.example", linkedin_url="https://www.linkedin.com/in/ada")
 
     results = [run("accept", several), run("accept", "opt_none"), run("dismiss", "ada@acme.example")]
@@ -169,7 +169,7 @@ def test_an_opt_out_of_nobody_in_particular_cannot_be_accepted(run: Run, app: AP
     assert all("flask suppressions review --all" in result.stderr for result in results[1:])
 
 
-def test_what_an_earlier_version_listed_is_counted_and_can_be_removed(run: Run, app: APIFlask) -> None:
+def test_unreviewed_entries_of_an_earlier_version_are_counted_and_can_be_removed(run: Run, app: APIFlask) -> None:
     with app.extensions["services"].database.transaction() as session:
         values = [Identifier("email", "ada@acme.example"), Identifier("email", "bob@acme.example")]
         suppress(session, values, reason=provider_opt_outs.UNREVIEWED, now=clock.now())
@@ -186,11 +186,11 @@ def test_what_an_earlier_version_listed_is_counted_and_can_be_removed(run: Run, 
 
 
 @pytest.mark.parametrize("words", [(), ("--unreviewed", "--email", "ada@acme.example")])
-def test_what_to_remove_must_be_said(run: Run, words: tuple[str, ...]) -> None:
+def test_remove_requires_a_value(run: Run, words: tuple[str, ...]) -> None:
     result = run("remove", *words)
 
     assert (result.exit_code, "Give --email" in result.stderr) == (2, True)
 
 
-def test_nothing_to_review_is_said(run: Run) -> None:
+def test_an_empty_review_is_explained(run: Run) -> None:
     assert run("review").stdout == "No provider reported an opt-out.\n"

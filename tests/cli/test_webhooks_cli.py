@@ -71,7 +71,7 @@ def next_at(database: Database, webhook_id: str) -> datetime | None:
         return session.get_one(Webhook, webhook_id).next_at
 
 
-def test_the_latest_are_listed_without_the_secrets_of_their_addresses(
+def test_webhooks_are_listed_without_the_secrets_in_their_urls(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     webhook_id = over(database, workspace_id)
@@ -89,7 +89,7 @@ def test_the_latest_are_listed_without_the_secrets_of_their_addresses(
     assert "s3cr3t" not in table + listed.stdout
 
 
-def test_only_failures_or_one_workspaces_are_listed(run: Run, database: Database, workspace_id: str) -> None:
+def test_webhooks_are_listed_by_failure_and_workspace(run: Run, database: Database, workspace_id: str) -> None:
     delivered = over(database, workspace_id, "https://a.example/")
     gone = over(database, workspace_id, "https://b.example/")
     attempt(database, delivered, AttemptResult(status=200, latency_ms=3))
@@ -110,7 +110,7 @@ def test_only_failures_or_one_workspaces_are_listed(run: Run, database: Database
     assert len(answer(run("list", "--limit", "1", "--json"))["webhooks"]) == 1
 
 
-def test_the_log_shows_what_was_lost_what_failed_and_what_was_delivered(
+def test_the_log_shows_lost_failed_and_delivered_attempts(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     webhook_id = over(database, workspace_id)
@@ -133,7 +133,7 @@ def test_the_log_shows_what_was_lost_what_failed_and_what_was_delivered(
     assert "lost" in page
 
 
-def test_an_attempt_that_waits_for_its_answer_is_shown_as_running(
+def test_an_attempt_without_a_response_yet_is_running(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     webhook_id = over(database, workspace_id)
@@ -157,7 +157,7 @@ def test_a_replay_is_due_at_once_under_the_same_id(run: Run, database: Database,
     assert due <= clock.now()
 
 
-def test_failures_since_a_day_are_replayed_and_nothing_else(
+def test_only_failures_since_a_day_are_replayed(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     old, new, delivered = (over(database, workspace_id, f"https://{name}.example/") for name in "abc")
@@ -193,11 +193,11 @@ def finish(database: Database, webhook_id: str, at: datetime) -> None:
         ("--failed", "--since", "yesterday"),
     ],
 )
-def test_a_replay_must_say_of_what(run: Run, words: tuple[str, ...]) -> None:
+def test_replay_requires_ids_or_a_filter(run: Run, words: tuple[str, ...]) -> None:
     assert run("replay", *words).exit_code == 2
 
 
-def test_of_an_unknown_webhook_nothing_is_shown_and_with_it_nothing_replayed(
+def test_an_unknown_webhook_is_an_error_and_prevents_the_replay_of_others(
     run: Run, database: Database, workspace_id: str
 ) -> None:
     webhook_id = over(database, workspace_id)
@@ -210,6 +210,6 @@ def test_of_an_unknown_webhook_nothing_is_shown_and_with_it_nothing_replayed(
     assert next_at(database, webhook_id) is None
 
 
-def test_an_empty_list_is_a_sentence(run: Run) -> None:
+def test_an_empty_list_is_explained(run: Run) -> None:
     assert run("list").stdout == "There are no matching webhooks.\n"
     assert answer(run("list", "--json")) == {"webhooks": []}

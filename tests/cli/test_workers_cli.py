@@ -24,7 +24,7 @@ def say(app: APIFlask) -> None:
         worker_heartbeats.record_heartbeat(session, ONE, now=clock.now())
 
 
-def test_workers_are_listed_with_what_they_do(app: APIFlask) -> None:
+def test_workers_are_listed_with_their_state(app: APIFlask) -> None:
     say(app)
 
     answer = app.test_cli_runner().invoke(args=["workers", "list"])
@@ -34,7 +34,7 @@ def test_workers_are_listed_with_what_they_do(app: APIFlask) -> None:
     assert line.split()[:5] == ["one@host:1", "enrichment,upkeep", "working", "3", "10"]
 
 
-def test_a_program_gets_them_as_json(app: APIFlask) -> None:
+def test_workers_are_listed_as_json(app: APIFlask) -> None:
     say(app)
 
     answer = app.test_cli_runner().invoke(args=["workers", "list", "--json"])
@@ -43,7 +43,7 @@ def test_a_program_gets_them_as_json(app: APIFlask) -> None:
     assert (one["queues"], one["state"], one["last_ended"]) == (["enrichment", "upkeep"], "working", None)
 
 
-def test_without_any_it_says_what_to_do(app: APIFlask) -> None:
+def test_an_empty_list_says_how_to_start_workers(app: APIFlask) -> None:
     answer = app.test_cli_runner().invoke(args=["workers", "list"])
 
     assert answer.output == "No worker ran within the last day. Start those of the Procfile.\n"

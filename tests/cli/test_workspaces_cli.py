@@ -23,7 +23,7 @@ def run(app: APIFlask) -> Any:
     return run
 
 
-def test_a_workspace_is_made_with_no_credits(run: Any) -> None:
+def test_a_workspace_is_created_without_credits(run: Any) -> None:
     made = json.loads(run("create", " Acme ", "--json").stdout)
 
     listed = json.loads(run("list", "--json").stdout)
@@ -32,7 +32,7 @@ def test_a_workspace_is_made_with_no_credits(run: Any) -> None:
     assert listed == {"workspaces": [made]}
 
 
-def test_people_are_told_in_sentences(run: Any) -> None:
+def test_the_output_without_json_is_text(run: Any) -> None:
     empty = run("list").stdout
     made = run("create", "Acme").stdout
     listed = run("list").stdout
@@ -42,7 +42,7 @@ def test_people_are_told_in_sentences(run: Any) -> None:
     assert listed.endswith("  0 credits  Acme\n")
 
 
-def test_the_secret_of_a_workspaces_webhooks_is_shown(run: Any) -> None:
+def test_the_webhook_secret_of_a_workspace_is_shown(run: Any) -> None:
     made = json.loads(run("create", "Acme", "--json").stdout)
 
     secret = json.loads(run("webhook-secret", "Acme", "--json").stdout)["secret"]
@@ -57,7 +57,7 @@ def test_a_workspace_needs_a_name(run: Any) -> None:
     assert "needs a name" in result.stderr
 
 
-def test_a_database_that_cannot_be_used_is_a_sentence(app: APIFlask, run: Any) -> None:
+def test_an_unusable_database_is_reported_as_a_message(app: APIFlask, run: Any) -> None:
     broken = app.extensions["services"].database.engine
     with broken.begin() as connection:
         connection.execute(text("ALTER TABLE workspaces RENAME TO elsewhere"))

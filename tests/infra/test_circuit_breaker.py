@@ -37,7 +37,7 @@ def call(fuse: CircuitBreaker, error: Exception | None = None) -> str:
     return "done"
 
 
-def test_calls_that_work_go_through(fuse: CircuitBreaker) -> None:
+def test_successful_calls_pass(fuse: CircuitBreaker) -> None:
     assert [call(fuse), call(fuse)] == ["done", "done"]
 
 
@@ -48,21 +48,21 @@ def test_after_a_failure_calls_are_refused_for_a_while(fuse: CircuitBreaker, clo
     assert (first, call(fuse)) == ("failed", "refused")
 
 
-def test_a_success_after_that_while_mends_the_fuse(fuse: CircuitBreaker, clock: Clock) -> None:
+def test_a_successful_trial_closes_the_circuit(fuse: CircuitBreaker, clock: Clock) -> None:
     call(fuse, OSError())
     clock.seconds += 2.0
 
     assert [call(fuse), call(fuse)] == ["done", "done"]
 
 
-def test_a_failed_trial_blows_it_again(fuse: CircuitBreaker, clock: Clock) -> None:
+def test_a_failed_trial_opens_the_circuit_again(fuse: CircuitBreaker, clock: Clock) -> None:
     call(fuse, OSError())
     clock.seconds += 2.0
 
     assert [call(fuse, OSError()), call(fuse)] == ["failed", "refused"]
 
 
-def test_it_is_tried_less_often_the_longer_it_stays_away(fuse: CircuitBreaker, clock: Clock) -> None:
+def test_trials_become_less_frequent_during_an_outage(fuse: CircuitBreaker, clock: Clock) -> None:
     refused_for = []
     for _ in range(4):
         call(fuse, OSError())
@@ -74,7 +74,7 @@ def test_it_is_tried_less_often_the_longer_it_stays_away(fuse: CircuitBreaker, c
     assert refused_for == [2.0, 4.0, 8.0, 8.0]
 
 
-def test_those_who_fail_together_count_as_one(fuse: CircuitBreaker, clock: Clock) -> None:
+def test_simultaneous_failures_count_once(fuse: CircuitBreaker, clock: Clock) -> None:
     with pytest.raises(OSError), fuse, fuse, fuse:  # noqa: PT011 -- the message does not matter
         raise OSError
     clock.seconds += 2.0
@@ -82,7 +82,7 @@ def test_those_who_fail_together_count_as_one(fuse: CircuitBreaker, clock: Clock
     assert call(fuse) == "done"
 
 
-def test_while_one_tries_the_others_are_refused(fuse: CircuitBreaker, clock: Clock) -> None:
+def test_other_calls_are_refused_during_a_trial(fuse: CircuitBreaker, clock: Clock) -> None:
     call(fuse, OSError())
     clock.seconds += 2.0
     with fuse:
@@ -92,5 +92,5 @@ def test_while_one_tries_the_others_are_refused(fuse: CircuitBreaker, clock: Clo
     assert call(fuse) == "done"
 
 
-def test_another_error_is_no_reason_to_blow(fuse: CircuitBreaker) -> None:
+def test_other_errors_do_not_open_the_circuit(fuse: CircuitBreaker) -> None:
     assert [call(fuse, LookupError()), call(fuse)] == ["failed", "done"]

@@ -46,12 +46,12 @@ def wrong_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + HOUR)
 
 
-def test_the_database_takes_the_time(session: Session, wrong_clock: None) -> None:
+def test_now_is_the_time_of_the_database(session: Session, wrong_clock: None) -> None:
     assert abs(database_clock.value(session) - datetime.now(UTC)) < SOON
 
 
 @pytest.mark.parametrize("by", [HOUR, timedelta(days=-180), timedelta(milliseconds=50), timedelta(0)])
-def test_time_spans_are_added_and_subtracted(session: Session, by: timedelta) -> None:
+def test_timedeltas_are_added_and_subtracted(session: Session, by: timedelta) -> None:
     now = database_clock.now()
 
     there, later, earlier = session.execute(select(now, now + by, now - by)).one()
@@ -59,7 +59,7 @@ def test_time_spans_are_added_and_subtracted(session: Session, by: timedelta) ->
     assert (later - there, there - earlier) == (by, by)
 
 
-def test_spans_add_up(session: Session) -> None:
+def test_added_timedeltas_accumulate(session: Session) -> None:
     now = database_clock.now()
 
     there, later = session.execute(select(now, now + HOUR + HOUR - HOUR)).one()
@@ -67,7 +67,7 @@ def test_spans_add_up(session: Session) -> None:
     assert later - there == HOUR
 
 
-def test_a_statement_that_was_compiled_before_adds_the_span_it_is_given_now(session: Session) -> None:
+def test_a_cached_statement_uses_the_current_timedelta(session: Session) -> None:
     now = database_clock.now()
     session.execute(select(now, now + HOUR))
 
@@ -90,7 +90,7 @@ def test_the_databases_time_compares_with_stored_times(session: Session, microse
     assert [stored_is_earlier(by) for by in (-HOUR, -SOON, SOON, HOUR)] == [True, True, False, False]
 
 
-def test_what_the_database_writes_is_read_like_any_time(session: Session) -> None:
+def test_a_time_written_by_the_database_is_read_like_any_other(session: Session) -> None:
     workspace_id = a_workspace(session)
     now = database_clock.now()
 
@@ -101,7 +101,7 @@ def test_what_the_database_writes_is_read_like_any_time(session: Session) -> Non
     assert abs(stored - HOUR - datetime.now(UTC)) < SOON
 
 
-def test_one_statement_has_one_time(session: Session) -> None:
+def test_the_time_is_constant_within_a_statement(session: Session) -> None:
     now = database_clock.now()
 
     first, second = session.execute(select(now, database_clock.now())).one()
@@ -109,14 +109,14 @@ def test_one_statement_has_one_time(session: Session) -> None:
     assert first == second
 
 
-def test_a_value_is_a_time_already(session: Session) -> None:
+def test_the_value_of_a_datetime_is_itself(session: Session) -> None:
     assert database_clock.value(session, NOW) == NOW
     assert session.execute(select(database_clock.column(NOW))).scalar_one() == NOW
     assert session.execute(select(literal(NOW, UtcDateTime()))).scalar_one() == NOW
 
 
 @pytest.mark.parametrize("seconds", [-3600, -0.5, 0, 0.5, 3600])
-def test_how_far_this_process_is_ahead_of_the_database_is_measured(
+def test_the_offset_of_the_process_clock_is_measured(
     session: Session, monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(seconds=seconds))
@@ -124,7 +124,7 @@ def test_how_far_this_process_is_ahead_of_the_database_is_measured(
     assert database_clock.offset(session) == pytest.approx(seconds, abs=0.2)
 
 
-def test_only_what_no_other_process_compares_is_taken_from_this_process_clock() -> None:
+def test_the_process_clock_is_used_only_for_times_that_no_other_process_compares() -> None:
     sources = [path for folder in ("app", "workers", "cli") for path in (ROOT / folder).rglob("*.py")]
 
     found = {str(path.relative_to(ROOT)) for path in sources if _READS.search(path.read_text())}

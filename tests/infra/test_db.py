@@ -64,21 +64,21 @@ def use(database: Database, *, reading: bool = False) -> None:
         session.execute(text("SELECT 1"))
 
 
-def test_what_a_transaction_wrote_is_there(database: Database) -> None:
+def test_a_transaction_is_committed(database: Database) -> None:
     with database.transaction() as session:
         a_workspace(session)
 
     assert names(database) == ["Acme"]
 
 
-def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
+def test_a_failed_transaction_is_rolled_back(database: Database) -> None:
     with pytest.raises(LookupError):
         write_and_fail(database)
 
     assert names(database) == []
 
 
-def test_what_was_read_can_be_used_after_the_transaction(database: Database) -> None:
+def test_rows_can_be_used_after_the_transaction(database: Database) -> None:
     with database.transaction() as session:
         workspace = session.get_one(Workspace, a_workspace(session))
 
@@ -108,7 +108,7 @@ def test_readers_do_not_wait_for_a_writer(database: Database) -> None:
         assert names(database) == []
 
 
-def test_a_reader_may_not_write_on_postgresql_and_keeps_nothing_on_sqlite(database: Database) -> None:
+def test_a_reading_session_stores_nothing(database: Database) -> None:
     refused = None
     try:
         with database.reading() as session:
@@ -128,7 +128,7 @@ def test_a_database_that_cannot_be_reached_is_unavailable(*, reading: bool) -> N
         use(database, reading=reading)
 
 
-def test_a_server_that_never_answers_is_unavailable_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_never_replies_is_unavailable_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "BUSY_SECONDS", 1)
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
         port = black_hole.getsockname()[1]
@@ -138,7 +138,7 @@ def test_a_server_that_never_answers_is_unavailable_soon(monkeypatch: pytest.Mon
             use(database)
 
 
-def test_an_operators_own_time_limit_for_connecting_stands() -> None:
+def test_a_connect_timeout_in_the_url_is_kept() -> None:
     database = Database("postgresql://host/name?connect_timeout=30")
 
     assert database.engine.url.query["connect_timeout"] == "30"
@@ -149,7 +149,7 @@ def test_a_busy_sqlite_is_unavailable(another_writer: Database) -> None:
         use(another_writer)
 
 
-def test_who_waits_for_a_writer_in_another_process_lets_others_run(
+def test_waiting_for_another_process_does_not_block_other_threads(
     another_writer: Database, writing: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     naps: list[float] = []
@@ -172,7 +172,7 @@ def test_a_busy_sqlite_can_still_be_read(another_writer: Database) -> None:
     assert names(another_writer) == []
 
 
-def test_a_transaction_that_was_refused_lets_the_next_one_in(
+def test_a_refused_transaction_releases_the_writer_lock(
     another_writer: Database, tmp_path: Path
 ) -> None:
     with pytest.raises(Unavailable):
@@ -198,14 +198,14 @@ def test_a_pool_without_a_free_connection_is_unavailable(
     small.engine.dispose()
 
 
-def test_a_connection_that_died_is_unavailable_whatever_the_driver_calls_it() -> None:
+def test_every_driver_error_of_a_dead_connection_is_unavailable() -> None:
     error = DataError("SELECT 1", None, Exception(), connection_invalidated=True)
 
     with pytest.raises(Unavailable), db._as_unavailable():  # noqa: SLF001 -- drivers rarely raise this
         raise error
 
 
-def test_what_the_database_refuses_is_not_called_unavailable(database: Database) -> None:
+def test_a_constraint_violation_is_not_unavailable(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session)
 
@@ -230,7 +230,7 @@ def test_the_cause_of_unavailable_is_kept(another_writer: Database) -> None:
     assert isinstance(refusal.value.__cause__, OperationalError)
 
 
-def test_a_time_comes_back_aware_and_in_utc(session: Session) -> None:
+def test_a_time_is_read_as_aware_utc(session: Session) -> None:
     moment = datetime(2026, 11, 20, 10, 30, 0, 123456, tzinfo=timezone(timedelta(hours=5, minutes=30)))
     workspace_id = a_workspace(session)
     session.get_one(Workspace, workspace_id).created_at = moment
@@ -242,14 +242,14 @@ def test_a_time_comes_back_aware_and_in_utc(session: Session) -> None:
     assert stored.tzinfo is UTC
 
 
-def test_a_naive_time_is_refused(session: Session) -> None:
+def test_a_naive_time_is_rejected(session: Session) -> None:
     naive = NOW.replace(tzinfo=None)
 
     with pytest.raises(StatementError, match="the time must be timezone-aware"):
         session.execute(insert(Workspace).values(id="wks_1", name="Acme", created_at=naive))
 
 
-def test_times_compare_in_the_database_as_they_do_outside(session: Session) -> None:
+def test_times_compare_in_the_database_as_in_python(session: Session) -> None:
     workspace_id = a_workspace(session)
     west = NOW.astimezone(timezone(timedelta(hours=-8)))
 
@@ -259,14 +259,14 @@ def test_times_compare_in_the_database_as_they_do_outside(session: Session) -> N
 
 
 @pytest.mark.parametrize("name", ["sqlite", "postgresql"])
-def test_no_time_is_no_time(name: str) -> None:
+def test_a_null_time_stays_null(name: str) -> None:
     dialect = next(d for d in (db.sqlite.dialect(), db.postgresql.dialect()) if d.name == name)
 
     assert UtcDateTime().process_bind_param(None, dialect) is None
     assert UtcDateTime().process_result_value(None, dialect) is None
 
 
-def test_each_database_stores_utc_in_its_way() -> None:
+def test_both_databases_store_utc() -> None:
     here = NOW.astimezone(timezone(timedelta(hours=2)))
 
     assert UtcDateTime().process_bind_param(here, db.sqlite.dialect()) == NOW.replace(tzinfo=None)
@@ -274,7 +274,7 @@ def test_each_database_stores_utc_in_its_way() -> None:
     assert UtcDateTime().process_result_value(here, db.postgresql.dialect()) == NOW
 
 
-def test_each_database_has_its_own_insert(database: Database) -> None:
+def test_both_databases_have_an_insert_with_on_conflict(database: Database) -> None:
     with database.reading() as session:
         statement = db.insert(session, Workspace)
 
@@ -283,7 +283,7 @@ def test_each_database_has_its_own_insert(database: Database) -> None:
 
 
 @pytest.mark.usefixtures("production_settings")
-def test_sqlite_is_set_up_to_lose_nothing_and_to_forget_what_is_deleted(tmp_path: Path) -> None:
+def test_sqlite_is_durable_and_overwrites_deleted_data(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
 
     with database.reading() as session:
@@ -296,7 +296,7 @@ def test_sqlite_is_set_up_to_lose_nothing_and_to_forget_what_is_deleted(tmp_path
     database.engine.dispose()
 
 
-def test_sqlite_takes_the_write_lock_at_the_beginning_and_only_for_writers(tmp_path: Path) -> None:
+def test_sqlite_takes_the_write_lock_at_the_beginning_for_writers_only(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
     said: list[str] = []
     event.listen(database.engine, "before_cursor_execute", lambda *words: said.append(words[2]))
@@ -319,7 +319,7 @@ def one_connection(database: Database, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite has no connection that could die; see TEST_DATABASE_URL")
-def test_a_connection_that_the_server_ended_is_replaced_unseen(
+def test_a_connection_closed_by_the_server_is_replaced_transparently(
     database: Database, one_connection: Database
 ) -> None:
     with one_connection.reading() as session:
@@ -333,7 +333,7 @@ def test_a_connection_that_the_server_ended_is_replaced_unseen(
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite has no connection that could die; see TEST_DATABASE_URL")
 @pytest.mark.parametrize(("idle", "asked"), [(3600.0, []), (0.0, ["SELECT 1"])])
-def test_only_a_connection_that_was_idle_for_long_is_asked_whether_it_lives(
+def test_only_a_long_idle_connection_is_tested_with_a_query(
     one_connection: Database, monkeypatch: pytest.MonkeyPatch, idle: float, asked: list[str]
 ) -> None:
     monkeypatch.setattr(engines, "IDLE_SECONDS", idle)

@@ -77,7 +77,7 @@ def subscribers(url: str) -> int:
         return len([one for one in client.client_list() if one["sub"] == "1"])
 
 
-def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier) -> None:
+def test_a_waiter_is_woken_by_the_notification_of_its_job(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as event:
         wait_until(event.is_set)
         event.clear()
@@ -87,7 +87,7 @@ def test_a_waiter_is_woken_by_its_jobs_bell(ear: JobListener, bell: JobNotifier)
         assert event.wait(5)
 
 
-def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNotifier) -> None:
+def test_a_waiter_is_not_woken_by_notifications_of_other_jobs(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as mine, ear.subscribe("job_2") as other:
         wait_until(mine.is_set)
         mine.clear()
@@ -99,7 +99,7 @@ def test_a_waiter_sleeps_through_other_jobs_bells(ear: JobListener, bell: JobNot
         assert not mine.is_set()
 
 
-def test_everybody_who_waits_for_a_job_is_woken(ear: JobListener, bell: JobNotifier) -> None:
+def test_every_waiter_of_a_job_is_woken(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as one, ear.subscribe("job_1") as two:
         wait_until(one.is_set)
         one.clear()
@@ -135,14 +135,14 @@ def test_three_hundred_waiters_use_one_connection(
         assert len(others) <= 2 + 1, others  # the notifier's, this client's, and that of the last count
 
 
-def test_nothing_is_left_of_a_waiter_that_is_done(ear: JobListener) -> None:
+def test_a_finished_waiter_is_removed(ear: JobListener) -> None:
     with ear.subscribe("job_1"), ear.subscribe("job_1"):
         pass
 
     assert dict(ear._waiters) == {}  # noqa: SLF001 -- checks that nothing is retained
 
 
-def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:
+def test_removing_a_waiter_leaves_the_others(ear: JobListener, bell: JobNotifier) -> None:
     with ear.subscribe("job_1") as patient:
         with ear.subscribe("job_1"):
             wait_until(patient.is_set)
@@ -153,7 +153,7 @@ def test_a_waiter_that_gives_up_leaves_the_others(ear: JobListener, bell: JobNot
         assert patient.wait(5)
 
 
-def test_no_connection_is_made_before_somebody_waits(server: Server) -> None:
+def test_no_connection_is_opened_before_the_first_waiter(server: Server) -> None:
     with redis_client.connect(server.url) as client:
         before = len(client.client_list())
 
@@ -162,7 +162,7 @@ def test_no_connection_is_made_before_somebody_waits(server: Server) -> None:
         assert len(client.client_list()) == before
 
 
-def test_a_silent_line_is_asked_whether_it_still_stands(
+def test_a_silent_connection_is_pinged(
     ear: JobListener, bell: JobNotifier, server: Server
 ) -> None:
     with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
@@ -181,7 +181,7 @@ def pings(client: Redis) -> int:
     return int(client.info("commandstats").get("cmdstat_ping", {"calls": 0})["calls"])
 
 
-def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server: Server) -> None:
+def test_after_a_restart_of_the_server_every_waiter_is_woken(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
         wait_until(event.is_set)
         event.clear()
@@ -192,7 +192,7 @@ def test_after_a_restart_of_the_server_everybody_looks(ear: JobListener, server:
         assert event.wait(5)
 
 
-def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, server: Server) -> None:
+def test_a_hanging_server_is_reconnected(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
         wait_until(event.is_set)
         event.clear()
@@ -203,7 +203,7 @@ def test_a_server_that_hangs_is_given_up_and_found_again(ear: JobListener, serve
         assert event.wait(10)
 
 
-def test_a_ring_that_is_no_text_harms_nobody(ear: JobListener, bell: JobNotifier, server: Server) -> None:
+def test_an_invalid_notification_is_ignored(ear: JobListener, bell: JobNotifier, server: Server) -> None:
     with ear.subscribe("job_1") as event, redis_client.connect(server.url) as client:
         wait_until(event.is_set)
         event.clear()
@@ -214,7 +214,7 @@ def test_a_ring_that_is_no_text_harms_nobody(ear: JobListener, bell: JobNotifier
         assert event.wait(5)
 
 
-def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
+def test_without_redis_a_notification_fails_silently_and_soon() -> None:
     bell = JobNotifier(f"redis://127.0.0.1:{free_port()}/0")
     started = time.monotonic()
 
@@ -224,7 +224,7 @@ def test_a_bell_without_redis_is_silent_and_soon_done() -> None:
     assert time.monotonic() - started < 10
 
 
-def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_outage_is_logged_once(ears: Callable[[str], JobListener], monkeypatch: pytest.MonkeyPatch) -> None:
     nowhere = f"redis://127.0.0.1:{free_port()}/0"
     tries: list[tuple[str, int]] = []
     told: list[int] = []
@@ -245,7 +245,7 @@ def test_an_outage_is_told_once(ears: Callable[[str], JobListener], monkeypatch:
     assert told.count(mine[0]) == 1
 
 
-def test_an_error_that_nobody_thought_of_does_not_deafen(
+def test_an_unexpected_error_does_not_stop_the_listener(
     ear: JobListener, bell: JobNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connect = redis_client.connect
@@ -268,7 +268,7 @@ def test_an_error_that_nobody_thought_of_does_not_deafen(
     assert [(one["error"], type(one["exc_info"])) for one in events] == [("LookupError", LookupError)]
 
 
-def test_an_ear_that_is_closed_listens_no_longer(ear: JobListener, server: Server) -> None:
+def test_a_closed_listener_stops_listening(ear: JobListener, server: Server) -> None:
     with ear.subscribe("job_1") as event:
         wait_until(event.is_set)
 
@@ -277,7 +277,7 @@ def test_an_ear_that_is_closed_listens_no_longer(ear: JobListener, server: Serve
     wait_until(lambda: not subscribers(server.url))
 
 
-def test_many_may_begin_to_wait_at_once_and_one_thread_listens(ear: JobListener) -> None:
+def test_simultaneous_waiters_start_a_single_listener_thread(ear: JobListener) -> None:
     before = {thread.ident for thread in threading.enumerate()}
 
     with ExitStack() as waiting:

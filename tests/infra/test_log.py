@@ -43,7 +43,7 @@ def test_an_event_is_one_line_with_its_fields(capsys: pytest.CaptureFixture[str]
     assert line["timestamp"].endswith("Z")
 
 
-def test_logfmt_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_default_format_is_logfmt(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(level="info", style="logfmt")
 
     log.info("job settled", job="job_1")
@@ -53,7 +53,7 @@ def test_logfmt_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert line.endswith('level=info event="job settled" job=job_1')
 
 
-def test_the_standard_librarys_events_look_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_records_of_the_standard_library_have_the_same_format(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(level="info", style="json")
     structlog.contextvars.bind_contextvars(job="job_1")
 
@@ -64,7 +64,7 @@ def test_the_standard_librarys_events_look_the_same(capsys: pytest.CaptureFixtur
     assert ours | {"timestamp": ""} == theirs | {"timestamp": ""}
 
 
-def test_what_is_bound_is_on_every_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_bound_fields_are_on_every_line(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(level="info", style="json")
 
     with structlog.contextvars.bound_contextvars(request_id="req_1"):
@@ -89,7 +89,7 @@ def test_events_below_the_level_are_not_shown(
     assert len(lines(capsys)) == shown
 
 
-def test_an_exceptions_place_is_told_but_never_its_text(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_exception_is_logged_with_its_origin_but_not_its_text(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(level="info", style="json")
 
     try:
@@ -119,7 +119,7 @@ def test_no_exception_adds_nothing(capsys: pytest.CaptureFixture[str], nothing: 
 
 
 @pytest.mark.parametrize("name", ["httpx2", "httpcore2.connection"])
-def test_what_logs_urls_is_silent_at_any_level(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_loggers_of_urls_are_silent_at_every_level(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(level="debug", style="logfmt")
 
     logging.getLogger(name).info("GET https://api.example/?email=ada@acme.com")
@@ -127,7 +127,7 @@ def test_what_logs_urls_is_silent_at_any_level(name: str, capsys: pytest.Capture
     assert capsys.readouterr().err == ""
 
 
-def test_a_server_that_writes_by_itself_writes_no_text_of_an_exception(
+def test_loggers_with_their_own_handlers_do_not_log_exception_texts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     logs.configure(level="info", style="logfmt")
@@ -148,7 +148,7 @@ def test_a_server_that_writes_by_itself_writes_no_text_of_an_exception(
     assert "stopped" in written
 
 
-def test_a_thread_that_dies_is_told_of_without_the_text(
+def test_a_dead_thread_is_logged_without_the_exception_text(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
@@ -163,7 +163,7 @@ def test_a_thread_that_dies_is_told_of_without_the_text(
     assert "ada@acme.com" not in str(line)
 
 
-def test_whoever_looks_after_dying_threads_already_goes_on_doing_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_hook_for_threads_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     def somebody(_died: threading.ExceptHookArgs) -> None: ...
 
     monkeypatch.setattr(threading, "excepthook", somebody)

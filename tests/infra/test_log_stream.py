@@ -60,7 +60,7 @@ def test_a_line_that_cannot_be_written_is_lost_and_counted(
     assert before < ours < failures()
 
 
-def test_lines_are_written_again_once_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_written_again_once_the_disk_has_space(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = io.StringIO()
     full = [True]
 

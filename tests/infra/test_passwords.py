@@ -78,7 +78,7 @@ def test_a_password_matches_its_own_hash_and_no_other() -> None:
     assert not passwords.verify(stored, PASSWORD + "!")
 
 
-def test_the_same_password_is_never_kept_as_the_same_text() -> None:
+def test_the_same_password_never_has_the_same_hash() -> None:
     assert passwords.hash_password(PASSWORD) != passwords.hash_password(PASSWORD)
 
 
@@ -89,7 +89,7 @@ def test_hashes_have_the_published_parameters() -> None:
     assert (parameters.memory_cost, parameters.time_cost, parameters.parallelism) == (19456, 2, 1)
 
 
-def test_without_an_account_the_check_has_the_same_parameters_and_is_wrong(
+def test_without_an_account_the_check_fails_with_the_same_parameters(
     verified: list[Parameters],
 ) -> None:
     stored = passwords.hash_password(PASSWORD)
@@ -100,7 +100,7 @@ def test_without_an_account_the_check_has_the_same_parameters_and_is_wrong(
     assert verified == [extract_parameters(stored)] * 2
 
 
-def test_the_check_without_an_account_follows_todays_parameters(
+def test_the_check_without_an_account_uses_the_current_parameters(
     verified: list[Parameters], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(passwords, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=2))
@@ -118,7 +118,7 @@ def test_a_hash_with_other_parameters_is_outdated() -> None:
     assert not passwords.is_outdated(passwords.hash_password(PASSWORD))
 
 
-def test_a_text_that_is_no_hash_is_a_fault_and_no_match() -> None:
+def test_an_invalid_hash_is_an_error_not_a_mismatch() -> None:
     with pytest.raises(InvalidHashError):
         passwords.verify("not a hash", PASSWORD)
 
@@ -133,7 +133,7 @@ def test_a_text_that_is_no_hash_is_a_fault_and_no_match() -> None:
     ],
     ids=["composed", "chosen in full width", "typed in full width", "ligature"],
 )
-def test_a_password_is_the_same_however_a_keyboard_writes_its_letters(chosen: str, typed: str) -> None:
+def test_a_password_matches_in_every_unicode_form(chosen: str, typed: str) -> None:
     assert passwords.verify(passwords.hash_password(chosen), typed)
 
 
@@ -142,7 +142,7 @@ def test_a_password_has_8_to_128_characters(length: int, *, acceptable: bool) ->
     assert passwords.acceptable(" " * length) is acceptable
 
 
-def test_no_more_hashes_than_leave_a_processor_free_run_at_once(at_work: list[int]) -> None:
+def test_the_number_of_parallel_hashes_is_limited(at_work: list[int]) -> None:
     stored = passwords.hash_password(PASSWORD)
     threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(12)]
 
@@ -156,7 +156,7 @@ def test_no_more_hashes_than_leave_a_processor_free_run_at_once(at_work: list[in
     assert 1 <= passwords.MAX_PARALLEL_HASHES <= 4
 
 
-def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
+def test_with_a_full_queue_the_next_hash_is_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     gate, begun = threading.Event(), threading.Semaphore(0)
@@ -186,7 +186,7 @@ def test_beyond_those_at_work_and_those_waiting_the_next_is_refused_at_once(
     assert passwords.verify(stored, PASSWORD)
 
 
-def test_under_gevent_other_requests_go_on_while_a_hash_runs() -> None:
+def test_hashing_does_not_block_other_greenlets() -> None:
     ran = subprocess.run([sys.executable, "-c", UNDER_GEVENT], capture_output=True, text=True, check=True)
 
     assert ran.stdout.split() == ["True", "True"]

@@ -72,7 +72,7 @@ def sends(outcome: str) -> float:
     return metrics.SENDS.labels(outcome=outcome)._value.get()  # noqa: SLF001 -- prometheus_client has no public accessor
 
 
-def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:
+def test_every_message_is_in_the_queue_of_its_kind(client: Redis, redis_url: str) -> None:
     sender = JobPublisher(redis_url)
 
     sent = [sender.publish(kind, [f"job_{kind}"]) for kind in Kind]
@@ -82,7 +82,7 @@ def test_every_message_lies_in_the_queue_of_its_kind(client: Redis, redis_url: s
     assert lengths == {name: list(QUEUES.values()).count(name) for name in Queue}
 
 
-def test_a_message_carries_the_jobs_id_and_nothing_else() -> None:
+def test_a_message_contains_only_the_job_id() -> None:
     envelope = json.loads(queue.message("reveal.email", "interactive", "job_1"))
 
     assert envelope["headers"]["task"] == "reveal.email"
@@ -97,7 +97,7 @@ def test_no_two_messages_have_the_same_id() -> None:
 
 
 @pytest.mark.slow
-def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
+def test_a_real_worker_runs_messages_in_order(
     worker: subprocess.Popen[bytes], client: Redis, redis_url: str
 ) -> None:
     sender = JobPublisher(redis_url)
@@ -110,7 +110,7 @@ def test_a_real_worker_runs_what_was_sent_in_the_order_it_was_sent(
     assert worker.poll() is None
 
 
-def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
+def test_the_depth_of_a_queue_is_its_number_of_messages(client: Redis, redis_url: str) -> None:
     sender = JobPublisher(redis_url)
 
     sender.publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
@@ -118,12 +118,12 @@ def test_what_waits_can_be_counted(client: Redis, redis_url: str) -> None:
     assert (sender.depth(Queue.INTERACTIVE), sender.depth(Queue.ENRICHMENT)) == (2, 0)
 
 
-def test_to_send_nothing_is_done_already(client: Redis, redis_url: str) -> None:
+def test_publishing_no_ids_succeeds(client: Redis, redis_url: str) -> None:
     assert JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, [])
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
-def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
+def test_without_redis_publishing_fails_soon_and_then_at_once() -> None:
     sender = JobPublisher(closed())
     started = time.monotonic()
     first = sender.publish(Kind.REVEAL_EMAIL, ["job_1"])
@@ -136,7 +136,7 @@ def test_without_redis_sending_fails_soon_and_then_at_once() -> None:
     assert over - then < 0.1
 
 
-def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> None:
+def test_without_a_reply_publishing_fails_within_a_second_and_then_at_once() -> None:
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
         sender = JobPublisher(f"redis://127.0.0.1:{black_hole.getsockname()[1]}/0")
         started = time.monotonic()
@@ -150,7 +150,7 @@ def test_into_a_black_hole_sending_fails_within_a_second_and_then_at_once() -> N
     assert over - then < 0.1
 
 
-def test_without_redis_nobody_can_count() -> None:
+def test_without_redis_the_depth_is_an_error() -> None:
     sender = JobPublisher(closed())
 
     with pytest.raises(RedisError):
@@ -160,7 +160,7 @@ def test_without_redis_nobody_can_count() -> None:
         sender.depth(Queue.INTERACTIVE)
 
 
-def test_messages_are_counted_by_what_became_of_them(client: Redis, redis_url: str) -> None:
+def test_messages_are_counted_by_outcome(client: Redis, redis_url: str) -> None:
     sent, lost = sends("sent"), sends("unreachable")
 
     JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, ["job_1", "job_2"])
@@ -169,7 +169,7 @@ def test_messages_are_counted_by_what_became_of_them(client: Redis, redis_url: s
     assert (sends("sent") - sent, sends("unreachable") - lost) == (2, 1)
 
 
-def test_celery_keeps_no_result_and_takes_one_message_at_a_time(settings: Settings, redis_url: str) -> None:
+def test_celery_stores_no_results_and_prefetches_one_message(settings: Settings, redis_url: str) -> None:
     conf = queue.configure(replace(settings, redis_url=redis_url)).conf
 
     assert (conf.broker_url, conf.result_backend, conf.task_ignore_result) == (redis_url, None, True)
@@ -178,7 +178,7 @@ def test_celery_keeps_no_result_and_takes_one_message_at_a_time(settings: Settin
     assert conf.broker_transport_options["socket_timeout"] is not None
 
 
-def test_beat_sweeps_forgets_and_audits(settings: Settings) -> None:
+def test_beat_schedules_sweeping_purging_and_audits(settings: Settings) -> None:
     schedule = queue.configure(settings).conf.beat_schedule
 
     assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET, REVERIFY, AUDIT}

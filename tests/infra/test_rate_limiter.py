@@ -60,7 +60,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return words
 
 
-def test_requests_are_counted_down_and_then_refused(redis_url: str, key: str) -> None:
+def test_requests_are_counted_and_then_refused(redis_url: str, key: str) -> None:
     limiter = Limiter(redis_url)
 
     standings = [limiter.hit("2/hour", key) for _ in range(3)]
@@ -79,7 +79,7 @@ def test_processes_count_together(redis_url: str, key: str) -> None:
     assert not standing.allowed
 
 
-def test_looking_counts_nothing(redis_url: str, key: str) -> None:
+def test_peeking_does_not_count(redis_url: str, key: str) -> None:
     limiter = Limiter(redis_url)
 
     before = [limiter.peek("1/hour", key).allowed for _ in range(3)]
@@ -89,7 +89,7 @@ def test_looking_counts_nothing(redis_url: str, key: str) -> None:
     assert not limiter.peek("1/hour", key).allowed
 
 
-def test_keys_are_counted_apart(redis_url: str, key: str) -> None:
+def test_keys_are_counted_separately(redis_url: str, key: str) -> None:
     limiter = Limiter(redis_url)
     limiter.hit("1/hour", key, "a")
 
@@ -106,7 +106,7 @@ def test_a_request_costs_two_round_trips(redis_url: str, key: str, sent: list[st
     assert sent == ["EVALSHA", "EVALSHA"]
 
 
-def test_without_redis_each_process_lets_a_quarter_pass(key: str) -> None:
+def test_without_redis_each_process_allows_a_quarter(key: str) -> None:
     limiter = Limiter("redis://127.0.0.1:1/0")
 
     standings = [limiter.hit("8/hour", key) for _ in range(3)]
@@ -115,7 +115,7 @@ def test_without_redis_each_process_lets_a_quarter_pass(key: str) -> None:
     assert standings[0].quota == 2
 
 
-def test_without_redis_many_processes_let_no_more_pass_than_together(key: str) -> None:
+def test_without_redis_many_processes_together_stay_within_the_limit(key: str) -> None:
     limiters = [Limiter("redis://127.0.0.1:1/0", processes=8) for _ in range(8)]
 
     passed = sum(limiter.hit("16/hour", key).allowed for limiter in limiters for _ in range(5))
@@ -123,14 +123,14 @@ def test_without_redis_many_processes_let_no_more_pass_than_together(key: str) -
     assert passed == 16
 
 
-def test_without_redis_the_strictest_limit_still_lets_one_pass(key: str) -> None:
+def test_without_redis_the_strictest_limit_allows_one_request(key: str) -> None:
     limiter = Limiter("redis://127.0.0.1:1/0")
 
     assert limiter.peek("1/hour", key).allowed
     assert [limiter.hit("1/hour", key).allowed for _ in range(2)] == [True, False]
 
 
-def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
+def test_a_hanging_redis_delays_only_the_first_request(
     server: RedisServer, key: str, sent: list[str]
 ) -> None:
     server.start()
@@ -146,7 +146,7 @@ def test_a_redis_that_hangs_is_waited_for_once_and_not_long(
     assert sent == ["EVALSHA"]
 
 
-def test_a_redis_that_comes_back_counts_again(
+def test_counting_in_redis_resumes_after_an_outage(
     server: RedisServer, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.infra.redis_client.CircuitBreaker", partial(CircuitBreaker, seconds=0))

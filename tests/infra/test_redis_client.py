@@ -13,12 +13,12 @@ from app.infra.circuit_breaker import CircuitOpen
 from app.infra.queue import JobPublisher
 
 
-def test_a_client_talks_to_a_server(redis_url: str) -> None:
+def test_a_client_connects_to_a_server(redis_url: str) -> None:
     with redis_client.connect(redis_url) as client:
         assert client.ping() is True
 
 
-def test_a_closed_port_is_told_at_once_and_without_retries() -> None:
+def test_a_closed_port_fails_at_once_without_retries() -> None:
     started = time.monotonic()
 
     with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as client, pytest.raises(RedisError):
@@ -27,7 +27,7 @@ def test_a_closed_port_is_told_at_once_and_without_retries() -> None:
     assert time.monotonic() - started < 5
 
 
-def test_a_server_that_never_answers_is_told_soon() -> None:
+def test_a_server_that_never_replies_times_out_soon() -> None:
     with socket.create_server(("127.0.0.1", 0)) as black_hole:
         started = time.monotonic()
 
@@ -40,13 +40,13 @@ def test_a_server_that_never_answers_is_told_soon() -> None:
     assert time.monotonic() - started < 10
 
 
-def test_a_listener_may_wait_longer(redis_url: str) -> None:
+def test_a_listener_has_a_longer_timeout(redis_url: str) -> None:
     with redis_client.connect(redis_url, answer_seconds=7.0) as client:
         assert client.connection_pool.connection_kwargs["socket_timeout"] == 7.0
 
 
 @pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
-def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) -> None:
+def test_every_error_of_an_unreachable_server_opens_the_circuit(error: Exception) -> None:
     fuse = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").breaker
 
     with pytest.raises(type(error)), fuse:
@@ -56,7 +56,7 @@ def test_the_fuse_blows_on_whatever_an_absent_server_raises(error: Exception) ->
         pass
 
 
-def test_what_one_caller_finds_out_all_others_know() -> None:
+def test_the_circuit_is_shared_by_all_callers() -> None:
     url = f"redis://127.0.0.1:{free_port()}/0"
     JobPublisher(url).publish(Kind.REVEAL_EMAIL, ["job_1"])
 

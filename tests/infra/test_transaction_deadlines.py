@@ -82,12 +82,12 @@ def ask_while_it_turns_black(database: Database, network: Network) -> None:
         session.execute(text("SELECT 1"))
 
 
-def test_an_answer_that_never_comes_is_not_waited_for(behind: Database, network: Network) -> None:
+def test_a_reply_that_never_arrives_is_not_waited_for(behind: Database, network: Network) -> None:
     with pytest.raises(Unavailable):
         ask_while_it_turns_black(behind, network)
 
 
-def test_neither_is_one_to_a_connection_that_was_kept(behind: Database, network: Network) -> None:
+def test_a_reply_on_a_pooled_connection_is_not_waited_for_either(behind: Database, network: Network) -> None:
     ask(behind)
     network.passes.clear()
 
@@ -95,7 +95,7 @@ def test_neither_is_one_to_a_connection_that_was_kept(behind: Database, network:
         ask(behind)
 
 
-def test_afterwards_the_database_is_asked_again(behind: Database, network: Network) -> None:
+def test_the_database_is_used_again_after_a_cut_connection(behind: Database, network: Network) -> None:
     ask(behind)
     network.passes.clear()
     with pytest.raises(Unavailable):
@@ -106,22 +106,22 @@ def test_afterwards_the_database_is_asked_again(behind: Database, network: Netwo
     assert ask(behind) == 1
 
 
-def test_a_statement_that_is_too_slow_is_given_up(behind: Database) -> None:
+def test_a_slow_statement_is_cut_off(behind: Database) -> None:
     with pytest.raises(Unavailable):
         ask(behind, "SELECT pg_sleep(5)")
 
 
-def test_one_that_may_take_its_time_is_not(behind: Database) -> None:
+def test_a_statement_without_a_deadline_is_not_cut_off(behind: Database) -> None:
     assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", no_deadline=True) == 1
 
 
-def test_a_transaction_in_time_is_left_alone_later(behind: Database) -> None:
+def test_a_finished_transaction_is_not_cut_off_later(behind: Database) -> None:
     ask(behind)
 
     assert ask(behind, "SELECT 1 FROM pg_sleep(1.5)", no_deadline=True) == 1
 
 
-def test_a_kept_connection_that_was_cut_is_replaced(behind: Database) -> None:
+def test_a_pooled_connection_that_was_cut_is_replaced(behind: Database) -> None:
     own = ask(behind, "SELECT pg_backend_pid()")
     killer = Database(behind.engine.url.render_as_string(hide_password=False))
     ask(killer, f"SELECT pg_terminate_backend({own}, 5000)")  # returns once the backend has ended
@@ -131,9 +131,9 @@ def test_a_kept_connection_that_was_cut_is_replaced(behind: Database) -> None:
     assert ask(behind, "SELECT pg_backend_pid()") != own
 
 
-def test_the_server_does_not_wait_for_ever_for_a_frozen_client(behind: Database) -> None:
+def test_the_server_ends_the_transaction_of_a_frozen_client(behind: Database) -> None:
     assert ask(behind, "SHOW idle_in_transaction_session_timeout") == "1min"
 
 
-def test_conditional_updates_see_what_others_committed(behind: Database) -> None:
+def test_conditional_updates_see_committed_changes(behind: Database) -> None:
     assert ask(behind, "SHOW transaction_isolation") == "read committed"

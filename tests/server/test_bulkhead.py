@@ -11,7 +11,7 @@ from app.server import bulkhead
 from app.server.bulkhead import MAX_READS, Bulkhead
 
 
-def test_a_greedy_workspace_gets_half_of_the_seats() -> None:
+def test_a_single_workspace_gets_half_of_the_wait_slots() -> None:
     room = Bulkhead(10)
 
     with ExitStack() as waiting:
@@ -20,7 +20,7 @@ def test_a_greedy_workspace_gets_half_of_the_seats() -> None:
     assert seated == [True] * 5 + [False] * 2
 
 
-def test_others_find_seats_beside_a_greedy_workspace() -> None:
+def test_other_workspaces_find_free_wait_slots() -> None:
     room = Bulkhead(10)
 
     with ExitStack() as waiting:
@@ -33,7 +33,7 @@ def test_others_find_seats_beside_a_greedy_workspace() -> None:
     assert third
 
 
-def test_who_leaves_makes_room() -> None:
+def test_a_finished_request_frees_its_wait_slot() -> None:
     room = Bulkhead(2)
 
     with room.wait_slot("wks_one"):
@@ -44,7 +44,7 @@ def test_who_leaves_makes_room() -> None:
     assert dict(room._by_workspace) == {}  # noqa: SLF001 -- nothing of a finished waiter is retained
 
 
-def test_only_some_are_attended_to_at_once() -> None:
+def test_concurrent_database_slots_are_limited() -> None:
     room = Bulkhead()
     gate, inside = threading.Event(), []
 
@@ -66,7 +66,7 @@ def test_only_some_are_attended_to_at_once() -> None:
     assert len(inside) == MAX_READS + 3
 
 
-def test_a_line_that_does_not_move_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_database_slot_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
     room = Bulkhead()
 

@@ -55,20 +55,20 @@ def count(everyone: ConnectionRegistry, home: str) -> int:
     return everyone._by_network[home]  # noqa: SLF001 -- the count has no public accessor
 
 
-def test_what_a_client_sends_is_read(line: Line) -> None:
+def test_sent_bytes_are_received(line: Line) -> None:
     line.client.sendall(b"GET")
 
     assert line.connection.recv(100) == b"GET"
 
 
-def test_a_client_that_is_gone_has_sent_nothing(line: Line) -> None:
+def test_a_disconnected_client_yields_no_bytes(line: Line) -> None:
     line.client.close()
 
     assert line.connection.recv(100) == b""
 
 
 @pytest.mark.parametrize("phase", [ReadPhase.HEAD, ReadPhase.BODY])
-def test_a_request_that_does_not_come_is_not_waited_for(
+def test_a_request_that_does_not_arrive_times_out(
     line: Line, phase: ReadPhase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shorten(monkeypatch, phase)
@@ -87,7 +87,7 @@ def read_to_the_end(connection: Connection) -> None:
         pass
 
 
-def test_a_byte_now_and_then_buys_no_time(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_occasional_bytes_do_not_extend_the_timeout(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, ReadPhase.BODY, 0.3)
     line.connection.begin(ReadPhase.BODY)
     stop = threading.Event()
@@ -106,7 +106,7 @@ def test_a_byte_now_and_then_buys_no_time(line: Line, monkeypatch: pytest.Monkey
     assert line.connection.is_last
 
 
-def test_another_phase_begins_with_new_time(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_phase_has_a_new_timeout(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, ReadPhase.HEAD, 0.0)
     line.connection.begin(ReadPhase.HEAD)
     line.client.sendall(b"{}")
@@ -116,7 +116,7 @@ def test_another_phase_begins_with_new_time(line: Line, monkeypatch: pytest.Monk
     assert line.connection.recv(100) == b"{}"
 
 
-def test_a_client_that_never_reads_is_not_waited_for(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_never_reads_times_out(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, ReadPhase.RESPONSE)
     monkeypatch.setattr(connections, "MIN_READ_BYTES_PER_SECOND", 10**9)
     before = cuts("answer")
@@ -127,7 +127,7 @@ def test_a_client_that_never_reads_is_not_waited_for(line: Line, monkeypatch: py
     assert cuts("answer") == before + 1
 
 
-def test_an_answer_in_pieces_has_one_time_for_all_of_them(
+def test_a_response_in_pieces_has_a_single_timeout(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line.connection.sendall(b"first")
@@ -138,7 +138,7 @@ def test_an_answer_in_pieces_has_one_time_for_all_of_them(
         line.connection.sendall(b"second")
 
 
-def test_a_long_answer_may_take_longer(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_response_has_a_longer_timeout(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
     shorten(monkeypatch, ReadPhase.RESPONSE, 0.0)
     received: list[bytes] = []
 
@@ -156,7 +156,7 @@ def test_a_long_answer_may_take_longer(line: Line, monkeypatch: pytest.MonkeyPat
     assert sum(map(len, received)) == 2_000_000
 
 
-def test_an_interim_answer_does_not_end_the_wait_for_the_body(line: Line) -> None:
+def test_an_interim_response_does_not_end_the_body_phase(line: Line) -> None:
     line.connection.begin(ReadPhase.BODY)
 
     line.connection.send(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -182,7 +182,7 @@ def wait_for(connection: Connection, everyone: ConnectionRegistry) -> tuple[thre
     return thread, outcome
 
 
-def test_when_connections_run_out_the_one_waited_for_longest_goes() -> None:
+def test_the_connection_waited_for_longest_is_evicted_first() -> None:
     everyone = ConnectionRegistry(32)  # two slots are kept free, and one connection is dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
     patient, outcome = wait_for(lines[1].connection, everyone)
@@ -201,7 +201,7 @@ def test_when_connections_run_out_the_one_waited_for_longest_goes() -> None:
         line.close()
 
 
-def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
+def test_a_burst_of_connections_evicts_once() -> None:
     everyone = ConnectionRegistry(160)  # ten slots are kept free, and five connections are dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(150)]
     everyone.waited_for.update(line.connection for line in lines)
@@ -213,7 +213,7 @@ def test_a_burst_of_arrivals_makes_room_once_and_not_for_each_of_them() -> None:
         line.close()
 
 
-def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> None:
+def test_more_connections_are_evicted_after_the_first_have_closed() -> None:
     everyone = ConnectionRegistry(32)  # two slots are kept free, and one connection is dropped at a time
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(30)]
     everyone.waited_for.update(line.connection for line in lines)
@@ -229,7 +229,7 @@ def test_room_is_made_again_after_those_who_went_the_first_time_have_left() -> N
         line.close()
 
 
-def test_who_waits_for_the_service_is_never_hung_up_on() -> None:
+def test_a_client_that_waits_for_the_service_is_never_evicted() -> None:
     everyone = ConnectionRegistry(4)
     lines = [Line(everyone, (f"203.0.113.{number}", 1)) for number in range(4)]
 
@@ -238,7 +238,7 @@ def test_who_waits_for_the_service_is_never_hung_up_on() -> None:
         line.close()
 
 
-def test_one_address_gets_its_part_of_the_connections_and_no_more(everyone: ConnectionRegistry) -> None:
+def test_one_address_gets_at_most_its_share_of_the_connections(everyone: ConnectionRegistry) -> None:
     server, client = socket.socketpair()
 
     entered = [everyone.register(server, FAR) is not None for _ in range(251)]
@@ -249,7 +249,7 @@ def test_one_address_gets_its_part_of_the_connections_and_no_more(everyone: Conn
     client.close()
 
 
-def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: Line) -> None:
+def test_a_closed_connection_frees_its_place(everyone: ConnectionRegistry, line: Line) -> None:
     everyone.unregister(line.connection)
 
     assert count(everyone, "203.0.113.7") == 0
@@ -257,7 +257,7 @@ def test_a_place_that_is_left_is_free_again(everyone: ConnectionRegistry, line: 
 
 
 @pytest.mark.parametrize("peer", [("127.0.0.1", 1), ("::1", 1, 0, 0), "", b"", ("::ffff:127.0.0.1", 1)])
-def test_this_machine_is_not_limited(peer: object) -> None:
+def test_loopback_addresses_are_not_limited(peer: object) -> None:
     everyone = ConnectionRegistry(4)
     server, client = socket.socketpair()
 
@@ -290,11 +290,11 @@ def test_proxies_are_not_limited() -> None:
         ((), ""),
     ],
 )
-def test_addresses_are_counted_whole_or_by_the_network_one_customer_has(peer: object, home: str) -> None:
+def test_ipv4_is_counted_by_address_and_ipv6_by_network(peer: object, home: str) -> None:
     assert client_network(peer) == home
 
 
-def test_closing_ends_idle_connections_at_once_and_gives_requests_time(everyone: ConnectionRegistry) -> None:
+def test_shutdown_closes_idle_connections_at_once_and_others_after_their_grace(everyone: ConnectionRegistry) -> None:
     idle, sending = Line(everyone), Line(everyone)
     idle.connection.begin(ReadPhase.IDLE)
     sending.connection.begin(ReadPhase.HEAD)
@@ -313,7 +313,7 @@ def test_closing_ends_idle_connections_at_once_and_gives_requests_time(everyone:
     sending.close()
 
 
-def test_whoever_is_hung_up_on_at_closing_is_counted_once(everyone: ConnectionRegistry, line: Line) -> None:
+def test_a_connection_closed_by_the_shutdown_is_counted_once(everyone: ConnectionRegistry, line: Line) -> None:
     line.connection.begin(ReadPhase.HEAD)
     everyone.waited_for.add(line.connection)
     before = cuts("closing")
@@ -324,7 +324,7 @@ def test_whoever_is_hung_up_on_at_closing_is_counted_once(everyone: ConnectionRe
     assert cuts("closing") == before + 1
 
 
-def test_while_closing_every_answer_is_the_last(everyone: ConnectionRegistry, line: Line) -> None:
+def test_during_shutdown_every_response_closes_its_connection(everyone: ConnectionRegistry, line: Line) -> None:
     everyone.close(0)
 
     assert line.connection.is_last

@@ -154,13 +154,13 @@ def mortal(tmp_path: Path) -> Iterator[Server]:
         yield server
 
 
-def test_a_head_that_does_not_end_is_answered_408(impatient: Server) -> None:
+def test_an_incomplete_head_gets_408(impatient: Server) -> None:
     answer = impatient.ask(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
 
     assert problem(answer) == (408, "request_timeout", "application/problem+json")
 
 
-def test_a_body_that_does_not_come_is_answered_408_by_the_application(impatient: Server) -> None:
+def test_a_missing_body_gets_408_from_the_application(impatient: Server) -> None:
     answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
 
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -168,17 +168,17 @@ def test_a_body_that_does_not_come_is_answered_408_by_the_application(impatient:
     assert answer.endswith(b"request_timeout")
 
 
-def test_a_body_in_chunks_that_does_not_end_is_answered_408(impatient: Server) -> None:
+def test_an_incomplete_chunked_body_gets_408(impatient: Server) -> None:
     answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
 
     assert answer.endswith(b"request_timeout")
 
 
-def test_who_connects_and_says_nothing_is_told_nothing(impatient: Server) -> None:
+def test_a_silent_connection_is_closed_without_a_response(impatient: Server) -> None:
     assert impatient.ask(b"") == b""
 
 
-def test_a_connection_serves_one_request_after_the_other(server: Server) -> None:
+def test_a_connection_serves_several_requests(server: Server) -> None:
     with server.connect() as line:
         line.sendall(get("/", close=False))
         first = line.recv(1000)
@@ -190,20 +190,20 @@ def test_a_connection_serves_one_request_after_the_other(server: Server) -> None
     assert second.endswith(b"done")
 
 
-def test_an_idle_connection_ends_without_a_word(impatient: Server) -> None:
+def test_an_idle_connection_is_closed_without_a_response(impatient: Server) -> None:
     answer = impatient.ask(get("/", close=False))
 
     assert answer.count(b"HTTP/1.1") == 1
     assert answer.endswith(b"done")
 
 
-def test_requests_sent_at_once_are_answered_in_turn(server: Server) -> None:
+def test_pipelined_requests_are_answered_in_order(server: Server) -> None:
     answer = server.ask(get("/", close=False) * 9 + get("/"))
 
     assert answer.count(b"HTTP/1.1 200 OK") == 10
 
 
-def test_who_does_not_read_is_hung_up_on(impatient: Server) -> None:
+def test_a_client_that_does_not_read_is_disconnected(impatient: Server) -> None:
     with impatient.connect() as line:
         line.sendall(get("/large"))
         time.sleep(2)  # longer than every timeout of this server
@@ -213,7 +213,7 @@ def test_who_does_not_read_is_hung_up_on(impatient: Server) -> None:
     assert answers(impatient)
 
 
-def test_an_answer_given_before_all_was_sent_is_read_all_the_same(server: Server) -> None:
+def test_a_response_sent_before_the_end_of_the_body_can_be_read(server: Server) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n"
 
     answer = server.ask(head + b"x" * 10_000_000)
@@ -221,7 +221,7 @@ def test_an_answer_given_before_all_was_sent_is_read_all_the_same(server: Server
     assert answer.endswith(b"done")
 
 
-def test_a_small_body_that_nobody_wanted_does_not_end_the_connection(server: Server) -> None:
+def test_a_small_unread_body_does_not_close_the_connection(server: Server) -> None:
     unwanted = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000
 
     answer = server.ask(unwanted + get("/"))
@@ -229,24 +229,24 @@ def test_a_small_body_that_nobody_wanted_does_not_end_the_connection(server: Ser
     assert answer.count(b"HTTP/1.1 200 OK") == 2
 
 
-def test_what_is_not_http_is_answered_with_a_problem(server: Server) -> None:
+def test_a_malformed_request_gets_a_problem(server: Server) -> None:
     assert problem(server.ask(b"\x16\x03\x01\x02\r\n\r\n"))[:2] == (400, "malformed_json")
 
 
-def test_a_head_that_is_too_long_is_answered_with_a_problem(server: Server) -> None:
+def test_a_head_that_is_too_long_gets_a_problem(server: Server) -> None:
     answer = server.ask(b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n")
 
     assert problem(answer)[:2] == (413, "payload_too_large")
 
 
-def test_an_error_outside_the_application_tells_nothing(server: Server) -> None:
+def test_an_error_outside_the_application_has_no_details(server: Server) -> None:
     answer = server.ask(get("/broken"))
 
     assert problem(answer)[:2] == (500, "internal_error")
     assert b"secret" not in answer
 
 
-def test_one_address_cannot_have_all_connections(server: Server) -> None:
+def test_one_address_cannot_hold_all_connections(server: Server) -> None:
     lines = [server.connect("127.0.0.2") for _ in range(9)]
 
     refused = rest(lines[-1])
@@ -258,7 +258,7 @@ def test_one_address_cannot_have_all_connections(server: Server) -> None:
         line.close()
 
 
-def test_with_every_connection_taken_by_the_slow_the_next_caller_is_served(tmp_path: Path) -> None:
+def test_a_new_client_is_served_while_slow_clients_hold_every_connection(tmp_path: Path) -> None:
     with serving(tmp_path) as patient, ExitStack() as slow:
         for _ in range(60):
             slow.enter_context(patient.connect()).send(b"GET")
@@ -266,7 +266,7 @@ def test_with_every_connection_taken_by_the_slow_the_next_caller_is_served(tmp_p
         assert answers(patient)
 
 
-def test_at_the_end_what_is_in_flight_is_answered_and_the_idle_are_let_go(mortal: Server) -> None:
+def test_shutdown_answers_requests_in_flight_and_closes_idle_connections(mortal: Server) -> None:
     with ThreadPoolExecutor() as pool, mortal.connect() as idle, mortal.connect() as slow:
         idle.sendall(get("/", close=False))
         assert b"keep-alive" in idle.recv(1000)
@@ -283,7 +283,7 @@ def test_at_the_end_what_is_in_flight_is_answered_and_the_idle_are_let_go(mortal
         assert mortal.process.wait(5) == 0
 
 
-def test_who_hurries_too_little_at_the_end_is_cut_off_within_the_time(mortal: Server) -> None:
+def test_shutdown_disconnects_slow_clients_in_time(mortal: Server) -> None:
     with mortal.connect() as line:
         line.sendall(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
         time.sleep(0.1)
@@ -294,7 +294,7 @@ def test_who_hurries_too_little_at_the_end_is_cut_off_within_the_time(mortal: Se
         assert mortal.process.wait(5) == 0
 
 
-def test_a_reload_is_noticed_by_nobody(tmp_path: Path) -> None:
+def test_a_reload_fails_no_request(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as server, ThreadPoolExecutor() as pool:
         slow = [pool.submit(server.ask, get("/slow")) for _ in range(5)]
         time.sleep(0.3)

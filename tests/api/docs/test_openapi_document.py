@@ -19,7 +19,7 @@ def operations(document: Any) -> list[tuple[str, Any]]:
     return [(path, one) for path, of_path in document["paths"].items() for one in of_path.values()]
 
 
-def test_every_answer_tells_of_the_headers_that_all_answers_have(document: Any) -> None:
+def test_every_response_documents_the_common_headers(document: Any) -> None:
     answers = [answer for _path, one in operations(document) for answer in one["responses"].values()]
 
     assert all(
@@ -27,14 +27,14 @@ def test_every_answer_tells_of_the_headers_that_all_answers_have(document: Any) 
     )
 
 
-def test_every_header_that_is_referred_to_is_described(document: Any) -> None:
+def test_every_referenced_header_is_described(document: Any) -> None:
     referred = set(re.findall(r"#/components/headers/([\w-]+)", str(document["paths"])))
 
     assert referred <= document["components"]["headers"].keys()
     assert {name.removesuffix("-if-any") for name in referred} == HEADERS.keys()
 
 
-def test_every_refusal_names_its_codes(document: Any) -> None:
+def test_every_error_response_lists_its_codes(document: Any) -> None:
     told = document["paths"]["/api/ext/login"]["post"]["responses"]["401"]
     schema = told["content"]["application/problem+json"]["schema"] | {"components": document["components"]}
     example = told["content"]["application/problem+json"]["examples"]["invalid_credentials"]["value"]
@@ -63,7 +63,7 @@ def test_every_refusal_names_its_codes(document: Any) -> None:
         ("LeadsByWebsiteHashSchema", {"hash": "0" * 64}, {"hash": "A" * 64}),
     ],
 )
-def test_the_schemas_say_what_names_a_person_or_a_website(
+def test_the_schemas_require_identifiers_of_a_person_or_a_website(
     document: Any, name: str, good: dict[str, Any], bad: dict[str, Any]
 ) -> None:
     schema = {"$ref": f"#/components/schemas/{name}", "components": document["components"]}
@@ -74,7 +74,7 @@ def test_the_schemas_say_what_names_a_person_or_a_website(
     assert not validator.is_valid(bad)
 
 
-def test_a_preference_and_a_key_are_offered_where_they_do_something(document: Any) -> None:
+def test_prefer_and_idempotency_key_are_documented_where_they_have_an_effect(document: Any) -> None:
     offered = {
         path: {parameter["name"] for parameter in one["parameters"] if parameter["in"] == "header"}
         for path, one in operations(document)

@@ -17,7 +17,7 @@ def test_every_code_has_a_page(client: FlaskClient, code: str) -> None:
 
 
 @pytest.mark.parametrize("code", all_problems())
-def test_every_code_is_explained_to_programs(client: FlaskClient, code: str) -> None:
+def test_every_code_is_explained_as_json(client: FlaskClient, code: str) -> None:
     answer = client.get(f"/problems/{code}")
 
     kind = all_problems()[code]

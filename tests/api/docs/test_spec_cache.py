@@ -5,7 +5,7 @@ from apiflask import APIFlask
 from flask.testing import FlaskClient
 
 
-def test_the_document_is_written_once_and_sent_again(
+def test_the_document_is_generated_once_and_cached(
     app: APIFlask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = client.get("/openapi.json")
@@ -18,7 +18,7 @@ def test_the_document_is_written_once_and_sent_again(
     assert second.mimetype == "application/json"
 
 
-def test_every_request_for_the_document_has_headers_of_its_own(client: FlaskClient) -> None:
+def test_every_response_with_the_document_has_its_own_headers(client: FlaskClient) -> None:
     ids = {client.get("/openapi.json").headers["X-Request-Id"] for _ in range(3)}
 
     assert len(ids) == 3

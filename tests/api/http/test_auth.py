@@ -61,7 +61,7 @@ def test_without_a_token_the_challenge_names_no_error(user: SignedInUser, header
         "a b",
     ],
 )
-def test_a_token_that_was_never_handed_out_is_invalid(user: SignedInUser, token: str) -> None:
+def test_a_token_that_was_never_issued_is_invalid(user: SignedInUser, token: str) -> None:
     answer = user.client.get(PATH, headers={"Authorization": f"Bearer {token}"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "invalid_token")
@@ -95,7 +95,7 @@ def test_a_key_with_the_scope_passes(user: SignedInUser) -> None:
 
 
 @pytest.mark.parametrize("ends", ["disable", "set_password"])
-def test_what_an_account_handed_out_ends_with_it(user: SignedInUser, ends: str) -> None:
+def test_tokens_of_a_disabled_account_stop_working(user: SignedInUser, ends: str) -> None:
     key = user.make_key()
     changes = {"disable": {}, "set_password": {"password_hash": "new"}}[ends]
 
@@ -107,7 +107,7 @@ def test_what_an_account_handed_out_ends_with_it(user: SignedInUser, ends: str) 
         assert (answer.status_code, answer.get_json()["code"]) == (401, "token_revoked")
 
 
-def test_taking_api_access_away_ends_keys_and_no_session(user: SignedInUser) -> None:
+def test_revoking_api_access_ends_the_keys_but_not_the_sessions(user: SignedInUser) -> None:
     key = user.make_key()
 
     with user.database.transaction() as session:
@@ -117,7 +117,7 @@ def test_taking_api_access_away_ends_keys_and_no_session(user: SignedInUser) -> 
     assert user.client.get(PATH, headers=user.headers).status_code == 200
 
 
-def test_guessing_tokens_is_answered_401_and_then_429_and_hurts_no_real_token(
+def test_guessed_tokens_get_401_and_then_429_and_do_not_affect_valid_tokens(
     app: APIFlask, user: SignedInUser
 ) -> None:
     change_settings(app, limit_login_address="5/minute")
@@ -130,7 +130,7 @@ def test_guessing_tokens_is_answered_401_and_then_429_and_hurts_no_real_token(
     assert user.client.get(PATH, headers=user.headers).status_code == 200
 
 
-def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, user: SignedInUser) -> None:
+def test_malformed_tokens_are_not_counted_as_guesses(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_login_address="1/minute")
 
     answers = [user.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
@@ -139,13 +139,13 @@ def test_mistyped_tokens_are_not_counted_as_guesses(app: APIFlask, user: SignedI
 
 
 @pytest.mark.parametrize("name", ["access_token", "token", "api_key", "Authorization"])
-def test_a_token_in_the_address_is_no_token(user: SignedInUser, name: str) -> None:
+def test_a_token_in_the_url_is_ignored(user: SignedInUser, name: str) -> None:
     answer = user.client.get(PATH, query_string={name: user.session_token})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_a_token_in_a_cookie_is_no_token(user: SignedInUser) -> None:
+def test_a_token_in_a_cookie_is_ignored(user: SignedInUser) -> None:
     user.client.set_cookie("access_token", user.session_token)
 
     answer = user.client.get(PATH)
@@ -154,19 +154,19 @@ def test_a_token_in_a_cookie_is_no_token(user: SignedInUser) -> None:
     assert "Set-Cookie" not in answer.headers
 
 
-def test_basic_authentication_opens_nothing(user: SignedInUser) -> None:
+def test_basic_authentication_is_rejected(user: SignedInUser) -> None:
     answer = user.client.get(PATH, auth=(user.email, PASSWORD))
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_another_scheme_with_a_good_token_opens_nothing(user: SignedInUser) -> None:
+def test_a_valid_token_under_another_scheme_is_rejected(user: SignedInUser) -> None:
     answer = user.client.get(PATH, headers={"Authorization": f"Token {user.session_token}"})
 
     assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
 
 
-def test_an_email_and_a_password_in_the_address_are_not_read(user: SignedInUser) -> None:
+def test_credentials_in_the_url_are_ignored(user: SignedInUser) -> None:
     secrets = {"email": user.email, "password": PASSWORD}
 
     answer = user.client.post("/api/ext/login", query_string=secrets, json={})
@@ -174,7 +174,7 @@ def test_an_email_and_a_password_in_the_address_are_not_read(user: SignedInUser)
     assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
 
 
-def test_refused_guesses_tell_their_limit_and_are_counted_for_the_operator(user: SignedInUser) -> None:
+def test_rejected_guesses_have_limit_headers_and_are_counted_in_the_metrics(user: SignedInUser) -> None:
     outcome = {"outcome": "invalid_token"}
     before = REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) or 0
 
@@ -185,7 +185,7 @@ def test_refused_guesses_tell_their_limit_and_are_counted_for_the_operator(user:
     assert REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) == before + 1
 
 
-def test_jobs_of_an_account_that_is_disabled_go_on_and_belong_to_its_workspace(user: SignedInUser) -> None:
+def test_jobs_of_a_disabled_account_continue_and_belong_to_its_workspace(user: SignedInUser) -> None:
     asked = user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
@@ -201,7 +201,7 @@ def test_jobs_of_an_account_that_is_disabled_go_on_and_belong_to_its_workspace(u
 
 
 @pytest.mark.parametrize(("long", "status"), [(0, 401), (60, 200)])
-def test_an_answer_that_took_long_is_kept_from_a_token_that_ended_meanwhile(
+def test_a_slow_response_is_withheld_if_its_token_ended_meanwhile(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch, long: int, status: int
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", long)
@@ -212,7 +212,7 @@ def test_an_answer_that_took_long_is_kept_from_a_token_that_ended_meanwhile(
     assert answer.get_json().get("code") == {401: "token_revoked"}.get(status)
 
 
-def test_an_answer_that_took_long_is_given_to_a_token_that_still_works(
+def test_a_slow_response_is_sent_if_its_token_is_still_valid(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
@@ -222,7 +222,7 @@ def test_an_answer_that_took_long_is_given_to_a_token_that_still_works(
     assert answer.get_json() == {"account": user.account_id}
 
 
-def test_signing_out_slowly_is_still_signing_out(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_logout_still_succeeds(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
 
     answer = user.client.post("/api/ext/logout", headers=user.headers)
@@ -230,7 +230,7 @@ def test_signing_out_slowly_is_still_signing_out(user: SignedInUser, monkeypatch
     assert answer.status_code == 204
 
 
-def test_an_answer_that_took_long_is_not_given_when_the_token_cannot_be_looked_at(
+def test_a_slow_response_is_withheld_if_its_token_cannot_be_checked_again(
     user: SignedInUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(*_words: object, **_options: object) -> None:

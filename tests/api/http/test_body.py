@@ -45,7 +45,7 @@ def nested(levels: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "content_type", ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON"]
 )
-def test_an_object_is_read_as_it_is(content_type: str) -> None:
+def test_a_json_object_is_parsed_unchanged(content_type: str) -> None:
     value = {"text": "Ærøskøbing 🏝", "whole": -3, "part": 0.5, "yes": True, "nothing": None, "list": [{}]}
 
     assert read(value, content_type) == value
@@ -79,7 +79,7 @@ def test_an_object_is_read_as_it_is(content_type: str) -> None:
         b"email=ada%40acme.example",
     ],
 )
-def test_what_is_not_one_json_object_is_answered_400(client: FlaskClient, data: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_gets_400(client: FlaskClient, data: bytes) -> None:
     answer = post(client, data)
 
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
@@ -106,7 +106,7 @@ def test_what_is_not_one_json_object_is_answered_400(client: FlaskClient, data: 
         (b'{"x": [-1e999]}', "/x/0"),
     ],
 )
-def test_a_value_that_nothing_could_hold_is_answered_422(
+def test_a_value_that_cannot_be_stored_gets_422(
     client: FlaskClient, value: bytes, pointer: str
 ) -> None:
     answer = post(client, value)
@@ -120,28 +120,28 @@ def test_a_pair_of_surrogates_is_a_character() -> None:
     assert read(b'{"x": "\\ud83d\\ude00"}') == {"x": "😀"}
 
 
-def test_the_largest_numbers_are_read() -> None:
+def test_the_largest_numbers_are_accepted() -> None:
     value = {"most": 2**63 - 1, "least": -(2**63) + 1}
 
     assert read(value) == value
 
 
 @pytest.mark.parametrize("pointer", ["/\ud800", "/" + "x" * 300])
-def test_a_pointer_can_be_written_whatever_the_name(pointer: str) -> None:
+def test_every_field_name_can_be_written_as_a_pointer(pointer: str) -> None:
     refused = refusal({pointer[1:]: "\0"})
 
     assert isinstance(refused, ValidationFailed)
     assert all(len(error.pointer.encode()) <= 101 for error in refused.errors)
 
 
-def test_as_deep_as_it_may_be_is_read_and_one_deeper_is_not() -> None:
+def test_the_maximum_depth_is_accepted_and_one_level_more_is_not() -> None:
     assert read(nested(body.MAX_DEPTH - 1)) == nested(body.MAX_DEPTH - 1)
     assert isinstance(refusal(nested(body.MAX_DEPTH + 1)), MalformedJson)
     assert "20 levels" in refusal(nested(body.MAX_DEPTH + 1)).detail
     assert "20 levels" in refusal(b"[" * 30_000).detail
 
 
-def test_every_wrong_place_is_told_but_no_more_than_a_hundred() -> None:
+def test_at_most_a_hundred_errors_are_reported() -> None:
     few = refusal({"a": "\0", "b": ["\0"]})
     many = refusal({"list": ["\0"] * 10_000})
 
@@ -149,7 +149,7 @@ def test_every_wrong_place_is_told_but_no_more_than_a_hundred() -> None:
     assert len(many.errors) == body.MAX_ERRORS
 
 
-def test_unknown_fields_make_no_huge_answer(client: FlaskClient) -> None:
+def test_unknown_fields_do_not_cause_a_huge_response(client: FlaskClient) -> None:
     answer = post(client, json.dumps(GOOD | {f"f{number}": 1 for number in range(10_000)}).encode())
 
     assert answer.status_code == 422
@@ -161,7 +161,7 @@ def test_unknown_fields_make_no_huge_answer(client: FlaskClient) -> None:
     "content_type",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json", None],
 )
-def test_what_is_not_declared_as_json_is_answered_415(client: FlaskClient, content_type: str | None) -> None:
+def test_a_body_not_declared_as_json_gets_415(client: FlaskClient, content_type: str | None) -> None:
     answer = post(client, json.dumps(GOOD).encode(), content_type)
 
     assert answer.status_code == 415
@@ -172,13 +172,13 @@ def test_what_is_not_declared_as_json_is_answered_415(client: FlaskClient, conte
 @pytest.mark.parametrize(
     ("content_type", "error"), [("text/plain", UnsupportedMediaType), ("", MalformedJson)]
 )
-def test_an_empty_body_is_told_what_is_missing(content_type: str, error: type[Problem]) -> None:
+def test_an_empty_body_gets_an_error_that_says_what_to_send(content_type: str, error: type[Problem]) -> None:
     with pytest.raises(error):
         read(b"", content_type)
 
 
 @pytest.mark.parametrize("size", [body.MAX_BYTES + 1, 10_000_000])
-def test_a_body_over_the_limit_is_answered_413(client: FlaskClient, size: int) -> None:
+def test_a_body_over_the_limit_gets_413(client: FlaskClient, size: int) -> None:
     answer = post(client, b" " * size)
 
     assert answer.status_code == 413
@@ -189,7 +189,7 @@ def test_a_body_over_the_limit_is_answered_413(client: FlaskClient, size: int) -
 @pytest.mark.parametrize(
     ("size", "status"), [(body.MAX_BYTES, 400), (body.MAX_BYTES + 1, 413), (10_000_000, 413)]
 )
-def test_a_body_in_chunks_is_held_to_the_same_limit(client: FlaskClient, size: int, status: int) -> None:
+def test_a_chunked_body_has_the_same_limit(client: FlaskClient, size: int, status: int) -> None:
     answer = client.post(
         "/api/ext/login",
         input_stream=io.BytesIO(b" " * size),
@@ -200,7 +200,7 @@ def test_a_body_in_chunks_is_held_to_the_same_limit(client: FlaskClient, size: i
     assert answer.status_code == status
 
 
-def test_a_body_at_the_limit_is_read() -> None:
+def test_a_body_at_the_limit_is_accepted() -> None:
     data = b'{"x": "' + b"y" * (body.MAX_BYTES - 9) + b'"}'
 
     assert len(data) == body.MAX_BYTES
@@ -219,7 +219,7 @@ def test_a_body_at_the_limit_is_read() -> None:
         {},
     ],
 )
-def test_wrong_fields_are_answered_422_with_their_places(client: FlaskClient, value: dict[str, Any]) -> None:
+def test_invalid_fields_get_422_with_pointers(client: FlaskClient, value: dict[str, Any]) -> None:
     answer = post(client, json.dumps(value).encode())
 
     assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
@@ -231,7 +231,7 @@ def test_wrong_fields_are_answered_422_with_their_places(client: FlaskClient, va
     "data",
     [b'{"a": 1, "a": 1}', b'{"a": {"b": 1, "b": 2}}', b'{"a": [{"b": 1, "\\u0062": 2}]}'],
 )
-def test_a_name_that_comes_twice_is_answered_400(client: FlaskClient, data: bytes) -> None:
+def test_a_duplicate_field_gets_400(client: FlaskClient, data: bytes) -> None:
     answer = post(client, data)
 
     assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
@@ -247,7 +247,7 @@ def test_a_name_that_comes_twice_is_answered_400(client: FlaskClient, data: byte
         {"Content-Type": "application/json; charset=iso-8859-1"},
     ],
 )
-def test_what_would_have_to_be_unpacked_first_is_answered_415(
+def test_a_compressed_body_gets_415(
     client: FlaskClient, headers: dict[str, str]
 ) -> None:
     answer = client.post(LOGIN, data=json.dumps(GOOD), headers={"Content-Type": "application/json"} | headers)
@@ -255,7 +255,7 @@ def test_what_would_have_to_be_unpacked_first_is_answered_415(
     assert (answer.status_code, answer.json and answer.json["code"]) == (415, "unsupported_media_type")
 
 
-def test_what_is_sent_as_it_is_may_say_so(client: FlaskClient) -> None:
+def test_the_identity_encoding_may_be_declared(client: FlaskClient) -> None:
     answer = client.post(LOGIN, json={}, headers={"Content-Encoding": "identity"})
 
     assert answer.status_code == 422
@@ -278,7 +278,7 @@ class Broken(io.BytesIO):
 @pytest.mark.parametrize(
     "error", [InvalidChunkSize(b"zz"), ChunkMissingTerminator(b"x"), ConnectionResetError()]
 )
-def test_a_body_that_cannot_be_read_to_its_end_is_answered_400(client: FlaskClient, error: Exception) -> None:
+def test_a_body_that_breaks_off_gets_400(client: FlaskClient, error: Exception) -> None:
     answer = client.post(
         LOGIN,
         input_stream=Broken(error),
@@ -289,7 +289,7 @@ def test_a_body_that_cannot_be_read_to_its_end_is_answered_400(client: FlaskClie
     assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
 
 
-def test_a_body_that_was_cut_off_is_answered_400_also_where_it_looks_whole(client: FlaskClient) -> None:
+def test_a_truncated_body_gets_400_even_if_it_parses(client: FlaskClient) -> None:
     data = json.dumps(GOOD).encode()
 
     answer = client.post(
@@ -302,14 +302,14 @@ def test_a_body_that_was_cut_off_is_answered_400_also_where_it_looks_whole(clien
     assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
 
 
-def test_parsing_says_where_the_json_ends() -> None:
+def test_a_parse_error_has_line_and_column() -> None:
     with pytest.raises(MalformedJson) as refused:
         body.parse(b'{\n  "a": oops}')
 
     assert refused.value.detail == "The body is not JSON: line 2, column 8."
 
 
-def test_a_bad_name_is_told_at_its_object() -> None:
+def test_an_invalid_field_name_is_reported_at_its_object() -> None:
     assert refusal(b'{"a": {"\\u0000": 1}}').errors == (
         FieldError("/a", "The name of a field contains U+0000 or a lone surrogate."),
     )

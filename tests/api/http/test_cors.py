@@ -39,7 +39,7 @@ def test_without_the_setting_no_origin_is_allowed(app: APIFlask) -> None:
     assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
 
 
-def test_a_named_origin_may_send_what_the_contract_has_without_a_token_first(
+def test_a_preflight_of_an_allowed_origin_needs_no_token(
     open_to: Callable[..., FlaskClient],
 ) -> None:
     headers = preflight(open_to(EXTENSION, "https://tool.example"), EXTENSION)
@@ -54,7 +54,7 @@ def test_a_named_origin_may_send_what_the_contract_has_without_a_token_first(
     assert "Access-Control-Allow-Credentials" not in headers
 
 
-def test_a_named_origin_may_read_answers_refusals_too(open_to: Callable[..., FlaskClient]) -> None:
+def test_an_allowed_origin_may_read_responses_including_errors(open_to: Callable[..., FlaskClient]) -> None:
     answer = open_to(EXTENSION).get(PATH, headers={"Origin": EXTENSION})
 
     assert answer.status_code == 401
@@ -67,14 +67,14 @@ def test_a_named_origin_may_read_answers_refusals_too(open_to: Callable[..., Fla
     "origin",
     ["https://evil.example", EXTENSION.upper(), EXTENSION + ".evil.example", EXTENSION[:-1], "null", "*", ""],
 )
-def test_any_other_origin_is_told_nothing(open_to: Callable[..., FlaskClient], origin: str) -> None:
+def test_another_origin_gets_no_cors_headers(open_to: Callable[..., FlaskClient], origin: str) -> None:
     headers = preflight(open_to(EXTENSION), origin)
 
     assert not [name for name in headers if name.startswith("Access-Control")]
     assert headers["Vary"] == "Origin"
 
 
-def test_only_the_api_is_opened(open_to: Callable[..., FlaskClient]) -> None:
+def test_cors_headers_are_sent_for_the_api_only(open_to: Callable[..., FlaskClient]) -> None:
     headers = preflight(open_to(EXTENSION), EXTENSION, "/metrics")
 
     assert "Access-Control-Allow-Origin" not in headers
@@ -87,7 +87,7 @@ def test_origins_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("value", ["*", "https://*.example", "null", "tool.example", "https://tool.example/"])
-def test_a_setting_that_is_no_exact_origin_stops_the_start(
+def test_an_origin_that_is_not_exact_prevents_the_start(
     monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("CORS_ORIGINS", value)

@@ -46,7 +46,7 @@ def make(kind: type[Problem]) -> Problem:
 
 
 @pytest.mark.parametrize("code", all_problems())
-def test_every_problem_is_answered_with_its_status_and_code(raising: APIFlask, code: str) -> None:
+def test_every_problem_has_its_status_and_code_in_the_response(raising: APIFlask, code: str) -> None:
     kind = all_problems()[code]
 
     status, body, headers = answer(raising, make(kind), **{"X-Request-Id": "req-1"})
@@ -56,7 +56,7 @@ def test_every_problem_is_answered_with_its_status_and_code(raising: APIFlask, c
     assert body["request_id"] == headers["X-Request-Id"] == "req-1"
 
 
-def test_when_to_come_again_is_in_the_body_and_in_a_header(raising: APIFlask) -> None:
+def test_retry_after_is_in_the_body_and_in_a_header(raising: APIFlask) -> None:
     _status, body, headers = answer(raising, errors.RateLimited(retry_after=7))
 
     assert (body["retry_after"], headers["Retry-After"]) == (7, "7")
@@ -71,11 +71,11 @@ def test_when_to_come_again_is_in_the_body_and_in_a_header(raising: APIFlask) ->
         (errors.TokenExpired(), 'Bearer realm="ext", error="invalid_token"'),
     ],
 )
-def test_a_401_says_how_to_sign_in(raising: APIFlask, error: Problem, challenge: str) -> None:
+def test_a_401_has_an_authentication_challenge(raising: APIFlask, error: Problem, challenge: str) -> None:
     assert answer(raising, error)[2]["WWW-Authenticate"] == challenge
 
 
-def test_only_a_401_says_so(raising: APIFlask) -> None:
+def test_only_a_401_has_an_authentication_challenge(raising: APIFlask) -> None:
     assert "WWW-Authenticate" not in answer(raising, errors.InsufficientScope())[2]
 
 
@@ -91,20 +91,20 @@ def test_only_a_401_says_so(raising: APIFlask) -> None:
         (BadGateway(), "internal_error"),
     ],
 )
-def test_whatever_flask_raises_is_a_problem_too(raising: APIFlask, error: Exception, code: str) -> None:
+def test_errors_raised_by_flask_become_problems(raising: APIFlask, error: Exception, code: str) -> None:
     status, body, _headers = answer(raising, error)
 
     assert (status, body["code"]) == (all_problems()[code].status, code)
 
 
-def test_a_wrong_method_is_told_the_right_ones(client: FlaskClient) -> None:
+def test_a_wrong_method_gets_the_allowed_ones(client: FlaskClient) -> None:
     response = client.get("/api/ext/login")
 
     assert (response.status_code, response.mimetype) == (405, PROBLEM_JSON)
     assert "POST" in response.headers["Allow"]
 
 
-def test_an_unexpected_error_is_a_500_that_tells_nothing(raising: APIFlask) -> None:
+def test_an_unexpected_error_is_a_500_without_details(raising: APIFlask) -> None:
     with capture_logs() as events:
         status, body, _headers = answer(raising, LookupError("ada@acme.com"))
 
@@ -113,7 +113,7 @@ def test_an_unexpected_error_is_a_500_that_tells_nothing(raising: APIFlask) -> N
     assert "unexpected error" in {event["event"] for event in events}
 
 
-def test_a_value_the_database_refuses_is_the_callers_fault(raising: APIFlask) -> None:
+def test_a_value_rejected_by_the_database_is_a_validation_error(raising: APIFlask) -> None:
     status, body, _headers = answer(
         raising, DataError("SELECT 'ada@acme.com'", None, Exception("ada@acme.com"))
     )
@@ -122,7 +122,7 @@ def test_a_value_the_database_refuses_is_the_callers_fault(raising: APIFlask) ->
     assert "ada@acme.com" not in str(body)
 
 
-def test_a_database_that_is_away_is_logged_with_its_cause(raising: APIFlask) -> None:
+def test_an_unreachable_database_is_logged_with_the_cause(raising: APIFlask) -> None:
     away = errors.Unavailable()
     away.__cause__ = OSError("ada@acme.com")
 
@@ -135,7 +135,7 @@ def test_a_database_that_is_away_is_logged_with_its_cause(raising: APIFlask) -> 
     ]
 
 
-def test_the_messages_of_schemas_become_pointers() -> None:
+def test_schema_errors_become_json_pointers() -> None:
     messages = {
         "subject": {"email": ["Not valid."], "_schema": ["Too little."]},
         "items": {0: {"a/b": ["One.", "Two."]}},

@@ -22,19 +22,19 @@ BAD = [
 
 
 @pytest.mark.parametrize("host", GOOD)
-def test_a_host_is_taken(client: FlaskClient, host: str) -> None:
+def test_a_valid_host_is_accepted(client: FlaskClient, host: str) -> None:
     assert client.get("/healthz", environ_overrides={"HTTP_HOST": host}).status_code == 200
 
 
 @pytest.mark.parametrize("host", BAD)
-def test_what_is_no_host_is_answered_400(client: FlaskClient, host: str) -> None:
+def test_an_invalid_host_gets_400(client: FlaskClient, host: str) -> None:
     answer = client.get("/healthz", environ_overrides={"HTTP_HOST": host})
 
     assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
 
 
 @pytest.mark.parametrize(("protocol", "status"), [("HTTP/1.0", 200), ("HTTP/1.1", 400)])
-def test_only_the_old_protocol_does_without_a_host(client: FlaskClient, protocol: str, status: int) -> None:
+def test_only_http_1_0_may_omit_the_host(client: FlaskClient, protocol: str, status: int) -> None:
     environ = {"SERVER_PROTOCOL": protocol, "HTTP_HOST": None}
 
     answer = client.get("/healthz", environ_overrides=environ)
@@ -42,7 +42,7 @@ def test_only_the_old_protocol_does_without_a_host(client: FlaskClient, protocol
     assert answer.status_code == status
 
 
-def test_slashes_too_many_lead_nowhere_and_not_to_the_host_that_was_sent(client: FlaskClient) -> None:
+def test_extra_slashes_do_not_redirect_to_the_sent_host(client: FlaskClient) -> None:
     answer = client.get("/api//ext/session", environ_overrides={"HTTP_HOST": "evil.example"})
 
     assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")

@@ -42,7 +42,7 @@ class Markup(HTMLParser):
 
 
 @pytest.mark.parametrize(("path", "status"), PAGES.items())
-def test_to_a_browser_it_is_a_page(client: FlaskClient, path: str, status: int) -> None:
+def test_a_browser_gets_a_page(client: FlaskClient, path: str, status: int) -> None:
     answer = client.get(path, headers=BROWSER)
 
     markup = Markup(answer.text)
@@ -55,7 +55,7 @@ def test_to_a_browser_it_is_a_page(client: FlaskClient, path: str, status: int) 
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_page_needs_nothing_from_elsewhere_and_runs_nothing(client: FlaskClient, path: str) -> None:
+def test_a_page_loads_no_resources_and_runs_no_scripts(client: FlaskClient, path: str) -> None:
     answer = client.get(path, headers=BROWSER)
 
     policy = answer.headers["Content-Security-Policy"]
@@ -66,7 +66,7 @@ def test_a_page_needs_nothing_from_elsewhere_and_runs_nothing(client: FlaskClien
 
 @pytest.mark.parametrize("accept", PROGRAMS)
 @pytest.mark.parametrize(("path", "status"), PAGES.items())
-def test_to_a_program_it_is_json(client: FlaskClient, path: str, status: int, accept: dict[str, str]) -> None:
+def test_a_program_gets_json(client: FlaskClient, path: str, status: int, accept: dict[str, str]) -> None:
     answer = client.get(path, headers=accept)
 
     kind = "application/json" if status == 200 else "application/problem+json"
@@ -75,7 +75,7 @@ def test_to_a_program_it_is_json(client: FlaskClient, path: str, status: int, ac
 
 @pytest.mark.parametrize("headers", [BROWSER, {}])
 @pytest.mark.parametrize("path", PAGES)
-def test_caches_are_told_that_it_depends_on_accept(
+def test_responses_vary_on_accept(
     client: FlaskClient, path: str, headers: dict[str, str]
 ) -> None:
     assert "Accept" in client.get(path, headers=headers).headers["Vary"]
@@ -92,7 +92,7 @@ def test_caches_are_told_that_it_depends_on_accept(
         ("GET", "/api/ext/login"),
     ],
 )
-def test_no_error_of_the_api_and_no_other_method_is_ever_a_page(
+def test_api_errors_and_other_methods_never_get_a_page(
     client: FlaskClient, method: str, path: str
 ) -> None:
     answer = client.open(path, method=method, headers=BROWSER)
@@ -100,7 +100,7 @@ def test_no_error_of_the_api_and_no_other_method_is_ever_a_page(
     assert answer.mimetype == "application/problem+json"
 
 
-def test_what_was_asked_for_is_not_quoted_on_the_page(client: FlaskClient) -> None:
+def test_the_requested_path_is_not_quoted_on_the_page(client: FlaskClient) -> None:
     answer = client.get("/%3Cscript%3Ealert(1)%3C/script%3E", headers=BROWSER)
 
     assert (answer.status_code, answer.mimetype) == (404, "text/html")
@@ -113,7 +113,7 @@ def test_the_list_of_problems_links_to_each(client: FlaskClient) -> None:
     assert {f"/problems/{code}" for code in all_problems()} <= links
 
 
-def test_a_program_is_told_where_to_go_on(client: FlaskClient) -> None:
+def test_a_program_gets_the_documentation_paths(client: FlaskClient) -> None:
     answer = client.get("/")
 
     assert answer.get_json() == {

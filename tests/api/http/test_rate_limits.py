@@ -21,14 +21,14 @@ def user(app: APIFlask) -> SignedInUser:
     return create_user(app)
 
 
-def test_an_answer_tells_its_policy_and_what_remains(user: SignedInUser) -> None:
+def test_a_response_has_the_policy_and_the_remaining_requests(user: SignedInUser) -> None:
     answer = user.client.get(PATH, headers=user.headers)
 
     assert answer.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
     assert answer.headers["RateLimit"].startswith('"read";r=11999;t=')
 
 
-def test_one_request_too_many_is_answered_429_with_when_to_come_again(
+def test_a_request_over_the_limit_gets_429_with_retry_after(
     app: APIFlask, user: SignedInUser
 ) -> None:
     change_settings(app, limit_read="2/hour")
@@ -43,7 +43,7 @@ def test_one_request_too_many_is_answered_429_with_when_to_come_again(
     assert 1 <= int(refused.headers["Retry-After"]) <= 3600
 
 
-def test_every_token_is_counted_for_itself(app: APIFlask, user: SignedInUser) -> None:
+def test_every_token_is_counted_separately(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="1/hour")
     user.client.get(PATH, headers=user.headers)
 
@@ -52,7 +52,7 @@ def test_every_token_is_counted_for_itself(app: APIFlask, user: SignedInUser) ->
     assert answer.status_code == 200
 
 
-def test_every_policy_is_counted_for_itself(app: APIFlask, user: SignedInUser) -> None:
+def test_every_policy_is_counted_separately(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="1/hour", limit_write="1/hour")
     user.client.get(PATH, headers=user.headers)
 
@@ -61,21 +61,21 @@ def test_every_policy_is_counted_for_itself(app: APIFlask, user: SignedInUser) -
     assert answer.status_code == 201
 
 
-def test_refusals_of_a_limited_view_tell_the_limit_too(user: SignedInUser) -> None:
+def test_errors_of_a_limited_view_have_limit_headers_too(user: SignedInUser) -> None:
     answer = user.client.post("/api/keys", json={}, headers=user.headers)
 
     assert answer.status_code == 422
     assert answer.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
 
 
-def test_callers_without_a_token_are_refused_before_anything_is_counted(client: FlaskClient) -> None:
+def test_requests_without_a_token_are_rejected_before_they_are_counted(client: FlaskClient) -> None:
     answer = client.get(PATH)
 
     assert answer.status_code == 401
     assert "RateLimit" not in answer.headers
 
 
-def test_with_redis_away_a_quarter_is_let_pass(app: APIFlask, user: SignedInUser) -> None:
+def test_without_redis_a_quarter_of_the_requests_is_allowed(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
 
     answers = [user.client.get(PATH, headers=user.headers) for _ in range(4)]
@@ -123,6 +123,6 @@ def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
         ("unix:", "unknown"),
     ],
 )
-def test_an_address_belongs_to_its_network(app: APIFlask, address: str, found: str) -> None:
+def test_an_address_is_counted_by_its_network(app: APIFlask, address: str, found: str) -> None:
     with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
         assert network() == found

@@ -78,7 +78,7 @@ def app(settings: Settings, database: Database, server: redis.Redis) -> Iterator
 
 
 @pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])
-def test_a_redis_that_refuses_writes_is_not_ready(
+def test_the_service_is_not_ready_while_redis_refuses_writes(
     app: APIFlask, server: redis.Redis, folder: Path, refuse: Refuse
 ) -> None:
     client = app.test_client()
@@ -93,7 +93,7 @@ def test_a_redis_that_refuses_writes_is_not_ready(
 
 
 @pytest.mark.parametrize("refuse", [fill_up, make_a_replica, fail_to_save, want_replicas])
-def test_requests_go_on_while_redis_refuses_writes(
+def test_requests_are_processed_while_redis_refuses_writes(
     app: APIFlask, server: redis.Redis, folder: Path, refuse: Refuse
 ) -> None:
     user = create_user(app)

@@ -38,7 +38,7 @@ def ask(user: SignedInUser, wait: int = 25) -> tuple[int, str | None, float]:
     return answer.status_code, answer.headers.get("Preference-Applied"), time.monotonic() - started
 
 
-def test_who_finds_no_seat_is_answered_at_once(user: SignedInUser, services: AppServices) -> None:
+def test_without_a_free_wait_slot_the_response_is_immediate(user: SignedInUser, services: AppServices) -> None:
     services.bulkhead.seats = 0
 
     status, applied, seconds = ask(user)
@@ -47,14 +47,14 @@ def test_who_finds_no_seat_is_answered_at_once(user: SignedInUser, services: App
     assert seconds < 10
 
 
-def test_who_finds_a_seat_waits(user: SignedInUser) -> None:
+def test_with_a_free_wait_slot_the_request_waits(user: SignedInUser) -> None:
     status, applied, seconds = ask(user, wait=1)
 
     assert (status, applied) == (202, "wait=1")
     assert seconds >= 1
 
 
-def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
+def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
     user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ask(user, wait=0)
@@ -74,7 +74,7 @@ def test_a_job_that_ends_before_anybody_listens_is_not_waited_for(
     assert seconds < 10
 
 
-def test_when_the_process_ends_nobody_waits_any_longer(user: SignedInUser, services: AppServices) -> None:
+def test_waiting_requests_are_answered_when_the_process_shuts_down(user: SignedInUser, services: AppServices) -> None:
     outcome: list[tuple[int, str | None, float]] = []
     waiting = threading.Thread(target=lambda: outcome.append(ask(user)))
     waiting.start()
@@ -87,7 +87,7 @@ def test_when_the_process_ends_nobody_waits_any_longer(user: SignedInUser, servi
     assert outcome[0][2] < 10
 
 
-def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
+def test_requests_that_arrive_during_shutdown_do_not_wait(
     user: SignedInUser, services: AppServices
 ) -> None:
     services.listener.close()
@@ -98,7 +98,7 @@ def test_who_comes_when_the_process_ends_does_not_begin_to_wait(
     assert seconds < 10
 
 
-def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
+def test_a_submission_without_a_database_slot_gets_503_and_stores_nothing(
     user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
@@ -112,7 +112,7 @@ def test_a_line_that_does_not_move_is_answered_503_and_nothing_is_kept(
     assert user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"] == []
 
 
-def test_who_was_taken_in_and_cannot_be_told_more_is_told_that(
+def test_an_accepted_job_that_cannot_be_read_is_named_in_the_503(
     user: SignedInUser, services: AppServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)

@@ -105,13 +105,13 @@ def test_an_api_process_whose_clock_is_wrong_is_a_warning(
     assert "The clock of web is 3600.0 s behind the database's" in detail
 
 
-def test_a_clock_that_is_off_by_less_than_a_second_is_right_enough(app: APIFlask) -> None:
+def test_a_clock_offset_below_a_second_is_tolerated(app: APIFlask) -> None:
     say(app, clock_offset=-0.9)
 
     assert ready(app)[:2] == (200, ALL_WELL)
 
 
-def test_how_wrong_clocks_are_and_which_messages_were_refused_is_measured(app: APIFlask) -> None:
+def test_metrics_include_clock_offsets_and_refused_messages(app: APIFlask) -> None:
     say(app, clock_offset=-1.5, refused={"not_due": 3})
 
     text = app.test_client().get("/metrics").text
@@ -122,7 +122,7 @@ def test_how_wrong_clocks_are_and_which_messages_were_refused_is_measured(app: A
     assert 'ext_messages_refused_total{process="one@host:1",reason="held"} 0.0' in text
 
 
-def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -> None:
+def test_without_a_worker_for_the_interactive_queue_the_service_is_not_ready(app: APIFlask) -> None:
     say(app, queues=("enrichment", "upkeep"))
 
     status, checks, detail = ready(app)
@@ -132,7 +132,7 @@ def test_without_a_worker_for_what_somebody_waits_for_it_is_not(app: APIFlask) -
 
 
 @pytest.mark.parametrize("missing", CLICKS)
-def test_each_queue_of_a_click_needs_a_worker(app: APIFlask, missing: Queue) -> None:
+def test_each_queue_that_a_click_waits_for_needs_a_worker(app: APIFlask, missing: Queue) -> None:
     say(app, queues=tuple(queue for queue in ONE.queues if queue != missing))
 
     status, checks, detail = ready(app)
@@ -141,7 +141,7 @@ def test_each_queue_of_a_click_needs_a_worker(app: APIFlask, missing: Queue) -> 
     assert detail == f"The queue {missing} has no worker: start worker_{missing} of the Procfile."
 
 
-def test_workers_that_live_and_do_not_consume_are_told_from_missing_ones(app: APIFlask) -> None:
+def test_workers_that_do_not_consume_are_distinguished_from_missing_workers(app: APIFlask) -> None:
     say(app, state=WorkerState.WITHOUT_QUEUE)
 
     status, checks, detail = ready(app)
@@ -150,7 +150,7 @@ def test_workers_that_live_and_do_not_consume_are_told_from_missing_ones(app: AP
     assert "do not consume" in detail
 
 
-def test_if_jobs_do_not_get_done_it_is_not_ready_whoever_answers(app: APIFlask) -> None:
+def test_a_stalled_queue_is_not_ready_even_if_its_workers_are_alive(app: APIFlask) -> None:
     say(app)
     wait(app, 75)
 
@@ -162,14 +162,14 @@ def test_if_jobs_do_not_get_done_it_is_not_ready_whoever_answers(app: APIFlask) 
     )
 
 
-def test_a_queue_that_nobody_works_on_is_told_when_its_jobs_have_waited_too_long(app: APIFlask) -> None:
+def test_a_queue_without_workers_is_reported_once_its_jobs_have_waited_too_long(app: APIFlask) -> None:
     say(app)
     wait(app, 75, Kind.ENRICHMENT_REQUEST)
 
     assert ready(app)[2].endswith("start worker_enrichment of the Procfile.")
 
 
-def test_how_long_a_job_may_wait_is_a_setting(app: APIFlask) -> None:
+def test_the_tolerated_wait_of_a_job_is_a_setting(app: APIFlask) -> None:
     say(app)
     wait(app, 75)
     change_settings(app, ready_progress_seconds=90.0)
@@ -177,7 +177,7 @@ def test_how_long_a_job_may_wait_is_a_setting(app: APIFlask) -> None:
     assert ready(app)[0] == 200
 
 
-def test_without_redis_it_is_not(app: APIFlask) -> None:
+def test_without_redis_the_service_is_not_ready(app: APIFlask) -> None:
     say(app)
     change_settings(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
 
@@ -190,7 +190,7 @@ def test_without_redis_it_is_not(app: APIFlask) -> None:
 NO_DATABASE = {"queue": "ok", "workers": "unknown", "progress": "unknown", "clocks": "unknown"}
 
 
-def test_without_a_database_it_is_not(app: APIFlask) -> None:
+def test_without_a_database_the_service_is_not_ready(app: APIFlask) -> None:
     use(app, f"postgresql://127.0.0.1:{free_port()}/nothing")
 
     status, checks, detail = ready(app)
@@ -199,13 +199,13 @@ def test_without_a_database_it_is_not(app: APIFlask) -> None:
     assert detail.startswith("The database cannot be reached")
 
 
-def test_without_its_tables_it_is_not(app: APIFlask, tmp_path: Path) -> None:
+def test_without_tables_the_service_is_not_ready(app: APIFlask, tmp_path: Path) -> None:
     use(app, f"sqlite:///{tmp_path}/empty.sqlite3")
 
     assert ready(app)[1]["database"] == "unreachable"
 
 
-def test_a_part_that_is_frozen_is_told_in_less_than_two_seconds(app: APIFlask, frozen: str) -> None:
+def test_a_frozen_part_is_reported_within_two_seconds(app: APIFlask, frozen: str) -> None:
     change_settings(app, redis_url=f"redis://{frozen}/0")
     use(app, f"postgresql://{frozen}/nothing")
     began = time.monotonic()
@@ -218,7 +218,7 @@ def test_a_part_that_is_frozen_is_told_in_less_than_two_seconds(app: APIFlask, f
     assert checks["queue"] in {"no_answer", "unreachable"}  # the time limit for Redis is shorter
 
 
-def test_a_part_that_hangs_is_asked_by_one_caller_at_a_time() -> None:
+def test_a_hanging_part_is_probed_once_at_a_time() -> None:
     asked: list[int] = []
     go_on = threading.Event()
 
@@ -235,7 +235,7 @@ def test_a_part_that_hangs_is_asked_by_one_caller_at_a_time() -> None:
     assert asked == [1]
 
 
-def test_the_answers_are_those_of_the_document(app: APIFlask) -> None:
+def test_the_responses_match_the_openapi_document(app: APIFlask) -> None:
     document = app.test_client().get("/openapi.json").json
     assert document is not None
     responses = document["paths"]["/readyz"]["get"]["responses"]
@@ -245,7 +245,7 @@ def test_the_answers_are_those_of_the_document(app: APIFlask) -> None:
     assert shapes == {"#/components/schemas/ReadinessOut"}
 
 
-def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
+def test_metrics_include_the_state_of_the_queues(app: APIFlask) -> None:
     say(app)
     wait(app, 75)
     with app.extensions["services"].database.transaction() as session:
@@ -273,7 +273,7 @@ def test_the_figures_tell_how_the_queues_stand(app: APIFlask) -> None:
     assert "ext_audit_faults 2.0" in text
 
 
-def test_figures_of_what_is_away_are_left_out_and_the_others_stay(app: APIFlask) -> None:
+def test_metrics_of_an_unavailable_part_are_omitted_and_the_others_stay(app: APIFlask) -> None:
     say(app)
     change_settings(app, redis_url=f"redis://127.0.0.1:{free_port()}/0")
     without_redis = app.test_client().get("/metrics").text
@@ -286,7 +286,7 @@ def test_figures_of_what_is_away_are_left_out_and_the_others_stay(app: APIFlask)
     assert "ext_requests_total" in without_both.text
 
 
-def test_this_machine_may_see_the_figures(client: FlaskClient) -> None:
+def test_metrics_are_visible_on_loopback(client: FlaskClient) -> None:
     client.get("/healthz")
 
     answer = client.get("/metrics")
@@ -305,7 +305,7 @@ def test_this_machine_may_see_the_figures(client: FlaskClient) -> None:
         ("127.0.0.1", {"Via": "1.1 proxy"}),
     ],
 )
-def test_to_the_world_nothing_is_there(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
+def test_metrics_appear_not_to_exist_for_other_clients(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
     answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
 
     assert answer.status_code == 404
@@ -315,7 +315,7 @@ def test_to_the_world_nothing_is_there(client: FlaskClient, address: str, header
     ("sent", "status"),
     [({"Authorization": "Bearer a-long-token"}, 200), ({"Authorization": "Bearer another"}, 404), ({}, 404)],
 )
-def test_with_a_token_set_only_who_sends_it_may_see_them(
+def test_with_a_metrics_token_only_requests_with_the_token_see_metrics(
     app: APIFlask, sent: dict[str, str], status: int
 ) -> None:
     change_settings(app, metrics_token="a-long-token")
@@ -325,7 +325,7 @@ def test_with_a_token_set_only_who_sends_it_may_see_them(
     assert answer.status_code == status
 
 
-def test_several_processes_add_their_figures_up(
+def test_counters_of_several_processes_are_summed(
     client: FlaskClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
