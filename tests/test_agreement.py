@@ -130,10 +130,12 @@ def test_every_setting_is_explained_in_the_example() -> None:
     named = set(re.findall(r"^#?([A-Z_]+)=", (ROOT / ".env.example").read_text(), re.MULTILINE))
 
     source = inspect.getsource(inspect.getmodule(Settings))  # type: ignore[arg-type]
-    read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(\s*env, "([A-Z_]+)"', source))
+    settings_read = set(re.findall(r'env\.\w+\("([A-Z_]+)"|\(\s*env, "([A-Z_]+)"', source))
 
-    assert {direct or indirect for direct, indirect in read} <= named
-    assert len(dataclasses.fields(Settings)) == len(read) + 1  # one field holds all variables of providers
+    assert {direct or indirect for direct, indirect in settings_read} <= named
+    assert (
+        len(dataclasses.fields(Settings)) == len(settings_read) + 1
+    )  # one field holds all variables of providers
 
 
 def test_the_example_names_the_settings_that_have_no_default() -> None:
@@ -164,13 +166,13 @@ def test_the_providers_of_the_default_settings_exist(settings: Settings) -> None
 def test_the_migrations_create_the_tables_that_the_code_declares(
     migrated: Database, database: Database
 ) -> None:
-    made, declared = inspect_database(migrated.engine), inspect_database(database.engine)
+    migrated_tables, declared = inspect_database(migrated.engine), inspect_database(database.engine)
 
-    tables = set(made.get_table_names()) - {"alembic_version"}
+    tables = set(migrated_tables.get_table_names()) - {"alembic_version"}
 
     assert tables == set(declared.get_table_names()) == set(Base.metadata.tables)
     for table in sorted(tables):
-        assert _shape(made, table) == _shape(declared, table)
+        assert _shape(migrated_tables, table) == _shape(declared, table)
 
 
 def _source(view: object) -> str:

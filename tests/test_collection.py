@@ -33,7 +33,7 @@ def made_from_sets(tree: ast.AST) -> Iterator[ast.expr]:
     for node in ast.walk(tree):
         match node:
             case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
-                yield from (each.iter for each in node.generators if is_set(each.iter))
+                yield from (generator.iter for generator in node.generators if is_set(generator.iter))
             case (
                 ast.Call(func=ast.Attribute(attr="parametrize"))
                 | ast.Call(func=ast.Name(id="list" | "tuple"))
@@ -45,13 +45,13 @@ def made_from_sets(tree: ast.AST) -> Iterator[ast.expr]:
 
 def test_no_test_is_parametrized_in_the_order_of_a_set() -> None:
     """Sets have a different order in each process, and pytest-xdist aborts a run whose processes differ."""
-    found = [
+    problems = [
         f"{path}:{node.lineno}: sort {ast.unparse(node)}"
         for path in sorted(Path(__file__).parent.rglob("*.py"))
         for node in made_from_sets(ast.parse(path.read_text(encoding="utf-8")))
     ]
 
-    assert found == []
+    assert problems == []
 
 
 @pytest.mark.parametrize(

@@ -70,4 +70,8 @@ def test_the_migration_puts_queued_jobs_into_the_queue_of_their_kind(
             leases.claim(session, kind, lease=LEASE, max_crashes=MAX_CRASHES, now=NOW + LEASE)
             for kind in ("reveal.email", "company_by_hash", "enrichment_request")
         ]
-    assert [one and one.queue for one in claimed] == [Queue.INTERACTIVE, Queue.INTERACTIVE, Queue.ENRICHMENT]
+    assert [claim and claim.queue for claim in claimed] == [
+        Queue.INTERACTIVE,
+        Queue.INTERACTIVE,
+        Queue.ENRICHMENT,
+    ]

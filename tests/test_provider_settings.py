@@ -12,7 +12,7 @@ def test_a_provider_without_settings_keeps_its_own_terms() -> None:
 
 
 def test_every_term_of_a_provider_can_be_set() -> None:
-    known = {
+    variables = {
         "HUNTER_API_KEY": "k",
         "HUNTER_BASE_URL": "https://mock.example",
         "HUNTER_WEBHOOK_URL": "https://hook.example",
@@ -23,7 +23,7 @@ def test_every_term_of_a_provider_can_be_set() -> None:
         "PROSPEO_API_KEY": "other",
     }
 
-    access = provider_settings.access(known, "hunter")
+    access = provider_settings.access(variables, "hunter")
 
     assert access == ProviderSettings(
         api_key="k",
@@ -55,14 +55,14 @@ def test_an_invalid_number_is_reported_with_its_name(variable: str, value: str) 
 
 
 def test_by_default_providers_are_called_that_need_no_key_or_have_one() -> None:
-    known = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
+    variables = {"HUNTER_API_KEY": "k", "PDL_API_KEY": "", "REACHER_BASE_URL": "http://127.0.0.1:8080"}
 
-    assert provider_settings.default_order(known, "email") == ("pattern", "hunter")
-    assert provider_settings.default_order(known, "verification") == ("mx", "reacher")
+    assert provider_settings.default_order(variables, "email") == ("pattern", "hunter")
+    assert provider_settings.default_order(variables, "verification") == ("mx", "reacher")
 
 
 @pytest.mark.parametrize(
-    ("said", "order"),
+    ("value", "order"),
     [
         ("default", ("pattern", "hunter")),
         ("default,sandbox", ("pattern", "hunter", "sandbox")),
@@ -70,8 +70,8 @@ def test_by_default_providers_are_called_that_need_no_key_or_have_one() -> None:
         ("", ()),
     ],
 )
-def test_an_order_can_contain_the_default_order(said: str, order: tuple[str, ...]) -> None:
-    assert provider_settings.order({"HUNTER_API_KEY": "k"}, "email", said) == order
+def test_an_order_can_contain_the_default_order(value: str, order: tuple[str, ...]) -> None:
+    assert provider_settings.order({"HUNTER_API_KEY": "k"}, "email", value) == order
 
 
 @pytest.mark.parametrize("field", provider_settings.DEFAULT_ORDER)
@@ -84,9 +84,9 @@ def test_the_sandbox_is_called_only_if_an_order_names_it(field: str) -> None:
     [("DE", ("dropcontact",)), ("FR", ("dropcontact", "hunter")), ("US", None), (None, None)],
 )
 def test_a_country_can_have_its_own_order(region: str | None, order: tuple[str, ...] | None) -> None:
-    known = {"PROVIDERS_EMAIL_DE": "dropcontact", "PROVIDERS_EMAIL_EU": " Dropcontact, hunter,hunter "}
+    variables = {"PROVIDERS_EMAIL_DE": "dropcontact", "PROVIDERS_EMAIL_EU": " Dropcontact, hunter,hunter "}
 
-    assert provider_settings.order_for(known, "email", region) == order
+    assert provider_settings.order_for(variables, "email", region) == order
 
 
 def test_only_settings_of_providers_are_picked_from_the_environment() -> None:

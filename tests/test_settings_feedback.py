@@ -23,8 +23,8 @@ def test_the_share_of_refunds_is_between_0_and_1(monkeypatch: pytest.MonkeyPatch
         settings.load()
 
 
-@pytest.mark.parametrize(("said", "share"), [("0", 0.0), ("0.1", 0.1), ("1", 1.0)])
-def test_the_share_of_refunds_is_a_setting(monkeypatch: pytest.MonkeyPatch, said: str, share: float) -> None:
-    monkeypatch.setenv("FEEDBACK_UNCONFIRMED_REFUND_SHARE", said)
+@pytest.mark.parametrize(("text", "share"), [("0", 0.0), ("0.1", 0.1), ("1", 1.0)])
+def test_the_share_of_refunds_is_a_setting(monkeypatch: pytest.MonkeyPatch, text: str, share: float) -> None:
+    monkeypatch.setenv("FEEDBACK_UNCONFIRMED_REFUND_SHARE", text)
 
     assert settings.load().feedback_unconfirmed_refund_share == share

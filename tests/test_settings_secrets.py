@@ -98,10 +98,10 @@ def test_a_guessable_suppression_key_is_accepted_with_a_warning(
 def test_random_secrets_of_an_accepted_length_are_not_guessable(
     make: Callable[[int], str], sizes: tuple[int, ...]
 ) -> None:
-    made = [make(size) for size in sizes for _ in range(200)]
+    generated = [make(size) for size in sizes for _ in range(200)]
 
-    assert min(map(len, made)) == secret_strength.MIN_SECRET_LENGTH
-    assert not [secret for secret in made if secret_strength.is_guessable(secret)]
+    assert min(map(len, generated)) == secret_strength.MIN_SECRET_LENGTH
+    assert not [secret for secret in generated if secret_strength.is_guessable(secret)]
 
 
 def test_the_two_secrets_must_differ(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,8 +80,8 @@ class Upgraded:
         self, method: str, path: str, body: Any = None, *, key: str | None = None, **headers: str
     ) -> Any:
         token = key or OLD["session_token"]
-        sent = {"Authorization": f"Bearer {token}", "Prefer": "wait=0", **headers}
-        return self.client.open(path, method=method, json=body, headers=sent)
+        all_headers = {"Authorization": f"Bearer {token}", "Prefer": "wait=0", **headers}
+        return self.client.open(path, method=method, json=body, headers=all_headers)
 
     def sign_in(self, password: str, host: str) -> int:
         body = {"email": "ada@acme.example", "password": password}
@@ -152,8 +152,8 @@ def upgraded(
     )
     httpserver.expect_request("/done", method="POST").respond_with_data("")
     app = create_app(settings)
-    answer = app.test_cli_runner().invoke(args=["database", "upgrade"])
-    assert answer.exit_code == 0, answer.output
+    response = app.test_cli_runner().invoke(args=["database", "upgrade"])
+    assert response.exit_code == 0, response.output
     database = app.extensions["services"].database
     services = WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
     monkeypatch.setattr(job_runner, "_current", [services])
@@ -181,12 +181,12 @@ def test_every_message_names_a_task_of_this_version() -> None:
 def test_queued_jobs_are_finished_and_charged_once(upgraded: Upgraded) -> None:
     upgraded.work_off()
 
-    ended = {}
+    outcomes = {}
     for name in OLD["jobs"]:
         shown = upgraded.job(name)
-        ended[name] = (shown["job"]["status"], shown["job"]["outcome"], shown["credits"]["charged"])
+        outcomes[name] = (shown["job"]["status"], shown["job"]["outcome"], shown["credits"]["charged"])
     audit = upgraded.app.test_cli_runner().invoke(args=["audit", "ledger"])
-    assert ended == {
+    assert outcomes == {
         "expired": ("expired", None, 0),
         "owned": ("succeeded", "found", 1),
         "bought": ("succeeded", "found", 1),
@@ -230,17 +230,17 @@ def test_a_pending_provider_reply_is_polled_with_its_ticket(upgraded: Upgraded) 
 
 def test_webhooks_are_signed_with_the_existing_secret(upgraded: Upgraded) -> None:
     arguments = ["workspaces", "webhook-secret", OLD["workspace_id"]]
-    answer = upgraded.app.test_cli_runner().invoke(args=arguments)
+    response = upgraded.app.test_cli_runner().invoke(args=arguments)
 
-    assert OLD["webhook_secret"] in answer.output
+    assert OLD["webhook_secret"] in response.output
 
 
 def test_waiting_webhooks_are_delivered(upgraded: Upgraded, httpserver: HTTPServer) -> None:
     upgraded.work_off()
 
     posts = [request for request, _answer in httpserver.log if request.path == "/done"]
-    told = [post.get_json()["data"]["job"]["id"] for post in posts]
-    assert sorted(told) == sorted([OLD["jobs"]["webhook_due"], OLD["jobs"]["enrichment"]])
+    delivered = [post.get_json()["data"]["job"]["id"] for post in posts]
+    assert sorted(delivered) == sorted([OLD["jobs"]["webhook_due"], OLD["jobs"]["enrichment"]])
 
 
 def test_the_same_request_joins_the_job_that_was_queued(upgraded: Upgraded) -> None:
@@ -250,16 +250,18 @@ def test_the_same_request_joins_the_job_that_was_queued(upgraded: Upgraded) -> N
         "POST", "/api/ext/reveal/email", body, **{"Idempotency-Key": "queued reveal_email"}
     )
 
-    assert [one.get_json()["job"]["id"] for one in (again, replay)] == [OLD["jobs"]["reveal_email"]] * 2
+    assert [response.get_json()["job"]["id"] for response in (again, replay)] == [
+        OLD["jobs"]["reveal_email"]
+    ] * 2
     assert replay.headers["Idempotent-Replay"] == "true"
 
 
 def test_owned_saved_refunded_and_suppressed_data_is_unchanged(upgraded: Upgraded) -> None:
     subjects = [person("cleo-fox"), person("ada-lovelace"), person("dora-diaz"), person("sue-hill")]
     subjects += [{"email": "suppressed@sandbox.example"}, {"phone": "+12025550143"}]
-    answer = upgraded.call("POST", "/api/ext/lookup", {"subjects": subjects}).get_json()
+    response = upgraded.call("POST", "/api/ext/lookup", {"subjects": subjects}).get_json()
 
-    cleo, ada, dora, sue, opted_out, by_callers_phone = answer["results"]
+    cleo, ada, dora, sue, opted_out, by_callers_phone = response["results"]
     assert [email["email"] for email in cleo["revealed"]["emails"]] == ["cleo@acme.example"]
     assert [email["owned"] for email in ada["available"]] == [False]
     assert (dora["saved"]["list"], dora["saved"]["tags"]) == ("Prospects", ["x"])
@@ -274,6 +276,6 @@ def test_tokens_passwords_and_known_networks_still_work(upgraded: Upgraded) -> N
         upgraded.sign_in("correct horse battery staple", host) for host in ("192.0.2.1", OLD_HOST)
     )
 
-    assert [answer.status_code for answer in tokens] == [200, 200]
+    assert [response.status_code for response in tokens] == [200, 200]
     assert guesses[:10] == [401] * 10
     assert (unknown, known) == (429, 200)

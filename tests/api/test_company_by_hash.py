@@ -46,10 +46,10 @@ def jobs(user: SignedInUser) -> list[Job]:
 def test_a_hash_becomes_a_free_job(
     user: SignedInUser, body: dict[str, Any], request_: dict[str, Any]
 ) -> None:
-    answer = post(user, body)
+    response = post(user, body)
 
     [job] = jobs(user)
-    assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "company_by_hash")
+    assert (response.status_code, response.get_json()["job"]["kind"]) == (202, "company_by_hash")
     assert (job.request, job.held, job.account_id) == (request_, 0, user.account_id)
 
 
@@ -71,12 +71,12 @@ def test_a_prefix_request_has_no_account_and_joins_no_other_job(user: SignedInUs
 def test_a_range_is_padded_to_a_round_number_of_matches(app: APIFlask, user: SignedInUser) -> None:
     with user.database.transaction() as session:
         a_company(session, "Ünïcode & Sons 株式会社")
-        found = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
+        matches = company_hashes.by_prefix(session, HashKind.WEBSITE, ACME[:4])
 
     with app.test_request_context():
-        written = json_response(found).get_data()
+        encoded = json_response(matches).get_data()
 
-    assert len(written) == 8192
+    assert len(encoded) == 8192
 
 
 @pytest.mark.parametrize(
@@ -94,9 +94,9 @@ def test_a_range_is_padded_to_a_round_number_of_matches(app: APIFlask, user: Sig
     ],
 )
 def test_exactly_one_of_hash_hashes_and_prefix_is_required(user: SignedInUser, body: dict[str, Any]) -> None:
-    answer = post(user, body)
+    response = post(user, body)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
     assert jobs(user) == []
 
 
@@ -112,17 +112,19 @@ def test_exactly_one_of_hash_hashes_and_prefix_is_required(user: SignedInUser, b
         ({"prefix": "wxyz"}, ["/prefix"]),
     ],
 )
-def test_an_invalid_hash_is_reported_with_a_pointer(user: SignedInUser, body: dict[str, Any], pointers: list[str]) -> None:
-    answer = post(user, body)
+def test_an_invalid_hash_is_reported_with_a_pointer(
+    user: SignedInUser, body: dict[str, Any], pointers: list[str]
+) -> None:
+    response = post(user, body)
 
-    problem = answer.get_json()
-    assert (answer.status_code, problem["code"]) == (422, "bad_hash")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "bad_hash")
     assert [error["pointer"] for error in problem["errors"]] == pointers
 
 
 def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     key = user.make_key(Scope.SAVE)
 
-    answer = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+    response = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")

@@ -50,17 +50,17 @@ def reveal(session: Any, user: SignedInUser, contact_id: str) -> None:
 
 
 def send(
-    user: SignedInUser, who: str, headers: dict[str, str] | None = None, /, **changes: Any
+    user: SignedInUser, contact_id: str, headers: dict[str, str] | None = None, /, **changes: Any
 ) -> TestResponse:
-    body = {"contact_id": who, "email": ADDRESS, "kind": "bounce"} | changes
+    body = {"contact_id": contact_id, "email": ADDRESS, "kind": "bounce"} | changes
     return user.client.post(PATH, json=body, headers=user.headers | (headers or {}))
 
 
 def test_a_bounce_returns_the_refund(user: SignedInUser, contact_id: str) -> None:
-    answer = send(user, contact_id)
+    response = send(user, contact_id)
 
-    body = answer.get_json()
-    assert answer.status_code == 200
+    body = response.get_json()
+    assert response.status_code == 200
     assert body["feedback"].pop("created_at").endswith("Z")
     assert body == {
         "feedback": {"contact_id": contact_id, "kind": "bounce"},
@@ -68,8 +68,8 @@ def test_a_bounce_returns_the_refund(user: SignedInUser, contact_id: str) -> Non
         "refund": "given",
         "credits": {"balance": CREDITS, "reserved": 0},
     }
-    assert answer.headers["X-Credits-Balance"] == str(CREDITS)
-    assert answer.headers["X-Credits-Charged"] == "0"
+    assert response.headers["X-Credits-Balance"] == str(CREDITS)
+    assert response.headers["X-Credits-Charged"] == "0"
 
 
 def test_a_repeated_report_is_refunded_once(user: SignedInUser, contact_id: str) -> None:
@@ -95,19 +95,21 @@ def test_a_replay_returns_the_stored_feedback(user: SignedInUser, contact_id: st
 def test_an_idempotency_key_of_other_feedback_is_rejected(user: SignedInUser, contact_id: str) -> None:
     send(user, contact_id, {"Idempotency-Key": "k1"})
 
-    answer = send(user, contact_id, {"Idempotency-Key": "k1"}, kind="valid")
+    response = send(user, contact_id, {"Idempotency-Key": "k1"}, kind="valid")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "idempotency_key_reused")
+    assert (response.status_code, response.get_json()["code"]) == (422, "idempotency_key_reused")
 
 
 def test_an_address_is_compared_in_its_normal_form(user: SignedInUser, contact_id: str) -> None:
-    answer = send(user, contact_id, email=" Ada@ACME.com ")
+    response = send(user, contact_id, email=" Ada@ACME.com ")
 
-    assert (answer.status_code, answer.get_json()["refunded"]) == (200, 3)
+    assert (response.status_code, response.get_json()["refunded"]) == (200, 3)
 
 
 @pytest.mark.parametrize("kind", ["wrong_person", "valid"])
-def test_other_kinds_of_feedback_are_stored_without_a_refund(user: SignedInUser, contact_id: str, kind: str) -> None:
+def test_other_kinds_of_feedback_are_stored_without_a_refund(
+    user: SignedInUser, contact_id: str, kind: str
+) -> None:
     body = send(user, contact_id, kind=kind).get_json()
 
     assert (body["feedback"]["kind"], body["refunded"], body["refund"]) == (kind, 0, "not_due")
@@ -134,15 +136,15 @@ def test_an_idempotency_key_of_another_workspace_has_no_effect(
     send(user, contact_id, {"Idempotency-Key": "k1"})
     stranger = create_user(app, email="grace@other.example")
 
-    answer = send(stranger, contact_id, {"Idempotency-Key": "k1"})
+    response = send(stranger, contact_id, {"Idempotency-Key": "k1"})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
+    assert (response.status_code, response.get_json()["code"]) == (404, "contact_not_found")
 
 
 def test_an_address_of_another_contact_is_not_found(user: SignedInUser, contact_id: str) -> None:
-    answer = send(user, contact_id, email="bob@acme.com")
+    response = send(user, contact_id, email="bob@acme.com")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (404, "contact_not_found")
+    assert (response.status_code, response.get_json()["code"]) == (404, "contact_not_found")
 
 
 @pytest.mark.parametrize(
@@ -160,10 +162,10 @@ def test_an_address_of_another_contact_is_not_found(user: SignedInUser, contact_
 def test_an_invalid_field_is_reported_with_a_pointer(
     user: SignedInUser, contact_id: str, changes: dict[str, Any], pointer: str
 ) -> None:
-    answer = send(user, contact_id, **changes)
+    response = send(user, contact_id, **changes)
 
-    problem = answer.get_json()
-    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
@@ -171,7 +173,7 @@ def test_feedback_needs_the_reveal_scope(user: SignedInUser, contact_id: str) ->
     body = {"contact_id": contact_id, "email": ADDRESS, "kind": "bounce"}
 
     refused = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.LOOKUP)))
-    taken = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.REVEAL)))
+    response = user.client.post(PATH, json=body, headers=bearer(user.make_key(Scope.REVEAL)))
 
     assert (refused.status_code, refused.get_json()["code"]) == (403, "insufficient_scope")
-    assert taken.status_code == 200
+    assert response.status_code == 200

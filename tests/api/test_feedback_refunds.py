@@ -104,8 +104,8 @@ def enrichment(user: SignedInUser, contact_ids: list[str], key: str) -> str:
 
 def bounce(user: SignedInUser, number: int, contact_id: str) -> dict[str, Any]:
     body = {"contact_id": contact_id, "email": f"n{number}@acme.com", "kind": "bounce"}
-    answer: dict[str, Any] = user.client.post("/api/feedback", json=body, headers=user.headers).get_json()
-    return answer
+    response: dict[str, Any] = user.client.post("/api/feedback", json=body, headers=user.headers).get_json()
+    return response
 
 
 def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
@@ -114,10 +114,10 @@ def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
     for contact_id in contact_ids:
         reveal(user, contact_id)
 
-    answers = [bounce(user, number, one) for number, one in enumerate(contact_ids)]
+    responses = [bounce(user, number, one) for number, one in enumerate(contact_ids)]
 
     given, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
-    assert [answer["refund"] for answer in answers] == given + pending
+    assert [response["refund"] for response in responses] == given + pending
     session = user.client.get("/api/ext/session", headers=user.headers).get_json()
     assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0}
     with user.database.reading() as database:
@@ -141,7 +141,7 @@ def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -
     headers, client = user.headers | AT_ONCE, user.client
     save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
     people_asked = [{"contact_id": one} for one in contact_ids]
-    answers = [
+    responses = [
         client.get("/api/ext/jobs?limit=100", headers=headers),
         client.get("/api/ext/session", headers=headers),
         client.post("/api/ext/lookup", json={"subjects": people_asked}, headers=headers),
@@ -149,7 +149,7 @@ def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -
         *(client.get(f"/api/ext/jobs?id={one}", headers=headers) for one in job_ids),
         *(client.get(f"/api/ext/jobs?id={one}", headers=bearer(user.make_key(*Scope))) for one in job_ids),
     ]
-    texts = [answer.text for answer in answers]
+    texts = [response.text for response in responses]
     for one in contact_ids:
         body = {"subject": {"contact_id": one}}
         texts += [
@@ -158,8 +158,8 @@ def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -
         ]
     listed = {"entity": "person", "items": [{"subject": one} for one in people_asked], "fields": ["email"]}
     for more in ({"Idempotency-Key": "a list"}, {}):
-        answer = client.post("/api/ext/enrichment-request", json=listed, headers=headers | more)
-        texts.append(answer.text)
+        response = client.post("/api/ext/enrichment-request", json=listed, headers=headers | more)
+        texts.append(response.text)
     return texts
 
 
@@ -177,7 +177,9 @@ def test_a_refunded_address_is_masked_and_charged_again(user: SignedInUser, cont
         assert read(session, asked["job"]["id"]).held == 1
 
 
-def test_an_enrichment_with_a_refunded_address_is_not_reused(user: SignedInUser, contact_ids: list[str]) -> None:
+def test_an_enrichment_with_a_refunded_address_is_not_reused(
+    user: SignedInUser, contact_ids: list[str]
+) -> None:
     reveal(user, contact_ids[0])
     first = enrich(user, contact_ids[:1], "one")
     before = enrichment(user, contact_ids[:1], "two")

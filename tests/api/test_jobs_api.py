@@ -42,13 +42,13 @@ def poll(user: SignedInUser, job_id: str, token: str) -> TestResponse:
 
 def pages(user: SignedInUser, token: str, *, limit: int, status: str = "") -> list[list[str]]:
     """Return the ids of the jobs on each page of the list."""
-    found, query = [], f"{PATH}?limit={limit}{status}"
+    listed, query = [], f"{PATH}?limit={limit}{status}"
     cursor: str | None = ""
     while cursor is not None:
         body = user.client.get(f"{query}{cursor and f'&cursor={cursor}'}", headers=bearer(token)).get_json()
-        found.append([job["id"] for job in body["jobs"]])
+        listed.append([job["id"] for job in body["jobs"]])
         cursor = body["next_cursor"]
-    return found
+    return listed
 
 
 def test_every_kind_of_job_has_a_scope() -> None:
@@ -60,14 +60,14 @@ def test_every_kind_of_job_has_a_scope() -> None:
 def test_a_key_can_poll_only_jobs_of_its_scopes(user: SignedInUser, kind: Kind, scope: Scope) -> None:
     job_id, token = a_job(user, kind), user.make_key(scope)
 
-    answer, unknown = poll(user, job_id, token), poll(user, new_id("job"), token)
+    response, unknown = poll(user, job_id, token), poll(user, new_id("job"), token)
 
     if scope is SCOPES[kind]:
-        assert answer.get_json()["job"]["id"] == job_id
+        assert response.get_json()["job"]["id"] == job_id
     else:
-        assert (answer.status_code, answer.get_json()["code"]) == (404, "job_not_found")
-        assert answer.data == unknown.data
-        assert [header for header in answer.headers if header[0] not in {"RateLimit", "Date"}] == [
+        assert (response.status_code, response.get_json()["code"]) == (404, "job_not_found")
+        assert response.data == unknown.data
+        assert [header for header in response.headers if header[0] not in {"RateLimit", "Date"}] == [
             header for header in unknown.headers if header[0] not in {"RateLimit", "Date"}
         ]
 
@@ -85,44 +85,44 @@ def test_a_session_and_a_key_with_every_scope_can_poll_every_job(user: SignedInU
     "scopes", [(Scope.REVEAL,), (Scope.ENRICH, Scope.LOOKUP), (Scope.SAVE,), tuple(Scope)]
 )
 def test_the_list_has_full_pages_of_the_jobs_in_scope(user: SignedInUser, scopes: tuple[Scope, ...]) -> None:
-    made = [(a_job(user, kind, f"{number}"), kind) for number in range(4) for kind in Kind]
-    seen = [job_id for job_id, kind in reversed(made) if SCOPES[kind] in scopes]
+    created = [(a_job(user, kind, f"{number}"), kind) for number in range(4) for kind in Kind]
+    expected = [job_id for job_id, kind in reversed(created) if SCOPES[kind] in scopes]
 
-    found = pages(user, user.make_key(*scopes), limit=3)
+    listed = pages(user, user.make_key(*scopes), limit=3)
 
-    assert [job_id for page in found for job_id in page] == seen
-    assert all(len(page) == 3 for page in found[:-1])
+    assert [job_id for page in listed for job_id in page] == expected
+    assert all(len(page) == 3 for page in listed[:-1])
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 5])
 def test_pages_show_every_job_once_and_the_last_one_ends_the_list(user: SignedInUser, count: int) -> None:
-    made = [a_job(user, about=f"{number}") for number in range(count)]
+    created = [a_job(user, about=f"{number}") for number in range(count)]
 
-    found = pages(user, user.session_token, limit=2, status="&status=queued")
+    listed = pages(user, user.session_token, limit=2, status="&status=queued")
 
-    assert [job_id for page in found for job_id in page] == made[::-1]
-    assert len(found) == max(1, -(-count // 2))
+    assert [job_id for page in listed for job_id in page] == created[::-1]
+    assert len(listed) == max(1, -(-count // 2))
 
 
 def test_an_idempotency_key_does_not_reveal_a_job_of_another_scope(user: SignedInUser) -> None:
-    once = {"Idempotency-Key": "one click", "Prefer": "respond-async"}
-    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=user.headers | once)
+    headers = {"Idempotency-Key": "one click", "Prefer": "respond-async"}
+    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=user.headers | headers)
 
     refused = {
-        scope: user.client.post(path, json=SUBJECT, headers=bearer(user.make_key(scope)) | once)
+        scope: user.client.post(path, json=SUBJECT, headers=bearer(user.make_key(scope)) | headers)
         for scope, path in ((Scope.SAVE, PAID[Kind.REVEAL_EMAIL]), (Scope.LOOKUP, "/api/ext/company-by-hash"))
     }
 
     job_id = first.get_json()["job"]["id"]
-    assert {answer.status_code for answer in refused.values()} == {403, 422}
-    assert all(job_id not in answer.text for answer in refused.values())
+    assert {response.status_code for response in refused.values()} == {403, 422}
+    assert all(job_id not in response.text for response in refused.values())
 
 
 def test_one_idempotency_key_and_equal_bodies_at_two_paths_are_two_requests(user: SignedInUser) -> None:
-    once = user.headers | {"Idempotency-Key": "one click", "Prefer": "respond-async"}
-    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=once)
+    headers = user.headers | {"Idempotency-Key": "one click", "Prefer": "respond-async"}
+    first = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)
 
-    other = user.client.post(PAID[Kind.REVEAL_PHONE], json=SUBJECT, headers=once)
+    other = user.client.post(PAID[Kind.REVEAL_PHONE], json=SUBJECT, headers=headers)
 
     assert first.status_code == 202
     assert (other.status_code, other.get_json()["code"]) == (422, "idempotency_key_reused")
@@ -136,8 +136,10 @@ def test_a_repeated_request_costs_nothing_and_a_replay_reports_the_first_charge(
     job_id = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers).get_json()["job"]["id"]
     now = clock.now()
     with user.database.transaction() as session:
-        given = JobResult(outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1)
-        leases.settle(session, claim(session, job_id, now=now), given, now=now)
+        result = JobResult(
+            outcome=Outcome.FOUND, result={"contact_id": new_id("con"), "emails": []}, charge=1
+        )
+        leases.settle(session, claim(session, job_id, now=now), result, now=now)
 
     repeated = user.client.post(PAID[Kind.REVEAL_EMAIL], json=SUBJECT, headers=headers)
 

@@ -53,8 +53,8 @@ def found(contact_id: str) -> dict[str, Any]:
 
 
 def listed(user: SignedInUser) -> list[dict[str, Any]]:
-    answer = user.client.get("/api/ext/jobs", headers=user.headers).get_json()
-    jobs: list[dict[str, Any]] = answer["jobs"]
+    response = user.client.get("/api/ext/jobs", headers=user.headers).get_json()
+    jobs: list[dict[str, Any]] = response["jobs"]
     return jobs
 
 
@@ -93,9 +93,9 @@ def test_only_an_enrichment_of_a_single_person_is_listed_with_its_subject(user: 
                 items=items,
             )
 
-    several, one = listed(user)
+    several, single = listed(user)
 
-    assert one["subject"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
+    assert single["subject"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
     assert several["subject"] is None
 
 
@@ -120,9 +120,9 @@ def test_a_suppressed_person_is_not_listed_under_any_identifier(
 def test_a_job_that_found_a_suppressed_person_or_lost_its_result_has_no_subject(
     user: SignedInUser,
 ) -> None:
-    over = {"status": Status.SUCCEEDED.value, "finished_at": clock.now() - timedelta(days=400)}
-    ask(user, {"full_name": "Ada Lovelace", "company_name": "Acme"}, **over, outcome="suppressed")
-    ask(user, {"full_name": "Bob Babbage", "company_name": "Acme"}, **over, outcome="not_found")
+    values = {"status": Status.SUCCEEDED.value, "finished_at": clock.now() - timedelta(days=400)}
+    ask(user, {"full_name": "Ada Lovelace", "company_name": "Acme"}, **values, outcome="suppressed")
+    ask(user, {"full_name": "Bob Babbage", "company_name": "Acme"}, **values, outcome="not_found")
     with user.database.transaction() as session:
         a_job(
             session,

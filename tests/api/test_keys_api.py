@@ -26,21 +26,21 @@ def make(user: SignedInUser, token: str = "", **body: Any) -> Any:
 
 
 def index(user: SignedInUser) -> list[dict[str, Any]]:
-    answer = user.client.get("/api/keys", headers=user.headers)
-    keys: list[dict[str, Any]] = answer.get_json()["keys"]
+    response = user.client.get("/api/keys", headers=user.headers)
+    keys: list[dict[str, Any]] = response.get_json()["keys"]
     return keys
 
 
 def test_a_new_key_is_shown_once_and_works(user: SignedInUser) -> None:
-    answer = make(user, scopes=["reveal", "lookup"])
+    response = make(user, scopes=["reveal", "lookup"])
 
-    body = answer.get_json()
+    body = response.get_json()
     used = user.client.get("/api/ext/session", headers=bearer(body["key"]))
-    assert answer.status_code == 201
+    assert response.status_code == 201
     assert body["key"].startswith(body["prefix"])
     assert (body["name"], body["expires_at"]) == ("CRM sync", None)
     assert used.get_json()["auth"]["scopes"] == body["scopes"] == ["lookup", "reveal"]
-    assert [(each["id"], "key" in each) for each in index(user)] == [(body["id"], False)]
+    assert [(key["id"], "key" in key) for key in index(user)] == [(body["id"], False)]
 
 
 def test_a_replay_creates_no_second_key_and_does_not_return_the_secret(user: SignedInUser) -> None:
@@ -53,7 +53,7 @@ def test_a_replay_creates_no_second_key_and_does_not_return_the_secret(user: Sig
     del shown["key"]
     assert (again.status_code, again.headers["Idempotent-Replay"]) == (200, "true")
     assert again.get_json() == shown
-    assert [each["id"] for each in index(user)] == [shown["id"]]
+    assert [key["id"] for key in index(user)] == [shown["id"]]
 
 
 def test_an_idempotency_key_cannot_be_reused_for_another_key(user: SignedInUser) -> None:
@@ -80,9 +80,9 @@ def test_a_replay_by_a_colleague_does_not_reveal_the_key(user: SignedInUser) -> 
         )
         _, token = sessions.start(session, colleague.id, network=b"", lifetime=LIFETIME, now=clock.now())
 
-    answer = user.client.post("/api/keys", json={"name": "CRM sync"}, headers=bearer(token) | same)
+    response = user.client.post("/api/keys", json={"name": "CRM sync"}, headers=bearer(token) | same)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (404, "not_found")
+    assert (response.status_code, response.get_json()["code"]) == (404, "not_found")
 
 
 def test_a_key_has_every_scope_by_default(user: SignedInUser) -> None:
@@ -90,11 +90,11 @@ def test_a_key_has_every_scope_by_default(user: SignedInUser) -> None:
 
 
 def test_a_key_expires_at_its_expiry_time(user: SignedInUser) -> None:
-    end = clock.now() + timedelta(days=1)
+    expires_at = clock.now() + timedelta(days=1)
 
-    body = make(user, expires_at=end.isoformat()).get_json()
+    body = make(user, expires_at=expires_at.isoformat()).get_json()
 
-    assert body["expires_at"] == clock.rfc3339(end)
+    assert body["expires_at"] == clock.rfc3339(expires_at)
 
 
 @pytest.mark.parametrize(
@@ -116,19 +116,19 @@ def test_a_key_expires_at_its_expiry_time(user: SignedInUser) -> None:
     ],
 )
 def test_invalid_fields_of_a_key_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
-    answer = make(user, **change)
+    response = make(user, **change)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
-    assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in response.get_json()["errors"]] == [pointer]
 
 
 def test_an_account_without_api_access_cannot_create_a_key(user: SignedInUser) -> None:
     with user.database.transaction() as session:
         accounts.revoke_api_access(session, user.account_id, now=clock.now())
 
-    answer = make(user)
+    response = make(user)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "api_access_required")
+    assert (response.status_code, response.get_json()["code"]) == (403, "api_access_required")
     assert index(user) == []
 
 
@@ -136,32 +136,36 @@ def test_an_account_without_api_access_cannot_create_a_key(user: SignedInUser) -
     ("method", "path"), [("POST", "/api/keys"), ("GET", "/api/keys"), ("DELETE", "/api/keys/key_x")]
 )
 def test_a_key_cannot_manage_keys(user: SignedInUser, method: str, path: str) -> None:
-    answer = user.client.open(path, method=method, json={"name": "another"}, headers=bearer(user.make_key()))
+    response = user.client.open(
+        path, method=method, json={"name": "another"}, headers=bearer(user.make_key())
+    )
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "api_access_required")
+    assert (response.status_code, response.get_json()["code"]) == (403, "api_access_required")
 
 
 def test_a_revoked_key_stops_working_at_once_and_is_no_longer_listed(user: SignedInUser) -> None:
-    made = make(user).get_json()
+    created = make(user).get_json()
 
-    answer = user.client.delete(f"/api/keys/{made['id']}", headers=user.headers)
+    response = user.client.delete(f"/api/keys/{created['id']}", headers=user.headers)
 
-    after = user.client.get("/api/ext/session", headers=bearer(made["key"]))
-    assert (answer.status_code, answer.data, answer.content_type) == (204, b"", None)
+    after = user.client.get("/api/ext/session", headers=bearer(created["key"]))
+    assert (response.status_code, response.data, response.content_type) == (204, b"", None)
     assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
     assert index(user) == []
 
 
 def test_revoking_again_is_harmless(user: SignedInUser) -> None:
-    made = make(user).get_json()
-    user.client.delete(f"/api/keys/{made['id']}", headers=user.headers)
+    created = make(user).get_json()
+    user.client.delete(f"/api/keys/{created['id']}", headers=user.headers)
 
-    answer = user.client.delete(f"/api/keys/{made['id']}", headers=user.headers)
+    response = user.client.delete(f"/api/keys/{created['id']}", headers=user.headers)
 
-    assert answer.status_code == 204
+    assert response.status_code == 204
 
 
-def test_another_accounts_key_is_indistinguishable_from_a_missing_one(app: APIFlask, user: SignedInUser) -> None:
+def test_another_accounts_key_is_indistinguishable_from_a_missing_one(
+    app: APIFlask, user: SignedInUser
+) -> None:
     stranger = create_user(app, email="eve@acme.example")
     theirs = make(stranger).get_json()
     same_id = {"X-Request-Id": "same"}
@@ -171,27 +175,27 @@ def test_another_accounts_key_is_indistinguishable_from_a_missing_one(app: APIFl
 
     assert (foreign.status_code, foreign.get_json()["code"]) == (404, "not_found")
     assert foreign.data == unknown.data
-    assert [each["id"] for each in index(stranger)] == [theirs["id"]]
+    assert [key["id"] for key in index(stranger)] == [theirs["id"]]
     assert index(user) == []
 
 
 def test_the_list_has_the_time_of_the_last_use(user: SignedInUser) -> None:
-    made = make(user).get_json()
+    created = make(user).get_json()
     before = index(user)
 
-    user.client.get("/api/ext/session", headers=bearer(made["key"]))
+    user.client.get("/api/ext/session", headers=bearer(created["key"]))
 
     assert before[0]["last_used_at"] is None
     assert index(user)[0]["last_used_at"].endswith("Z")
 
 
 def test_a_key_stays_ended_after_its_account_is_enabled_again(user: SignedInUser) -> None:
-    made = make(user).get_json()
+    created = make(user).get_json()
     with user.database.transaction() as session:
         accounts.disable(session, user.account_id, now=clock.now())
     with user.database.transaction() as session:
         session.execute(update(Account).values(disabled_at=None))
 
-    answer = user.client.get("/api/ext/session", headers=bearer(made["key"]))
+    response = user.client.get("/api/ext/session", headers=bearer(created["key"]))
 
-    assert answer.get_json()["code"] == "token_revoked"
+    assert response.get_json()["code"] == "token_revoked"

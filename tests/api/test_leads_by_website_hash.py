@@ -71,16 +71,16 @@ def requests(user: SignedInUser) -> list[dict[str, Any]]:
 def test_a_hash_with_filters_becomes_a_job(
     user: SignedInUser, body: dict[str, Any], request_: dict[str, Any]
 ) -> None:
-    answer = post(user, body)
+    response = post(user, body)
 
-    assert (answer.status_code, answer.get_json()["job"]["kind"]) == (202, "leads_by_website_hash")
+    assert (response.status_code, response.get_json()["job"]["kind"]) == (202, "leads_by_website_hash")
     assert requests(user) == [{"hashes": [ACME], **request_}]
 
 
 def test_a_prefix_is_not_allowed(user: SignedInUser) -> None:
-    answer = post(user, {"prefix": ACME[:4]})
+    response = post(user, {"prefix": ACME[:4]})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "prefix_not_allowed")
+    assert (response.status_code, response.get_json()["code"]) == (422, "prefix_not_allowed")
 
 
 def test_an_invalid_hash_is_reported_with_a_pointer(user: SignedInUser) -> None:
@@ -103,17 +103,19 @@ def test_an_invalid_hash_is_reported_with_a_pointer(user: SignedInUser) -> None:
         ({"hash": ACME, "kind": "linkedin"}, "/kind"),
     ],
 )
-def test_an_invalid_field_is_reported_with_a_pointer(user: SignedInUser, body: dict[str, Any], pointer: str) -> None:
-    answer = post(user, body)
+def test_an_invalid_field_is_reported_with_a_pointer(
+    user: SignedInUser, body: dict[str, Any], pointer: str
+) -> None:
+    response = post(user, body)
 
-    problem = answer.get_json()
-    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
 def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     key = user.make_key(Scope.REVEAL)
 
-    answer = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
+    response = user.client.post(PATH, json={"hash": ACME}, headers=bearer(key))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")

@@ -38,10 +38,10 @@ def profile(**changes: Any) -> dict[str, Any]:
 
 
 def test_a_new_profile_is_created(user: SignedInUser) -> None:
-    answer = save(user, list="Prospects", tags=["x", "y", "x"], note="")
+    response = save(user, list="Prospects", tags=["x", "y", "x"], note="")
 
-    body = answer.get_json()
-    assert answer.status_code == 201
+    body = response.get_json()
+    assert response.status_code == 201
     assert {name: body[name] for name in body if name != "saved_profile"} == {
         "created": True,
         "changes": [],
@@ -59,10 +59,10 @@ def test_a_new_profile_is_created(user: SignedInUser) -> None:
 def test_saving_a_known_profile_returns_the_changes_and_the_job_change(user: SignedInUser) -> None:
     save(user)
 
-    answer = save(user, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
+    response = save(user, profile=profile(title="Director", company={"name": "Beta"}), tags=None)
 
-    body = answer.get_json()
-    assert (answer.status_code, body["created"]) == (200, False)
+    body = response.get_json()
+    assert (response.status_code, body["created"]) == (200, False)
     assert body["changes"] == [
         {"field": "title", "old": "Engineer", "new": "Director"},
         {"field": "company.name", "old": "Acme Engines", "new": "Beta"},
@@ -87,10 +87,10 @@ def test_saving_twice_is_harmless(user: SignedInUser) -> None:
 def test_an_older_capture_does_not_overwrite_a_newer_one(user: SignedInUser) -> None:
     save(user, captured_at="2026-02-01T00:00:00Z")
 
-    answer = save(user, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
+    response = save(user, profile=profile(title="Trainee"), captured_at="2026-01-01T01:00:00+01:00")
 
-    assert answer.get_json()["saved_profile"]["title"] == "Engineer"
-    assert answer.get_json()["changes"] == []
+    assert response.get_json()["saved_profile"]["title"] == "Engineer"
+    assert response.get_json()["changes"] == []
 
 
 def test_the_response_has_the_contact_and_its_available_values(user: SignedInUser) -> None:
@@ -101,7 +101,7 @@ def test_the_response_has_the_contact_and_its_available_values(user: SignedInUse
     body = save(user).get_json()
 
     assert body["contact_id"] == ada.id
-    assert [one["masked"] for one in body["available"]] == ["a•••••@acme.com"]
+    assert [value["masked"] for value in body["available"]] == ["a•••••@acme.com"]
 
 
 @pytest.mark.parametrize(("kind", "value"), [("linkedin_url", ADA_URL), ("email", "ada@acme.com")])
@@ -111,9 +111,9 @@ def test_a_suppressed_person_is_not_saved(user: SignedInUser, kind: str, value: 
         an_email(session, contact, "ada@acme.com")
         suppress(session, kind, value)
 
-    answer = save(user, {"Idempotency-Key": "k1"})
+    response = save(user, {"Idempotency-Key": "k1"})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "person_suppressed")
+    assert (response.status_code, response.get_json()["code"]) == (422, "person_suppressed")
     with user.database.reading() as session:
         assert session.scalars(select(SavedProfile)).all() == []
         assert session.scalars(select(IdempotencyKey)).all() == []
@@ -134,9 +134,9 @@ def test_a_replay_returns_the_record_as_it_is_now(user: SignedInUser) -> None:
 def test_a_key_of_another_request_is_refused(user: SignedInUser) -> None:
     save(user, {"Idempotency-Key": "k1"})
 
-    answer = save(user, {"Idempotency-Key": "k1"}, note="other")
+    response = save(user, {"Idempotency-Key": "k1"}, note="other")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "idempotency_key_reused")
+    assert (response.status_code, response.get_json()["code"]) == (422, "idempotency_key_reused")
 
 
 @pytest.mark.parametrize(
@@ -149,9 +149,9 @@ def test_a_key_of_another_request_is_refused(user: SignedInUser) -> None:
     ],
 )
 def test_a_url_that_is_not_a_profile_is_rejected(user: SignedInUser, url: str) -> None:
-    answer = save(user, profile={"linkedin_url": url})
+    response = save(user, profile={"linkedin_url": url})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "not_a_profile_url")
+    assert (response.status_code, response.get_json()["code"]) == (422, "not_a_profile_url")
 
 
 @pytest.mark.parametrize(
@@ -169,41 +169,43 @@ def test_a_url_that_is_not_a_profile_is_rejected(user: SignedInUser, url: str) -
         ({"captured_at": (datetime.now(UTC) + timedelta(days=1)).isoformat()}, "/captured_at"),
     ],
 )
-def test_an_invalid_field_is_reported_with_a_pointer(user: SignedInUser, changes: dict[str, Any], pointer: str) -> None:
-    answer = save(user, **changes)
+def test_an_invalid_field_is_reported_with_a_pointer(
+    user: SignedInUser, changes: dict[str, Any], pointer: str
+) -> None:
+    response = save(user, **changes)
 
-    problem = answer.get_json()
-    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "validation_error")
     assert [error["pointer"] for error in problem["errors"]] == [pointer]
 
 
 def test_a_clock_that_is_slightly_fast_is_tolerated(user: SignedInUser) -> None:
-    answer = save(user, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
+    response = save(user, captured_at=(datetime.now(UTC) + timedelta(minutes=4)).isoformat())
 
-    assert answer.status_code == 201
+    assert response.status_code == 201
 
 
 def test_null_is_the_same_as_absent(user: SignedInUser) -> None:
-    answer = save(
+    response = save(
         user, profile=profile(title=None, company=None), list=None, tags=None, note=None, captured_at=None
     )
 
-    assert answer.status_code == 201
-    assert answer.get_json()["saved_profile"]["tags"] == []
+    assert response.status_code == 201
+    assert response.get_json()["saved_profile"]["tags"] == []
 
 
 def test_another_workspace_has_its_own_profile(app: APIFlask, user: SignedInUser) -> None:
     save(user, note="ours")
 
-    answer = save(create_user(app, email="grace@other.example"))
+    response = save(create_user(app, email="grace@other.example"))
 
-    assert answer.status_code == 201
-    assert answer.get_json()["saved_profile"]["note"] is None
+    assert response.status_code == 201
+    assert response.get_json()["saved_profile"]["note"] is None
 
 
 def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     key = user.make_key(Scope.LOOKUP)
 
-    answer = user.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
+    response = user.client.post(PATH, json={"profile": PROFILE}, headers=bearer(key))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")

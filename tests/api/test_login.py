@@ -34,15 +34,15 @@ def user(app: APIFlask) -> SignedInUser:
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Record the parameters of each hash that is verified."""
-    seen: list[str] = []
+    costs: list[str] = []
     real = PasswordHasher.verify
 
-    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
-        seen.append(stored.rpartition("$")[0].rpartition("$")[0])
-        return real(hasher, stored, password)
+    def record_cost(hasher: PasswordHasher, password_hash: str, password: str) -> bool:
+        costs.append(password_hash.rpartition("$")[0].rpartition("$")[0])
+        return real(hasher, password_hash, password)
 
-    monkeypatch.setattr(PasswordHasher, "verify", note)
-    return seen
+    monkeypatch.setattr(PasswordHasher, "verify", record_cost)
+    return costs
 
 
 def besiege(user: SignedInUser) -> None:
@@ -53,11 +53,11 @@ def besiege(user: SignedInUser) -> None:
 
 
 def test_login_returns_a_token_and_the_session(user: SignedInUser) -> None:
-    answer = user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
+    response = user.sign_in(client={"name": "chrome-extension", "version": "1.0.0"})
 
-    body = answer.get_json()
+    body = response.get_json()
     session = user.client.get("/api/ext/session", headers=bearer(body["access_token"])).get_json()
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert body["token_type"] == "Bearer"
     assert body["expires_at"] == body["auth"]["expires_at"]
     assert {key: body[key] for key in session} == session
@@ -103,11 +103,11 @@ def test_a_hash_with_old_parameters_is_renewed_at_login(user: SignedInUser) -> N
     with user.database.transaction() as session:
         session.execute(update(Account).values(password_hash=old))
 
-    answer = user.sign_in()
+    response = user.sign_in()
 
     with user.database.reading() as session:
         renewed = session.get_one(Account, user.account_id).password_hash
-    assert answer.status_code == 200
+    assert response.status_code == 200
     assert "m=19456,t=2,p=1" in renewed
     assert passwords.verify(renewed, PASSWORD)
 
@@ -129,16 +129,16 @@ def test_a_password_changed_during_the_check_starts_no_session(
     new_hash = passwords.hash_password("another password")
     real = passwords.verify
 
-    def change_meanwhile(stored: str | None, password: str) -> bool:
+    def change_meanwhile(password_hash: str | None, password: str) -> bool:
         with user.database.transaction() as session:
             accounts.set_password(session, user.account_id, new_hash, now=clock.now())
-        return real(stored, password)
+        return real(password_hash, password)
 
     monkeypatch.setattr(passwords, "verify", change_meanwhile)
 
-    answer = user.sign_in()
+    response = user.sign_in()
 
-    assert answer.get_json()["code"] == InvalidCredentials.code
+    assert response.get_json()["code"] == InvalidCredentials.code
 
 
 @pytest.mark.parametrize(
@@ -155,31 +155,31 @@ def test_a_password_changed_during_the_check_starts_no_session(
     ],
 )
 def test_invalid_fields_are_named(user: SignedInUser, change: dict[str, Any], pointer: str) -> None:
-    answer = user.sign_in(**change)
+    response = user.sign_in(**change)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
-    assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in response.get_json()["errors"]] == [pointer]
 
 
 def test_the_eleventh_wrong_password_within_a_minute_gets_429(user: SignedInUser) -> None:
-    answers = user.fails(11)
+    responses = user.fails(11)
 
     refused = user.sign_in()
-    assert answers == [401] * 10 + [429]
+    assert responses == [401] * 10 + [429]
     assert refused.get_json()["code"] == "too_many_attempts"
     assert 1 <= int(refused.headers["Retry-After"]) <= 60
 
 
 def test_an_unknown_email_is_limited_like_a_known_one(user: SignedInUser) -> None:
-    answers = user.fails(11, email="eve@acme.example")
+    responses = user.fails(11, email="eve@acme.example")
 
-    assert answers == [401] * 10 + [429]
+    assert responses == [401] * 10 + [429]
 
 
 def test_successful_logins_are_not_counted(user: SignedInUser) -> None:
-    answers = [user.sign_in().status_code for _ in range(12)]
+    responses = [user.sign_in().status_code for _ in range(12)]
 
-    assert answers == [200] * 12
+    assert responses == [200] * 12
 
 
 def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask, user: SignedInUser) -> None:
@@ -196,9 +196,9 @@ def test_failures_from_one_network_are_counted_whatever_the_email(app: APIFlask,
 def test_an_existing_session_keeps_working_while_logins_are_limited(user: SignedInUser) -> None:
     user.fails(11)
 
-    answer = user.client.get("/api/ext/session", headers=user.headers)
+    response = user.client.get("/api/ext/session", headers=user.headers)
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_failures_elsewhere_do_not_lock_out_a_known_network(user: SignedInUser) -> None:
@@ -228,10 +228,10 @@ def test_an_unknown_network_is_delayed_after_many_failures_elsewhere(user: Signe
         for _ in range(20):
             login_throttle.record_failure(session, user.email, now=clock.now())
 
-    answer = user.sign_in(address="198.51.77.1")
+    response = user.sign_in(address="198.51.77.1")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
-    assert 50 <= int(answer.headers["Retry-After"]) <= 60
+    assert (response.status_code, response.get_json()["code"]) == (429, "too_many_attempts")
+    assert 50 <= int(response.headers["Retry-After"]) <= 60
 
 
 def test_parallel_attempts_over_the_limit_do_not_reveal_their_outcome(
@@ -240,16 +240,16 @@ def test_parallel_attempts_over_the_limit_do_not_reveal_their_outcome(
     change_settings(app, limit_login_account="3/minute")
     real = passwords.verify
 
-    def while_others_fail(stored: str | None, password: str) -> bool:
+    def while_others_fail(password_hash: str | None, password: str) -> bool:
         monkeypatch.setattr(passwords, "verify", real)
         user.fails(3)
-        return real(stored, password)
+        return real(password_hash, password)
 
     monkeypatch.setattr(passwords, "verify", while_others_fail)
 
-    answer = user.sign_in()
+    response = user.sign_in()
 
-    assert answer.get_json()["code"] == "too_many_attempts"
+    assert response.get_json()["code"] == "too_many_attempts"
 
 
 def test_ten_thousand_failures_elsewhere_do_not_lock_out_the_owner(user: SignedInUser) -> None:
@@ -278,7 +278,7 @@ def test_a_minute_after_ten_thousand_failures_the_owner_can_sign_in_from_anywher
 def test_guesses_from_many_networks_are_slowed_down_for_known_and_unknown_emails(user: SignedInUser) -> None:
     networks = [f"198.51.{number}.1" for number in range(15)]
 
-    answers = {
+    responses = {
         email: [
             user.sign_in(email=email, password="not the password", address=address).status_code
             for address in networks
@@ -286,16 +286,16 @@ def test_guesses_from_many_networks_are_slowed_down_for_known_and_unknown_emails
         for email in (user.email, "eve@acme.example")
     }
 
-    assert answers[user.email] == [401] * 10 + [429] * 5
-    assert answers["eve@acme.example"] == answers[user.email]
+    assert responses[user.email] == [401] * 10 + [429] * 5
+    assert responses["eve@acme.example"] == responses[user.email]
 
 
 @pytest.mark.parametrize("password", [PASSWORD, "not the password"])
 def test_every_login_response_has_limit_headers(user: SignedInUser, password: str) -> None:
-    answer = user.sign_in(password=password)
+    response = user.sign_in(password=password)
 
-    assert answer.headers["RateLimit-Policy"] == '"login";q=60;w=60, "login_account";q=10;w=60'
-    assert [part.partition(";t=")[0] for part in answer.headers["RateLimit"].split(", ")] == (
+    assert response.headers["RateLimit-Policy"] == '"login";q=60;w=60, "login_account";q=10;w=60'
+    assert [part.partition(";t=")[0] for part in response.headers["RateLimit"].split(", ")] == (
         ['"login";r=60', '"login_account";r=10']
         if password == PASSWORD
         else ['"login";r=59', '"login_account";r=9']
@@ -314,7 +314,9 @@ def test_a_limited_login_reports_zero_remaining_attempts(user: SignedInUser) -> 
 def test_attempts_are_counted_in_the_metrics_by_outcome(user: SignedInUser) -> None:
     def counted() -> list[float]:
         outcomes = ("right", "wrong", "too_many_attempts")
-        return [REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": one}) or 0 for one in outcomes]
+        return [
+            REGISTRY.get_sample_value("ext_sign_ins_total", {"outcome": outcome}) or 0 for outcome in outcomes
+        ]
 
     before = counted()
 
@@ -334,11 +336,11 @@ def test_one_network_cannot_fill_the_queue_of_checks(
         return gate.wait(10)
 
     monkeypatch.setattr(passwords, "verify", hold)
-    answers: list[int] = []
+    responses: list[int] = []
 
     def sign_in() -> None:
         body = {"email": user.email, "password": PASSWORD}
-        answers.append(app.test_client().post("/api/ext/login", json=body).status_code)
+        responses.append(app.test_client().post("/api/ext/login", json=body).status_code)
 
     threads = [threading.Thread(target=sign_in) for _ in range(login_attempts.MAX_PER_NETWORK)]
     for thread in threads:
@@ -354,7 +356,7 @@ def test_one_network_cannot_fill_the_queue_of_checks(
         thread.join()
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     assert elsewhere.status_code == 200
-    assert answers == [200] * login_attempts.MAX_PER_NETWORK
+    assert responses == [200] * login_attempts.MAX_PER_NETWORK
 
 
 def test_with_a_full_queue_of_checks_the_next_attempt_is_rejected_at_once(
@@ -363,43 +365,41 @@ def test_with_a_full_queue_of_checks_the_next_attempt_is_rejected_at_once(
     monkeypatch.setattr(passwords, "_queue_slots", threading.BoundedSemaphore(1))
     passwords._queue_slots.acquire()  # noqa: SLF001 -- occupy the only slot
 
-    answer = user.sign_in()
+    response = user.sign_in()
 
-    assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")
-    assert answer.headers["Retry-After"] == "1"
+    assert (response.status_code, response.get_json()["code"]) == (503, "unavailable")
+    assert response.headers["Retry-After"] == "1"
 
 
 def test_logins_are_limited_without_redis_too(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, redis_url="redis://127.0.0.1:1/0")
 
-    answers = user.fails(4)
+    responses = user.fails(4)
 
-    assert answers == [401, 401, 429, 429]
+    assert responses == [401, 401, 429, 429]
 
 
-def test_neither_log_nor_redis_contains_personal_data_of_a_login(
-    user: SignedInUser, redis_url: str
-) -> None:
+def test_neither_log_nor_redis_contains_personal_data_of_a_login(user: SignedInUser, redis_url: str) -> None:
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(0))
 
-    with capture_logs() as lines:
+    with capture_logs() as events:
         body = user.sign_in(address="203.0.113.5").get_json()
         user.fails(2, address="203.0.113.5")
 
     with redis.Redis.from_url(redis_url) as store:
-        kept = str(store.keys()) + str(lines)
-    assert "signed in" in kept
+        stored = str(store.keys()) + str(events)
+    assert "signed in" in stored
     for secret in (user.email, "203.0.113", PASSWORD, body["access_token"]):
-        assert secret not in kept
+        assert secret not in stored
 
 
 def test_many_can_sign_in_at_once(app: APIFlask, user: SignedInUser) -> None:
-    answers: list[int] = []
+    responses: list[int] = []
 
     def sign_in() -> None:
         client = app.test_client()
         body = {"email": user.email, "password": PASSWORD}
-        answers.append(client.post("/api/ext/login", json=body).status_code)
+        responses.append(client.post("/api/ext/login", json=body).status_code)
 
     threads = [threading.Thread(target=sign_in) for _ in range(12)]
     for thread in threads:
@@ -407,4 +407,4 @@ def test_many_can_sign_in_at_once(app: APIFlask, user: SignedInUser) -> None:
     for thread in threads:
         thread.join()
 
-    assert answers == [200] * 12
+    assert responses == [200] * 12

@@ -27,10 +27,10 @@ def test_a_single_subject_gets_a_single_result(user: SignedInUser) -> None:
         ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
         an_email(session, ada, "ada@acme.com")
 
-    answer = post(user, {"subject": {"linkedin_url": "linkedin.com/in/Ada-Lovelace/?x=1"}})
+    response = post(user, {"subject": {"linkedin_url": "linkedin.com/in/Ada-Lovelace/?x=1"}})
 
-    body = answer.get_json()
-    assert answer.status_code == 200
+    body = response.get_json()
+    assert response.status_code == 200
     assert list(body) == [
         "outcome",
         "match",
@@ -45,8 +45,8 @@ def test_a_single_subject_gets_a_single_result(user: SignedInUser) -> None:
     assert (body["outcome"], body["contact"]["id"]) == ("matched", ada.id)
     assert body["match"]["matched_on"] == ["linkedin_url"]
     assert 0.9 < body["match"]["confidence"] <= 1
-    assert [(one["masked"], one["credits"]) for one in body["available"]] == [("a•••••@acme.com", 1)]
-    assert "RateLimit" in answer.headers
+    assert [(value["masked"], value["credits"]) for value in body["available"]] == [("a•••••@acme.com", 1)]
+    assert "RateLimit" in response.headers
 
 
 def test_several_subjects_get_results_in_order(user: SignedInUser) -> None:
@@ -54,7 +54,7 @@ def test_several_subjects_get_results_in_order(user: SignedInUser) -> None:
         a_contact(session, a_company(session), linkedin_url=ADA_URL)
         suppress(session, "email", "x@acme.com")
 
-    answer = post(
+    response = post(
         user,
         {
             "subjects": [
@@ -70,10 +70,10 @@ def test_several_subjects_get_results_in_order(user: SignedInUser) -> None:
         },
     )
 
-    results = answer.get_json()["results"]
-    assert [one["outcome"] for one in results] == ["none", "matched", "none", "matched"]
-    assert [one["suppressed"] for one in results] == [True, False, False, False]
-    assert list(answer.get_json()) == ["results"]
+    results = response.get_json()["results"]
+    assert [result["outcome"] for result in results] == ["none", "matched", "none", "matched"]
+    assert [result["suppressed"] for result in results] == [True, False, False, False]
+    assert list(response.get_json()) == ["results"]
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,19 @@ def test_several_subjects_get_results_in_order(user: SignedInUser) -> None:
     ],
 )
 def test_a_body_of_another_shape_is_rejected(user: SignedInUser, body: dict[str, Any]) -> None:
-    answer = post(user, body)
+    response = post(user, body)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
 
 
 def test_every_invalid_subject_of_a_batch_is_reported_with_a_pointer(user: SignedInUser) -> None:
-    answer = post(
+    response = post(
         user,
         {"subjects": [{"email": "ada@acme.com"}, {"full_name": "Ada"}, {"email": "nonsense"}, "Ada"]},
     )
 
-    problem = answer.get_json()
-    assert (answer.status_code, problem["code"]) == (422, "validation_error")
+    problem = response.get_json()
+    assert (response.status_code, problem["code"]) == (422, "validation_error")
     assert {error["pointer"] for error in problem["errors"]} == {
         "/subjects/1",
         "/subjects/2/email",
@@ -117,7 +117,9 @@ def test_every_invalid_subject_of_a_batch_is_reported_with_a_pointer(user: Signe
         ({"linkedin_url": "https://www.linkedin.com/company/acme"}, "not_a_profile_url"),
     ],
 )
-def test_a_subject_without_identifiers_is_explained(user: SignedInUser, subject: dict[str, str], code: str) -> None:
+def test_a_subject_without_identifiers_is_explained(
+    user: SignedInUser, subject: dict[str, str], code: str
+) -> None:
     alone = post(user, {"subject": subject}).get_json()
     in_a_batch = post(user, {"subjects": [{"email": "ada@acme.com"}, subject, subject]}).get_json()
 
@@ -129,6 +131,6 @@ def test_a_subject_without_identifiers_is_explained(user: SignedInUser, subject:
 def test_a_key_needs_the_scope(user: SignedInUser) -> None:
     key = user.make_key(Scope.SAVE)
 
-    answer = user.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
+    response = user.client.post(PATH, json={"subject": {"email": "ada@acme.com"}}, headers=bearer(key))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")

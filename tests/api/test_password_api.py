@@ -39,9 +39,9 @@ def refused(user: SignedInUser, token: str) -> str:
 
 
 def test_the_new_password_works_and_the_old_one_does_not(user: SignedInUser) -> None:
-    answer = change(user)
+    response = change(user)
 
-    assert (answer.status_code, answer.data) == (204, b"")
+    assert (response.status_code, response.data) == (204, b"")
     assert user.sign_in(password=NEW).status_code == 200
     assert user.sign_in().get_json()["code"] == "invalid_credentials"
 
@@ -60,27 +60,27 @@ def test_a_new_password_is_stored_with_the_published_parameters(user: SignedInUs
     change(user)
 
     with user.database.reading() as session:
-        stored = session.get_one(Account, user.account_id).password_hash
-    assert passwords.verify(stored, NEW)
-    assert not passwords.is_outdated(stored)
+        password_hash = session.get_one(Account, user.account_id).password_hash
+    assert passwords.verify(password_hash, NEW)
+    assert not passwords.is_outdated(password_hash)
 
 
 def test_a_wrong_current_password_changes_nothing_and_is_not_a_401(user: SignedInUser) -> None:
-    answer = change(user, current_password="not the password")
+    response = change(user, current_password="not the password")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
-    assert answer.get_json()["errors"] == [
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
+    assert response.get_json()["errors"] == [
         {"pointer": "/current_password", "detail": "This is not the account's password."}
     ]
     assert user.sign_in().status_code == 200
 
 
 def test_guesses_with_a_stolen_token_are_limited_like_logins(user: SignedInUser) -> None:
-    answers = [change(user, current_password="not the password").status_code for _ in range(11)]
+    responses = [change(user, current_password="not the password").status_code for _ in range(11)]
 
     sign_in = user.sign_in()
 
-    assert answers == [422] * 10 + [429]
+    assert responses == [422] * 10 + [429]
     assert sign_in.get_json()["code"] == "too_many_attempts"
 
 
@@ -89,9 +89,9 @@ def test_guesses_from_many_networks_are_slowed_down(user: SignedInUser) -> None:
         for _ in range(20):
             login_throttle.record_failure(session, user.email, now=clock.now())
 
-    answer = change(user, address="198.51.77.1")
+    response = change(user, address="198.51.77.1")
 
-    assert (answer.status_code, answer.get_json()["code"]) == (429, "too_many_attempts")
+    assert (response.status_code, response.get_json()["code"]) == (429, "too_many_attempts")
 
 
 def test_a_password_changed_during_the_check_is_not_overwritten(
@@ -100,17 +100,17 @@ def test_a_password_changed_during_the_check_is_not_overwritten(
     other_hash = passwords.hash_password("another password")
     real = passwords.verify
 
-    def change_meanwhile(stored: str | None, password: str) -> bool:
+    def change_meanwhile(password_hash: str | None, password: str) -> bool:
         with user.database.transaction() as session:
             accounts.set_password(session, user.account_id, other_hash, now=clock.now())
-        return real(stored, password)
+        return real(password_hash, password)
 
     monkeypatch.setattr(passwords, "verify", change_meanwhile)
 
-    answer = change(user)
+    response = change(user)
 
     monkeypatch.undo()
-    assert answer.get_json()["errors"][0]["pointer"] == "/current_password"
+    assert response.get_json()["errors"][0]["pointer"] == "/current_password"
     assert user.sign_in(password="another password").status_code == 200
 
 
@@ -124,26 +124,28 @@ def test_a_password_changed_during_the_check_is_not_overwritten(
         ({"account_id": "acc_of_somebody_else"}, "/account_id"),
     ],
 )
-def test_invalid_fields_of_a_password_change_are_named(user: SignedInUser, wrong: dict[str, Any], pointer: str) -> None:
-    answer = change(user, **wrong)
+def test_invalid_fields_of_a_password_change_are_named(
+    user: SignedInUser, wrong: dict[str, Any], pointer: str
+) -> None:
+    response = change(user, **wrong)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
-    assert [error["pointer"] for error in answer.get_json()["errors"]] == [pointer]
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
+    assert [error["pointer"] for error in response.get_json()["errors"]] == [pointer]
 
 
 def test_an_api_key_cannot_change_the_password(user: SignedInUser) -> None:
-    answer = change(user, token=user.make_key())
+    response = change(user, token=user.make_key())
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
     assert user.sign_in().status_code == 200
 
 
 def test_a_password_change_reports_every_limit_that_applies(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_write="7/minute")
 
-    answer = change(user, current_password="not the password")
+    response = change(user, current_password="not the password")
 
-    assert answer.headers["RateLimit-Policy"] == (
+    assert response.headers["RateLimit-Policy"] == (
         '"write";q=7;w=60, "login";q=60;w=60, "login_account";q=10;w=60'
     )
 

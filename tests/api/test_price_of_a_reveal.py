@@ -41,9 +41,9 @@ def reveal(user: SignedInUser) -> TestResponse:
 
 @pytest.mark.usefixtures("ada")
 def test_without_credits_a_stored_but_unowned_value_is_refused(user: SignedInUser) -> None:
-    answer = reveal(user)
+    response = reveal(user)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (402, "insufficient_credits")
+    assert (response.status_code, response.get_json()["code"]) == (402, "insufficient_credits")
 
 
 @pytest.mark.usefixtures("ada")
@@ -51,15 +51,15 @@ def test_without_credits_a_suppressed_person_can_be_requested(user: SignedInUser
     with user.database.transaction() as session:
         suppress(session, "linkedin_url", ADA_URL)
 
-    answer = reveal(user)
+    response = reveal(user)
 
-    assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
+    assert (response.status_code, response.get_json()["credits"]["reserved"]) == (202, 0)
 
 
 def test_without_credits_an_owned_value_can_be_requested(user: SignedInUser, ada: Contact) -> None:
     with user.database.transaction() as session:
         own(session, user.workspace_id, ada, "email")
 
-    answer = reveal(user)
+    response = reveal(user)
 
-    assert (answer.status_code, answer.get_json()["credits"]["reserved"]) == (202, 0)
+    assert (response.status_code, response.get_json()["credits"]["reserved"]) == (202, 0)

@@ -18,10 +18,10 @@ def user(app: APIFlask) -> SignedInUser:
 
 
 def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> None:
-    answer = user.client.get("/api/ext/session", headers=user.headers)
+    response = user.client.get("/api/ext/session", headers=user.headers)
 
-    body = answer.get_json()
-    assert answer.status_code == 200
+    body = response.get_json()
+    assert response.status_code == 200
     assert body["account"] == {
         "id": user.account_id,
         "email": "ada@acme.example",
@@ -36,11 +36,13 @@ def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> N
     assert body["credits"] == {"balance": CREDITS, "reserved": 0}
     assert body["prices"] == {"reveal.email": 1, "reveal.phone": 1}
     assert body["hash_lookup"] == {"algorithm": "sha256", "prefix_length": 4}
-    assert body["server"]["api_version"] == answer.headers["API-Version"]
+    assert body["server"]["api_version"] == response.headers["API-Version"]
     assert body["server"]["version"]
 
 
-def test_every_provider_is_listed_once_in_the_order_of_the_settings(app: APIFlask, user: SignedInUser) -> None:
+def test_every_provider_is_listed_once_in_the_order_of_the_settings(
+    app: APIFlask, user: SignedInUser
+) -> None:
     change_settings(
         app,
         providers_email=("pattern", "hunter"),
@@ -51,8 +53,8 @@ def test_every_provider_is_listed_once_in_the_order_of_the_settings(app: APIFlas
 
     body = user.client.get("/api/ext/session", headers=user.headers).get_json()
 
-    assert [each["name"] for each in body["providers"]] == ["pattern", "hunter", "sandbox", "people"]
-    assert {each["healthy"] for each in body["providers"]} == {True}
+    assert [provider["name"] for provider in body["providers"]] == ["pattern", "hunter", "sandbox", "people"]
+    assert {provider["healthy"] for provider in body["providers"]} == {True}
 
 
 def test_a_failing_provider_is_not_healthy(app: APIFlask, user: SignedInUser) -> None:
@@ -81,10 +83,10 @@ def test_an_api_key_sees_its_own_scopes_and_expiry(user: SignedInUser) -> None:
 
 
 def test_logout_ends_the_session_at_once_with_an_empty_response(user: SignedInUser) -> None:
-    answer = user.client.post("/api/ext/logout", headers=user.headers)
+    response = user.client.post("/api/ext/logout", headers=user.headers)
 
     after = user.client.get("/api/ext/session", headers=user.headers)
-    assert (answer.status_code, answer.data) == (204, b"")
+    assert (response.status_code, response.data) == (204, b"")
     assert (after.status_code, after.get_json()["code"]) == (401, "token_revoked")
 
 
@@ -99,7 +101,7 @@ def test_logout_leaves_the_other_sessions_of_the_account(user: SignedInUser) -> 
 def test_an_api_key_cannot_log_out(user: SignedInUser) -> None:
     key = user.make_key()
 
-    answer = user.client.post("/api/ext/logout", headers=bearer(key))
+    response = user.client.post("/api/ext/logout", headers=bearer(key))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
     assert user.client.get("/api/ext/session", headers=bearer(key)).status_code == 200

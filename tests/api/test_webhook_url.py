@@ -56,9 +56,9 @@ def test_other_urls_are_rejected(user: SignedInUser, url: str) -> None:
 
 
 def test_deceptive_urls_are_rejected(user: SignedInUser) -> None:
-    said = {name: status(user, url) for name, url in SPELLINGS.items()}
+    statuses = {name: status(user, url) for name, url in SPELLINGS.items()}
 
-    assert said == dict.fromkeys(SPELLINGS, 422)
+    assert statuses == dict.fromkeys(SPELLINGS, 422)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_other_schemes_and_addresses_are_rejected_even_with_webhook_networks(
 
 
 @pytest.mark.parametrize(
-    ("said", "networks"),
+    ("statuses", "networks"),
     [
         ("", ()),
         (" , ", ()),
@@ -87,9 +87,9 @@ def test_other_schemes_and_addresses_are_rejected_even_with_webhook_networks(
     ],
 )
 def test_webhook_networks_are_read_from_the_environment(
-    monkeypatch: pytest.MonkeyPatch, said: str, networks: tuple[str, ...]
+    monkeypatch: pytest.MonkeyPatch, statuses: str, networks: tuple[str, ...]
 ) -> None:
-    monkeypatch.setenv("WEBHOOK_NETWORKS", said)
+    monkeypatch.setenv("WEBHOOK_NETWORKS", statuses)
 
     assert app_settings.load.__wrapped__().webhook_networks == networks
 
@@ -100,9 +100,11 @@ def test_no_private_network_is_allowed_by_default(monkeypatch: pytest.MonkeyPatc
     assert app_settings.load.__wrapped__().webhook_networks == ()
 
 
-@pytest.mark.parametrize("said", ["10.20.0.1/16", "receiver", "10.20.0.0/33", "10.20.0.0/16;fd12::/48", "*"])
-def test_an_invalid_webhook_network_is_explained(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    monkeypatch.setenv("WEBHOOK_NETWORKS", said)
+@pytest.mark.parametrize(
+    "statuses", ["10.20.0.1/16", "receiver", "10.20.0.0/33", "10.20.0.0/16;fd12::/48", "*"]
+)
+def test_an_invalid_webhook_network_is_explained(monkeypatch: pytest.MonkeyPatch, statuses: str) -> None:
+    monkeypatch.setenv("WEBHOOK_NETWORKS", statuses)
 
     with pytest.raises(SettingsError, match="WEBHOOK_NETWORKS contains"):
         app_settings.load.__wrapped__()

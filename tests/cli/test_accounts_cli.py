@@ -24,8 +24,8 @@ PASSWORD = "correct horse battery staple"
 def run(app: APIFlask) -> Any:
     runner = app.test_cli_runner()
 
-    def run(*words: str, typed: str = "") -> Result:
-        return runner.invoke(group, words, input=typed)
+    def run(*arguments: str, typed: str = "") -> Result:
+        return runner.invoke(group, arguments, input=typed)
 
     return run
 
@@ -70,9 +70,9 @@ def stored(app: APIFlask) -> Account:
     return account
 
 
-def create(run: Any, *words: str, workspace: str = "Acme", typed: str = PASSWORD) -> Result:
+def create(run: Any, *arguments: str, workspace: str = "Acme", typed: str = PASSWORD) -> Result:
     options = ["--workspace", workspace, "--name", "Ada", "--password-stdin", "--json"]
-    result: Result = run("create", EMAIL, *options, *words, typed=typed)
+    result: Result = run("create", EMAIL, *options, *arguments, typed=typed)
     return result
 
 
@@ -81,8 +81,8 @@ def test_an_account_is_created_with_a_password_from_standard_input(
 ) -> None:
     result = create(run, "--role", "admin", "--api-access", typed=PASSWORD + "\n")
 
-    made = json.loads(result.stdout)
-    assert made == {
+    account = json.loads(result.stdout)
+    assert account == {
         "id": stored(app).id,
         "email": EMAIL,
         "name": "Ada",
@@ -90,22 +90,22 @@ def test_an_account_is_created_with_a_password_from_standard_input(
         "api_access": True,
         "disabled": False,
         "workspace_id": workspace_id,
-        "created_at": made["created_at"],
+        "created_at": account["created_at"],
     }
     assert passwords.verify(stored(app).password_hash, PASSWORD)
-    assert json.loads(run("list", "--json").stdout) == {"accounts": [made]}
+    assert json.loads(run("list", "--json").stdout) == {"accounts": [account]}
 
 
 def test_an_account_is_a_member_without_api_access_by_default(run: Any, workspace_id: str) -> None:
-    made = json.loads(create(run, workspace=workspace_id).stdout)
+    account = json.loads(create(run, workspace=workspace_id).stdout)
 
-    assert (made["role"], made["api_access"]) == ("member", False)
+    assert (account["role"], account["api_access"]) == ("member", False)
 
 
 def test_a_password_is_prompted_for_twice(app: APIFlask, run: Any, workspace_id: str) -> None:
-    words = ("create", " ADA@acme.example", "--workspace", workspace_id, "--name", "Ada")
+    arguments = ("create", " ADA@acme.example", "--workspace", workspace_id, "--name", "Ada")
 
-    result = run(*words, typed=f"{PASSWORD}\n{PASSWORD}\n")
+    result = run(*arguments, typed=f"{PASSWORD}\n{PASSWORD}\n")
 
     assert result.exit_code == 0
     assert f"for {EMAIL}." in result.stdout
@@ -151,9 +151,7 @@ def test_an_unknown_email_is_named(run: Any) -> None:
     assert "no account with eve@acme.example" in result.stderr
 
 
-def test_a_new_password_ends_sessions_and_keys(
-    app: APIFlask, run: Any, handed_out: tuple[str, str]
-) -> None:
+def test_a_new_password_ends_sessions_and_keys(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
     result = run("set-password", EMAIL, "--password-stdin", typed="another password")
 
     assert result.exit_code == 0
@@ -172,20 +170,20 @@ def test_disabling_ends_sessions_and_keys_and_enabling_does_not_restore_them(
 
 
 def test_api_access_can_be_revoked_and_granted(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
-    taken = json.loads(run("revoke-api-access", EMAIL, "--json").stdout)
+    account = json.loads(run("revoke-api-access", EMAIL, "--json").stdout)
     granted = json.loads(run("grant-api-access", EMAIL, "--json").stdout)
 
-    assert (taken["api_access"], granted["api_access"]) == (False, True)
+    assert (account["api_access"], granted["api_access"]) == (False, True)
     assert ended(app, handed_out) == (False, True)
 
 
 def test_the_list_without_json_has_a_line_per_account(run: Any, handed_out: tuple[str, str]) -> None:
     run("disable", EMAIL)
 
-    listed = run("list").stdout
+    output = run("list").stdout
 
     assert handed_out
-    assert listed.endswith(f"  {EMAIL}  member  api access  disabled\n")
+    assert output.endswith(f"  {EMAIL}  member  api access  disabled\n")
 
 
 def test_an_empty_list_says_what_to_do(run: Any) -> None:
@@ -193,9 +191,9 @@ def test_an_empty_list_says_what_to_do(run: Any) -> None:
 
 
 def test_the_sessions_of_an_account_are_listed(run: Any, handed_out: tuple[str, str]) -> None:
-    listed = json.loads(run("sessions", EMAIL, "--json").stdout)["sessions"]
+    output = json.loads(run("sessions", EMAIL, "--json").stdout)["sessions"]
 
-    (shown,) = listed
+    (shown,) = output
     assert shown["id"] == handed_out[0]
     assert set(shown) == {"id", "client", "created_at", "last_used_at", "expires_at"}
     assert run("sessions", EMAIL).stdout.startswith(f"{handed_out[0]}  last used ")
@@ -204,9 +202,9 @@ def test_the_sessions_of_an_account_are_listed(run: Any, handed_out: tuple[str, 
 def test_sign_out_ends_the_sessions_but_not_the_keys(
     app: APIFlask, run: Any, handed_out: tuple[str, str]
 ) -> None:
-    said = run("sign-out", EMAIL).stdout
+    output = run("sign-out", EMAIL).stdout
 
-    assert said == f"{EMAIL} is signed out: 1 session(s) ended.\n"
+    assert output == f"{EMAIL} is signed out: 1 session(s) ended.\n"
     assert ended(app, handed_out) == (True, False)
     assert run("sessions", EMAIL).stdout == f"{EMAIL} has no sessions.\n"
 

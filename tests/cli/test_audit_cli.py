@@ -27,7 +27,7 @@ def _at_that_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words: runner.invoke(args=["audit", "ledger", *words])
+    return lambda *arguments: runner.invoke(args=["audit", "ledger", *arguments])
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_a_violation_is_reported_with_its_id_and_the_next_step(run: Run, spoiled
 
     assert result.exit_code == 1
     lines = [line.split() for line in result.stdout.splitlines()]
-    assert ["1", "broken", "balance_is_the_sum"] in [words[:3] for words in lines]
+    assert ["1", "broken", "balance_is_the_sum"] in [cells[:3] for cells in lines]
     assert [
         "balance_is_the_sum",
         spoiled,
@@ -74,7 +74,9 @@ def test_a_violation_is_reported_with_its_id_and_the_next_step(run: Run, spoiled
     assert f"1 of {len(RULES)} rules are broken" in result.stdout
 
 
-def test_many_violations_are_counted_up_to_the_maximum(run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_violations_are_counted_up_to_the_maximum(
+    run: Run, spoiled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
 
     assert "1 or more broken  balance_is_the_sum" in run().stdout
@@ -83,10 +85,10 @@ def test_many_violations_are_counted_up_to_the_maximum(run: Run, spoiled: str, m
 def test_the_json_has_the_same_result(run: Run, spoiled: str) -> None:
     result = run("--json")
 
-    answer = json.loads(result.stdout)
+    body = json.loads(result.stdout)
     assert result.exit_code == 1
-    assert (answer["ok"], answer["workspaces"], answer["rules"]) == (False, 2, len(RULES))
-    assert answer["faults"] == [
+    assert (body["ok"], body["workspaces"], body["rules"]) == (False, 2, len(RULES))
+    assert body["faults"] == [
         {
             "rule": "balance_is_the_sum",
             "id": spoiled,

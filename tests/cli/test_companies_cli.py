@@ -24,28 +24,28 @@ LIST = (
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words: runner.invoke(companies.group, [str(word) for word in words])
+    return lambda *arguments: runner.invoke(companies.group, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
-def listed(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     path = tmp_path / "companies.csv"
     path.write_text(LIST, encoding="utf-8")
     return path
 
 
-def test_a_list_of_companies_is_imported_and_counted(run: Run, listed: Path) -> None:
-    first = json.loads(run("import", listed, "--json").stdout)
-    again = json.loads(run("import", listed, "--json").stdout)
+def test_a_list_of_companies_is_imported_and_counted(run: Run, file: Path) -> None:
+    first = json.loads(run("import", file, "--json").stdout)
+    again = json.loads(run("import", file, "--json").stdout)
 
     assert (first["new"], first["rejected"], first["warnings"]) == (2, 1, {"company_headcount": 1})
     assert (again["new"], again["updated"], again["unchanged"]) == (0, 0, 2)
 
 
 def test_exported_companies_can_be_imported_again(
-    run: Run, listed: Path, tmp_path: Path, database: Database
+    run: Run, file: Path, tmp_path: Path, database: Database
 ) -> None:
-    run("import", listed)
+    run("import", file)
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
     run("export", first)
     with database.transaction() as session:

@@ -30,11 +30,13 @@ CUT = "name,email\nAda Lovelace,ada@acme.example\nBob Ray,"
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words, **options: runner.invoke(contacts.group, [str(word) for word in words], **options)
+    return lambda *arguments, **options: runner.invoke(
+        contacts.group, [str(argument) for argument in arguments], **options
+    )
 
 
 @pytest.fixture
-def people(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     return written(tmp_path / "people.csv", PEOPLE)
 
 
@@ -44,8 +46,8 @@ def written(path: Path, content: str) -> Path:
 
 
 def answer(result: Result) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    summary: dict[str, Any] = json.loads(result.stdout)
+    return summary
 
 
 def figures(result: Result) -> dict[str, int]:
@@ -58,8 +60,8 @@ def dump(database: Database, table: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in session.execute(text(f"SELECT * FROM {table} ORDER BY id"))]  # noqa: S608 -- table names from this test
 
 
-def test_a_list_is_imported_and_counted(run: Run, people: Path) -> None:
-    result = run("import", people, "--json")
+def test_a_list_is_imported_and_counted(run: Run, file: Path) -> None:
+    result = run("import", file, "--json")
 
     assert result.exit_code == 0
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
@@ -68,11 +70,11 @@ def test_a_list_is_imported_and_counted(run: Run, people: Path) -> None:
     assert answer(result)["encoding"] == "utf-8"
 
 
-def test_importing_twice_changes_nothing(run: Run, people: Path, database: Database) -> None:
-    run("import", people)
+def test_importing_twice_changes_nothing(run: Run, file: Path, database: Database) -> None:
+    run("import", file)
     before = dump(database, "contacts"), dump(database, "emails"), dump(database, "companies")
 
-    again = run("import", people, "--json")
+    again = run("import", file, "--json")
 
     assert figures(again) == {"read": 3, "unchanged": 2, "rejected": 1}
     assert (dump(database, "contacts"), dump(database, "emails"), dump(database, "companies")) == before
@@ -89,8 +91,8 @@ def test_a_corrected_list_without_dates_updates_on_the_same_day(run: Run, tmp_pa
     assert figures(again) == {"read": 1, "unchanged": 1}
 
 
-def test_the_result_is_printed_as_a_table(run: Run, people: Path) -> None:
-    result = run("import", people)
+def test_the_result_is_printed_as_a_table(run: Run, file: Path) -> None:
+    result = run("import", file)
 
     assert result.exit_code == 0
     assert "rejected" in result.stdout
@@ -106,10 +108,10 @@ def test_unknown_columns_are_named(run: Run, tmp_path: Path) -> None:
     assert "Columns ignored: shoe size." in result.stdout
 
 
-def test_rejected_rows_are_written_to_a_file(run: Run, people: Path, tmp_path: Path) -> None:
+def test_rejected_rows_are_written_to_a_file(run: Run, file: Path, tmp_path: Path) -> None:
     rejects = tmp_path / "rejects.csv"
 
-    run("import", people, "--rejects", rejects)
+    run("import", file, "--rejects", rejects)
 
     rows = list(csv.reader(io.StringIO(rejects.read_text(encoding="utf-8"))))
     assert rows[0][:3] == ["line", "reason", "Name"]
@@ -128,9 +130,9 @@ def test_a_truncated_row_is_rejected(run: Run, tmp_path: Path) -> None:
     assert "The file ends inside this row." in (tmp_path / "rejects.csv").read_text(encoding="utf-8")
 
 
-def test_a_dry_run_writes_nothing(run: Run, people: Path, database: Database) -> None:
-    result = run("import", people, "--dry-run", "--json")
-    table = run("import", people, "--dry-run")
+def test_a_dry_run_writes_nothing(run: Run, file: Path, database: Database) -> None:
+    result = run("import", file, "--dry-run", "--json")
+    table = run("import", file, "--dry-run")
 
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
     assert "dry run" in table.stdout
@@ -157,7 +159,7 @@ def test_columns_can_be_mapped_by_an_option(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "sentence"),
     [
         (("--map", "wer=shoe_size"), "'shoe_size' is not a field"),
         (("--map", "who=email"), "The list has no column 'who'. Columns found: 'wer', 'was'."),
@@ -169,10 +171,12 @@ def test_columns_can_be_mapped_by_an_option(run: Run, tmp_path: Path) -> None:
         ((), "Columns found: 'wer', 'was'. Assign fields with --map"),
     ],
 )
-def test_invalid_options_are_explained(run: Run, tmp_path: Path, words: tuple[str, ...], sentence: str) -> None:
+def test_invalid_options_are_explained(
+    run: Run, tmp_path: Path, arguments: tuple[str, ...], sentence: str
+) -> None:
     path = written(tmp_path / "people.csv", "wer,was\nAda,x\n")
 
-    result = run("import", path, *words)
+    result = run("import", path, *arguments)
 
     assert result.exit_code != 0
     assert sentence in " ".join(result.stderr.split())
@@ -194,7 +198,7 @@ def test_a_list_can_be_piped(run: Run, database: Database) -> None:
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
     with database.reading() as session:
         sources = session.scalars(text("SELECT sources FROM emails")).all()
-    assert ["standard input" in str(one) for one in sources] == [True, True]
+    assert ["standard input" in str(source) for source in sources] == [True, True]
 
 
 def test_source_date_and_region_apply_to_the_whole_list(run: Run, tmp_path: Path, database: Database) -> None:
@@ -217,19 +221,17 @@ def test_a_missing_file_is_an_error(run: Run, tmp_path: Path) -> None:
     assert "does not exist" in result.stderr
 
 
-def test_an_unreadable_file_is_an_error(
-    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unreadable_file_is_an_error(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     really_open = Path.open
 
-    def refuse(path: Path, *words: Any, **options: Any) -> Any:
-        if path == people:
+    def refuse(path: Path, *arguments: Any, **options: Any) -> Any:
+        if path == file:
             raise PermissionError(13, "Permission denied")
-        return really_open(path, *words, **options)
+        return really_open(path, *arguments, **options)
 
     monkeypatch.setattr(Path, "open", refuse)
 
-    result = run("import", people)
+    result = run("import", file)
 
     assert "cannot be read: Permission denied" in " ".join(result.stderr.split())
 
@@ -257,27 +259,25 @@ def test_an_import_that_only_updates_is_recorded_too(run: Run, tmp_path: Path, d
         assert session.scalars(text("SELECT rows FROM import_runs")).all() == [1, 1]
 
 
-def test_a_busy_database_is_retried(
-    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_database_is_retried(run: Run, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = [Unavailable(), Unavailable()]
     admit = importer.ingest.ingest_contacts
 
-    def busy(*words: Any, **options: Any) -> Any:
+    def busy(*arguments: Any, **options: Any) -> Any:
         if failures:
             raise failures.pop()
-        return admit(*words, **options)
+        return admit(*arguments, **options)
 
     monkeypatch.setattr(importer, "RETRY_DELAYS", (0, 0))
     monkeypatch.setattr(importer.ingest, "ingest_contacts", busy)
 
-    result = run("import", people, "--json")
+    result = run("import", file, "--json")
 
     assert figures(result) == {"read": 3, "new": 2, "rejected": 1}
 
 
 def test_an_export_can_be_imported_again(run: Run, tmp_path: Path, database: Database) -> None:
-    more = (
+    extra = (
         "Name,Email,Email 2,Email 2 Status,Phone,Phone 2,Phone 2 Type,Phone 2 DNC,Title,"
         "City,Country,Company,Website,Last verified\n"
         "Ada Lovelace,ada@acme.example,al@acme.example,catch-all,+1 617 555 0101,+1 617 555 0100 x42,hq,yes,"
@@ -285,9 +285,9 @@ def test_an_export_can_be_imported_again(run: Run, tmp_path: Path, database: Dat
         "Madonna,m@other.example,,,,,,,+1 singer,,,,,\n"
         "Íñigo García Lorca,,,,,,,,-,,,Olivares del Sur,,2026-01-01\n"
     )
-    run("import", written(tmp_path / "people.csv", more))
+    run("import", written(tmp_path / "people.csv", extra))
     first, second = tmp_path / "first.csv", tmp_path / "second.csv"
-    told = run("export", first)
+    result = run("export", first)
     with database.transaction() as session:
         session.execute(text("DELETE FROM contacts"))
         session.execute(text("DELETE FROM companies"))
@@ -295,15 +295,15 @@ def test_an_export_can_be_imported_again(run: Run, tmp_path: Path, database: Dat
     again = run("import", first, "--json")
     run("export", second)
 
-    assert told.stdout == f"Wrote 3 rows to {first}.\n"
+    assert result.stdout == f"Wrote 3 rows to {first}.\n"
     assert figures(again) == {"read": 3, "new": 3}
     assert second.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
     assert "'=SUM(A1)" in first.read_text(encoding="utf-8")
     assert first.stat().st_mode & 0o777 == 0o600
 
 
-def test_suppressed_people_are_not_exported(run: Run, people: Path, app: APIFlask) -> None:
-    run("import", people)
+def test_suppressed_people_are_not_exported(run: Run, file: Path, app: APIFlask) -> None:
+    run("import", file)
     app.test_cli_runner().invoke(args=["suppressions", "add", "--email", "ada@acme.example"])
 
     result = run("export", "-")
@@ -311,8 +311,8 @@ def test_suppressed_people_are_not_exported(run: Run, people: Path, app: APIFlas
     assert [row["full_name"] for row in csv.DictReader(io.StringIO(result.stdout))] == ["Bob Ray"]
 
 
-def test_the_json_of_an_export_has_the_number_of_rows(run: Run, people: Path, tmp_path: Path) -> None:
-    run("import", people)
+def test_the_json_of_an_export_has_the_number_of_rows(run: Run, file: Path, tmp_path: Path) -> None:
+    run("import", file)
 
     result = run("export", tmp_path / "out.csv", "--json")
 
@@ -334,9 +334,9 @@ def test_an_export_that_cannot_be_written_is_an_error(run: Run, tmp_path: Path) 
 
 
 def test_a_failed_export_leaves_no_file(
-    run: Run, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("import", people)
+    run("import", file)
     monkeypatch.setattr(list_commands, "escape_formula", lambda _text: 1 / 0)
 
     result = run("export", tmp_path / "out.csv")

@@ -18,8 +18,8 @@ from cli.credits import group
 def run(app: APIFlask) -> Any:
     runner = app.test_cli_runner()
 
-    def run(*words: str) -> Result:
-        return runner.invoke(group, words)
+    def run(*arguments: str) -> Result:
+        return runner.invoke(group, arguments)
 
     return run
 

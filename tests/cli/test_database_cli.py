@@ -25,33 +25,33 @@ Upgrade = Callable[..., Result]
 needs_postgres = pytest.mark.skipif(not POSTGRES, reason="SQLite has no server; see TEST_DATABASE_URL")
 
 
-class Clock:
+class FakeClock:
     """A clock that advances only by sleeping, and calls a function after each sleep."""
 
-    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, on_wait: Callable[[], None] = lambda: None) -> None:
         self.now = 0.0
-        self._then = then
+        self._on_wait = on_wait
 
     def monotonic(self) -> float:
         return self.now
 
     def sleep(self, seconds: float) -> None:
         self.now += seconds
-        self._then()
+        self._on_wait()
 
 
 @pytest.fixture
 def upgrade(settings: Settings) -> Iterator[Upgrade]:
     """Return a function that runs `flask database upgrade` on the database at a URL."""
-    made: list[APIFlask] = []
+    apps: list[APIFlask] = []
 
     def run(url: str, *options: str) -> Result:
         app = create_app(dataclasses.replace(settings, database_url=url))
-        made.append(app)
+        apps.append(app)
         return app.test_cli_runner().invoke(commands.group, ["upgrade", *options])
 
     yield run
-    for app in made:
+    for app in apps:
         app.extensions["services"].database.engine.dispose()
 
 
@@ -109,7 +109,7 @@ def test_the_migrations_create_the_tables_of_the_code(new_app: APIFlask) -> None
 def test_upgrade_waits_for_the_server_and_prints_the_reason_every_five_seconds(
     upgrade: Upgrade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "time", Clock())
+    monkeypatch.setattr(commands, "time", FakeClock())
 
     result = upgrade(f"postgresql://nobody:secret@127.0.0.1:{free_port()}/none", "--wait", "12")
 
@@ -136,7 +136,7 @@ def test_a_server_that_starts_during_the_wait_is_migrated(
     server = Proxy(url.port or 5432)
     port = server.start()
     server.set(Mode.RESET)
-    monkeypatch.setattr(commands, "time", Clock(then=lambda: server.set(Mode.PASS)))
+    monkeypatch.setattr(commands, "time", FakeClock(then=lambda: server.set(Mode.PASS)))
 
     result = upgrade(url.set(host="127.0.0.1", port=port).render_as_string(hide_password=False))
 

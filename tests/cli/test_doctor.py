@@ -36,7 +36,7 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str,
     monkeypatch.chdir(tmp_path)
     for name in (*app_settings.REQUIRED, "METRICS_TOKEN", "WEB_CONCURRENCY", "PORT"):
         monkeypatch.delenv(name, raising=False)
-    made = {
+    environment = {
         "DATABASE_URL": f"sqlite:///{tmp_path}/app.sqlite3",
         "REDIS_URL": f"redis://:{PASSWORD}@127.0.0.1:1/0",
         "SECRET_KEY": secrets.token_urlsafe(48),
@@ -45,9 +45,9 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Mapping[str,
         "WEB_BIND": f"127.0.0.1:{free_port()}",
         "FLOWER_PORT": str(free_port()),
     }
-    for name, value in made.items():
+    for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    return made
+    return environment
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +91,18 @@ def examine() -> Result:
 
 
 def findings(result: Result | None = None) -> dict[str, dict[str, str]]:
-    answer = json.loads((result or examine()).stdout)
-    return {one["what"]: one for one in answer["findings"] if one["level"] != "ok"} | {"ok": answer["ok"]}
+    body = json.loads((result or examine()).stdout)
+    return {finding["what"]: finding for finding in body["findings"] if finding["level"] != "ok"} | {
+        "ok": body["ok"]
+    }
 
 
-def flask(*words: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def flask(*arguments: str, folder: Path, **environment_: str) -> subprocess.CompletedProcess[str]:
     """Run `flask` as an operator does, with the virtual environment active and no other settings."""
     bin_folder = Path(sys.executable).parent
-    environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **more}
+    environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **environment_}
     return subprocess.run(
-        [str(bin_folder / "flask"), *words],
+        [str(bin_folder / "flask"), *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -130,11 +132,11 @@ def test_every_fault_of_the_settings_is_listed_at_once(
 
     result = examine()
 
-    found = findings(result)
-    errors = {name for name, one in found.items() if name != "ok" and one["level"] == "error"}
+    reported = findings(result)
+    errors = {name for name, finding in reported.items() if name != "ok" and finding["level"] == "error"}
     assert errors == {*app_settings.REQUIRED, "WEB_CONCURRENCY", "PROVIDERS_ORDER", "WEBHOOK_NETWORKS"}
-    assert all(found[name]["remedy"] for name in errors)
-    assert (result.exit_code, found["ok"]) == (1, False)
+    assert all(reported[name]["remedy"] for name in errors)
+    assert (result.exit_code, reported["ok"]) == (1, False)
 
 
 @pytest.mark.slow
@@ -144,13 +146,13 @@ def test_a_correct_installation_has_only_notes(base: str, redis: Any, checkout: 
 
     result = examine()
 
-    found = findings(result)
-    assert {name for name in found if name != "ok" and not name.startswith("disk of")} == {
+    reported = findings(result)
+    assert {name for name in reported if name != "ok" and not name.startswith("disk of")} == {
         "METRICS_TOKEN",
         "TRUSTED_PROXIES",
         "workers",
     }
-    assert (result.exit_code, found["ok"]) == (0, True)
+    assert (result.exit_code, reported["ok"]) == (0, True)
 
 
 def test_the_findings_are_printed_as_an_aligned_table(environment: Mapping[str, str]) -> None:
@@ -165,7 +167,7 @@ def test_the_findings_are_printed_as_an_aligned_table(environment: Mapping[str, 
 
 
 def test_no_secret_is_printed(environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = "".join(CliRunner().invoke(doctor, words).output for words in ([], ["--json"]))
+    shown = "".join(CliRunner().invoke(doctor, arguments).output for arguments in ([], ["--json"]))
     for name in ("DATABASE_URL", "REDIS_URL"):
         monkeypatch.setenv(name, f"postgresql://user:{PASSWORD}/x@[host:{PASSWORD}")
         shown += examine().output
@@ -193,43 +195,47 @@ def test_the_passwords_of_the_example_are_errors(
     for name in ("DATABASE_URL", "REDIS_URL"):
         monkeypatch.setenv(name, example[name])
 
-    found = findings()
+    reported = findings()
 
-    assert {found[name]["state"] for name in ("DATABASE_URL", "REDIS_URL")} == {"has the example's password"}
+    assert {reported[name]["state"] for name in ("DATABASE_URL", "REDIS_URL")} == {
+        "has the example's password"
+    }
 
 
 def test_an_unreachable_database_is_distinguished_from_a_wrong_password(
     base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = []
+    reported = []
     for url in (
         f"postgresql://postgres:{PASSWORD}@127.0.0.1:{free_port()}/postgres",
         f"postgresql://postgres:{PASSWORD}@{base.partition('@')[2]}",
         base.rpartition("/")[0] + "/no_such_database",
     ):
         monkeypatch.setenv("DATABASE_URL", url)
-        found.append(findings()["database"]["state"])
+        reported.append(findings()["database"]["state"])
 
-    assert found == ["cannot be reached", "refuses the user or password", "has no such database or user"]
+    assert reported == ["cannot be reached", "refuses the user or password", "has no such database or user"]
 
 
 def test_a_database_without_tables_is_reported_with_the_command_to_run(base: str) -> None:
-    found = findings()["tables"]
+    reported = findings()["tables"]
 
-    assert (found["level"], found["state"]) == ("error", "there are none yet")
-    assert found["remedy"] == "run: flask database upgrade"
+    assert (reported["level"], reported["state"]) == ("error", "there are none yet")
+    assert reported["remedy"] == "run: flask database upgrade"
 
 
 @pytest.mark.parametrize(("revision", "state"), [("0001", "behind"), ("9999", "newer than this version")])
-def test_tables_of_another_version_are_reported_with_their_revision(base: str, revision: str, state: str) -> None:
+def test_tables_of_another_version_are_reported_with_their_revision(
+    base: str, revision: str, state: str
+) -> None:
     with psycopg.connect(base) as connection:
         connection.execute("CREATE TABLE alembic_version (version_num text)")
         connection.execute("INSERT INTO alembic_version VALUES (%s)", [revision])
 
-    found = findings()["tables"]
+    reported = findings()["tables"]
 
-    assert found["level"] == "error"
-    assert state in found["state"]
+    assert reported["level"] == "error"
+    assert state in reported["state"]
 
 
 def test_a_database_that_is_not_utf8_is_refused_before_its_migration_fails(
@@ -242,14 +248,16 @@ def test_a_database_that_is_not_utf8_is_refused_before_its_migration_fails(
         )
     monkeypatch.setenv("DATABASE_URL", server.rpartition("/")[0] + f"/{name}")
 
-    found = findings()["database"]
+    reported = findings()["database"]
 
-    assert found["level"] == "error"
-    assert "has the encoding SQL_ASCII" in found["state"]
-    assert "UTF8" in found["remedy"]
+    assert reported["level"] == "error"
+    assert "has the encoding SQL_ASCII" in reported["state"]
+    assert "UTF8" in reported["remedy"]
 
 
-def test_a_user_without_the_right_to_create_tables_is_reported(base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_user_without_the_right_to_create_tables_is_reported(
+    base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     name = f"user_{secrets.token_hex(4)}"
     with psycopg.connect(base, autocommit=True) as connection:
         connection.execute(f"CREATE USER {name} PASSWORD '{PASSWORD}'")
@@ -258,38 +266,36 @@ def test_a_user_without_the_right_to_create_tables_is_reported(base: str, monkey
     assert findings()["database user"]["level"] == "warning"
 
 
-def test_a_missing_sqlite_file_is_not_created(
-    environment: Mapping[str, str], tmp_path: Path
-) -> None:
-    found = findings()
+def test_a_missing_sqlite_file_is_not_created(environment: Mapping[str, str], tmp_path: Path) -> None:
+    reported = findings()
 
-    assert found["database"]["remedy"] == "run: flask database upgrade"
+    assert reported["database"]["remedy"] == "run: flask database upgrade"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_wrong_redis_password_is_distinguished_from_an_unreachable_redis(
     redis: Any, environment: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = []
+    reported = []
     for url in (
         os.environ["REDIS_URL"].replace(f":{PASSWORD}@", ""),
         os.environ["REDIS_URL"].replace(PASSWORD, "wrong"),
         environment["REDIS_URL"],
     ):
         monkeypatch.setenv("REDIS_URL", url)
-        found.append(findings()["Redis"]["state"])
+        reported.append(findings()["Redis"]["state"])
 
     refused = "refuses the password, or needs one"
-    assert found == [refused, refused, "cannot be reached"]
+    assert reported == [refused, refused, "cannot be reached"]
 
 
 @pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
 def test_a_redis_that_may_evict_is_an_error(redis: Any, policy: str) -> None:
     redis.config_set("maxmemory-policy", policy)
 
-    found = findings()["Redis eviction"]
+    reported = findings()["Redis eviction"]
 
-    assert (found["level"], found["remedy"]) == ("error", "set maxmemory-policy noeviction")
+    assert (reported["level"], reported["remedy"]) == ("error", "set maxmemory-policy noeviction")
 
 
 def test_a_redis_without_memory_is_an_error(redis: Any) -> None:
@@ -305,9 +311,9 @@ def test_a_replica_of_redis_is_an_error(redis: Any) -> None:
 
 
 def test_a_redis_without_persistence_is_a_note(redis: Any) -> None:
-    found = findings()["Redis data"]
+    reported = findings()["Redis data"]
 
-    assert (found["level"], found["state"]) == ("note", "none: a restart loses the queue")
+    assert (reported["level"], reported["state"]) == ("note", "none: a restart loses the queue")
 
 
 def test_a_redis_without_a_password_is_a_warning(redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -327,39 +333,37 @@ def test_a_redis_without_a_password_is_a_warning(redis: Any, monkeypatch: pytest
     ],
 )
 def test_a_clock_difference_of_a_second_is_tolerated(ahead: float, level: Level, state: str) -> None:
-    found = clocks.clock_finding("Redis", ahead)
+    reported = clocks.clock_finding("Redis", ahead)
 
-    assert found.level is level
-    assert state in found.state
+    assert reported.level is level
+    assert state in reported.state
 
 
-def test_a_clock_that_is_ahead_is_reported(
-    base: str, redis: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_is_ahead_is_reported(base: str, redis: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=1))
 
-    found = findings()
+    reported = findings()
 
-    assert {found[f"clock of {server}"]["level"] for server in ("the database", "Redis")} == {"warning"}
+    assert {reported[f"clock of {server}"]["level"] for server in ("the database", "Redis")} == {"warning"}
 
 
 @pytest.mark.parametrize(
-    ("what", "setting"), [("port of the API", "WEB_BIND"), ("port of Flower", "FLOWER_PORT")]
+    ("subject", "setting"), [("port of the API", "WEB_BIND"), ("port of Flower", "FLOWER_PORT")]
 )
 def test_a_port_in_use_by_another_program_is_an_error(
     environment: Mapping[str, str],
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
-    what: str,
+    subject: str,
     setting: str,
 ) -> None:
     bind = f"127.0.0.1:{httpserver.port}"
     monkeypatch.setenv(setting, bind if setting == "WEB_BIND" else str(httpserver.port))
 
-    found = findings()[what]
+    reported = findings()[subject]
 
-    assert (found["level"], found["state"]) == ("error", f"{bind} is taken by another program")
-    assert setting in found["remedy"]
+    assert (reported["level"], reported["state"]) == ("error", f"{bind} is taken by another program")
+    assert setting in reported["remedy"]
 
 
 @pytest.mark.parametrize(
@@ -375,22 +379,24 @@ def test_provider_settings_are_checked(
 ) -> None:
     monkeypatch.setenv(name, value)
 
-    found = findings()["providers"]
+    reported = findings()["providers"]
 
-    assert found["level"] == "error"
-    assert state in found["state"]
+    assert reported["level"] == "error"
+    assert state in reported["state"]
 
 
 @pytest.mark.slow
 def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
-    made = flask("database", "upgrade", folder=checkout)
-    listed = flask("accounts", "list", folder=checkout)
+    environment = flask("database", "upgrade", folder=checkout)
+    result = flask("accounts", "list", folder=checkout)
     providers = flask("providers", "report", "--json", folder=checkout)
 
-    assert (made.stdout, made.returncode) == ("The database is up to date.\n", 0), made.stderr
-    assert listed.returncode == 0, listed.stderr
+    assert (environment.stdout, environment.returncode) == ("The database is up to date.\n", 0), (
+        environment.stderr
+    )
+    assert result.returncode == 0, result.stderr
     assert providers.returncode == 0, providers.stderr
 
 
@@ -399,12 +405,12 @@ def test_with_invalid_settings_only_doctor_works_and_other_commands_name_the_fau
     weak = 32 * "a"
     (checkout / ".env").write_text(f"SECRET_KEY={weak}\nSUPPRESSION_KEY={weak}\n")
 
-    listed = flask("accounts", "list", folder=checkout)
+    result = flask("accounts", "list", folder=checkout)
     examined = flask("doctor", folder=checkout)
 
-    assert listed.returncode == 1
-    assert "Traceback" not in listed.stderr
-    assert "SECRET_KEY can be guessed" in listed.stderr
-    assert "flask doctor" in listed.stderr
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "SECRET_KEY can be guessed" in result.stderr
+    assert "flask doctor" in result.stderr
     assert examined.returncode == 1
     assert examined.stdout.count("can be guessed") == 2

@@ -41,10 +41,10 @@ FOUND = {
 
 @pytest.fixture
 def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
-    def run(*words: str, **variables: str) -> Result:
+    def run(*arguments: str, **variables: str) -> Result:
         chosen = dataclasses.replace(settings, provider_variables=tuple(sorted(variables.items())))
         monkeypatch.setattr(app_settings, "load", lambda: chosen)
-        return CliRunner().invoke(group, ["people", *words])
+        return CliRunner().invoke(group, ["people", *arguments])
 
     return run
 
@@ -87,16 +87,16 @@ def test_a_suppressed_person_is_not_imported(run: Any, httpserver: HTTPServer, d
 
 
 @pytest.mark.parametrize(
-    ("domain", "status", "says"),
-    [("localhost", 200, "website"), ("acme.com", 401, "unconfigured"), ("acme.com", 500, "error")],
+    ("domain", "status", "message"),
+    [("localhost", 200, "host name"), ("acme.com", 401, "unconfigured"), ("acme.com", 500, "error")],
 )
 def test_provider_errors_are_reported_and_nothing_is_stored(
-    run: Any, httpserver: HTTPServer, domain: str, status: int, says: str
+    run: Any, httpserver: HTTPServer, domain: str, status: int, message: str
 ) -> None:
     result = run(domain, **hunter_at(httpserver, {"errors": []} if status > 200 else FOUND, status))
 
     assert result.exit_code == 1
-    assert says in result.stderr
+    assert message in result.stderr
 
 
 def test_an_invalid_reply_is_reported(run: Any, httpserver: HTTPServer) -> None:

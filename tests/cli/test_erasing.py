@@ -22,7 +22,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words, **options: runner.invoke(commands.group, ["erase", *words], **options)
+    return lambda *arguments, **options: runner.invoke(commands.group, ["erase", *arguments], **options)
 
 
 @pytest.fixture
@@ -58,7 +58,9 @@ def test_a_person_is_erased_by_an_unnormalized_address(run: Run, ids: list[str],
     receipt = json.loads(result.stdout)
     assert (receipt["erased"], receipt["contact_ids"]) == (True, ids[:1])
     assert (receipt["suppressed_values"], receipt["shared_values"]) == (2, 1)
-    assert [(one["workspace"], one["field"]) for one in receipt["recipients"]] == [("Acme", "email")]
+    assert [(recipient["workspace"], recipient["field"]) for recipient in receipt["recipients"]] == [
+        ("Acme", "email")
+    ]
     assert len(receipt["accounts"]) == 1
     assert (left(database), listed(database)) == (ids[1:], 2)
 
@@ -74,22 +76,22 @@ def test_a_dry_run_shows_everything_and_changes_nothing(run: Run, ids: list[str]
 
 def test_nothing_happens_until_the_operator_says_yes(run: Run, ids: list[str], database: Database) -> None:
     refused = run("--email", "ada@acme.com", input="n\n")
-    kept = left(database)
+    remaining = left(database)
     agreed = run("--email", "ada@acme.com", input="y\n")
 
-    assert (refused.exit_code, kept) == (1, ids)
+    assert (refused.exit_code, remaining) == (1, ids)
     assert (agreed.exit_code, left(database)) == (0, ids[1:])
     assert agreed.stdout.startswith("Erased:")
 
 
 def test_a_number_of_several_people_requires_a_choice(run: Run, ids: list[str], database: Database) -> None:
     refused = run("--phone", "+1 617 555 0100", "--yes")
-    kept = left(database)
+    remaining = left(database)
     meant = run("--phone", "+1 617 555 0100", "--everybody", "--yes", "--json")
 
     assert refused.exit_code == 1
-    assert all(word in refused.output for word in (*ids, "--contact-id", "--everybody"))
-    assert kept == ids
+    assert all(text in refused.output for text in (*ids, "--contact-id", "--everybody"))
+    assert remaining == ids
     assert json.loads(meant.stdout)["counts"]["contacts"] == 2
     assert left(database) == []
 
@@ -109,7 +111,7 @@ def test_an_unknown_person_is_suppressed(run: Run, database: Database) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "sentence"),
     [
         ((), "Give --email, --phone, --linkedin-url or --contact-id."),
         (("--contact-id", "con_none"), "There is no contact with this id."),
@@ -117,8 +119,10 @@ def test_an_unknown_person_is_suppressed(run: Run, database: Database) -> None:
         (("--linkedin-url", "https://acme.com"), "linkedin.com"),
     ],
 )
-def test_invalid_identifiers_are_reported_as_a_message(run: Run, words: tuple[str, ...], sentence: str) -> None:
-    result = run(*words, "--yes")
+def test_invalid_identifiers_are_reported_as_a_message(
+    run: Run, arguments: tuple[str, ...], sentence: str
+) -> None:
+    result = run(*arguments, "--yes")
 
     assert result.exit_code != 0
     assert sentence in result.output

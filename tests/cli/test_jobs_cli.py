@@ -37,7 +37,7 @@ RESULT = {"emails": [{"email": "ada@acme.example"}], "phones": [{"e164": "+12025
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words: runner.invoke(args=["jobs", *words])
+    return lambda *arguments: runner.invoke(args=["jobs", *arguments])
 
 
 @pytest.fixture
@@ -47,30 +47,28 @@ def workspace_id(database: Database) -> str:
 
 
 @pytest.fixture
-def found(database: Database, workspace_id: str) -> str:
+def job_id(database: Database, workspace_id: str) -> str:
     """A job that held three credits and was charged one; its trace has an e-mail that must not be shown."""
     trace = [TRACE[0], {**TRACE[1], "email": "ada@acme.example"}]
     with database.transaction() as session:
         subject = {"subject": {"email": "ada@acme.example"}, "client_reference": "ada@acme.example"}
         job_id = a_job(session, workspace_id, price=3, request=subject)
-        answer = JobResult(outcome=Outcome.FOUND, result=RESULT, charge=1, trace=trace)
-        leases.settle(session, claim(session, job_id), answer, now=NOW)
+        result = JobResult(outcome=Outcome.FOUND, result=RESULT, charge=1, trace=trace)
+        leases.settle(session, claim(session, job_id), result, now=NOW)
         return job_id
 
 
-def answer(result: Result) -> Any:
+def body_of(result: Result) -> Any:
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
 
-def test_a_receipt_has_the_provider_calls_and_the_credits(
-    run: Run, found: str, workspace_id: str
-) -> None:
-    receipt = answer(run("show", found, "--json"))
+def test_a_receipt_has_the_provider_calls_and_the_credits(run: Run, job_id: str, workspace_id: str) -> None:
+    receipt = body_of(run("show", job_id, "--json"))
 
     assert receipt == {
         "job": {
-            "id": found,
+            "id": job_id,
             "workspace_id": workspace_id,
             "kind": "reveal.email",
             "status": "succeeded",
@@ -87,20 +85,20 @@ def test_a_receipt_has_the_provider_calls_and_the_credits(
     }
 
 
-def test_a_receipt_is_printed_as_tables(run: Run, found: str) -> None:
-    lines = [line.split() for line in run("show", found).stdout.splitlines()]
+def test_a_receipt_is_printed_as_tables(run: Run, job_id: str) -> None:
+    lines = [line.split() for line in run("show", job_id).stdout.splitlines()]
 
-    assert ["id", found] in lines
+    assert ["id", job_id] in lines
     assert ["refunded", "2"] in lines
     assert ["pattern", "miss", "4", "0"] in lines
     assert ["email", "hunter", "hit", "valid", "412", "0.5", STAMP] in lines
 
 
-def test_contact_data_is_not_printed(run: Run, found: str) -> None:
-    printed = "".join(run("show", found, *option).stdout for option in ((), ("--json",)))
+def test_contact_data_is_not_printed(run: Run, job_id: str) -> None:
+    printed = "".join(run("show", job_id, *option).stdout for option in ((), ("--json",)))
     printed += "".join(run("list", *option).stdout for option in ((), ("--json",)))
 
-    assert found in printed
+    assert job_id in printed
     assert not re.search(r"\bada\b", printed)
     assert "+1" not in printed
 
@@ -111,7 +109,7 @@ def test_the_credits_of_an_unfinished_job_are_reserved(
     with database.transaction() as session:
         job_id = a_job(session, workspace_id, price=3)
 
-    receipt = answer(run("show", job_id, "--json"))
+    receipt = body_of(run("show", job_id, "--json"))
 
     assert receipt["credits"] == {
         "held": 3,
@@ -132,7 +130,7 @@ def test_a_failed_job_has_its_error_and_a_full_refund(
         job_id = a_job(session, workspace_id, price=3)
         leases.fail(session, claim(session, job_id), problem.as_dict(), trace=TRACE[:1], now=NOW)
 
-    receipt, page = answer(run("show", job_id, "--json")), run("show", job_id).stdout
+    receipt, page = body_of(run("show", job_id, "--json")), run("show", job_id).stdout
 
     assert receipt["job"]["error"] == {"code": "provider_failed", "title": problem.title}
     assert receipt["credits"]["refunded"] == 3
@@ -149,16 +147,16 @@ def test_an_enrichment_has_the_cost_of_each_item(run: Run, database: Database, w
             allow_partial_hold=True,
         )
         job_id = submit(session, question).job.id
-        held = claim(session, job_id)
+        claimed = claim(session, job_id)
         for item in (
             JobItem(job_id=job_id, index=0, request={}, outcome="found", result=RESULT, charged=1),
             JobItem(job_id=job_id, index=1, request={}, error=error, charged=0),
         ):
-            leases.complete_item(session, held, item, charge=item.charged, lease_until=NOW)
+            leases.complete_item(session, claimed, item, charge=item.charged, lease_until=NOW)
         trace = [{"item": 0, **TRACE[1]}]
-        leases.settle(session, held, JobResult(outcome=Outcome.PARTIAL, trace=trace), now=NOW)
+        leases.settle(session, claimed, JobResult(outcome=Outcome.PARTIAL, trace=trace), now=NOW)
 
-    receipt, page = answer(run("show", job_id, "--json")), run("show", job_id).stdout
+    receipt, page = body_of(run("show", job_id, "--json")), run("show", job_id).stdout
 
     assert receipt["items"] == [
         {"index": 0, "outcome": "found", "charged": 1, "error": None},
@@ -175,25 +173,25 @@ def test_an_enrichment_has_the_cost_of_each_item(run: Run, database: Database, w
 
 
 def test_jobs_are_listed_by_workspace_and_status(
-    run: Run, database: Database, found: str, workspace_id: str
+    run: Run, database: Database, job_id: str, workspace_id: str
 ) -> None:
     with database.transaction() as session:
         other = a_workspace(session)
         queued = a_job(session, other)
 
-    def listed(*words: str) -> list[tuple[str, int]]:
-        return [(job["id"], job["charged"]) for job in answer(run("list", "--json", *words))["jobs"]]
+    def listed(*arguments: str) -> list[tuple[str, int]]:
+        return [(job["id"], job["charged"]) for job in body_of(run("list", "--json", *arguments))["jobs"]]
 
-    assert listed() == sorted([(queued, 0), (found, 1)], reverse=True)
-    assert listed("--workspace", workspace_id) == [(found, 1)]
+    assert listed() == sorted([(queued, 0), (job_id, 1)], reverse=True)
+    assert listed("--workspace", workspace_id) == [(job_id, 1)]
     assert listed("--status", "queued") == [(queued, 0)]
     assert listed("--workspace", other, "--status", "succeeded") == []
     assert len(listed("--limit", "1")) == 1
-    assert found in run("list").stdout
+    assert job_id in run("list").stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "sentence"),
+    ("arguments", "code", "sentence"),
     [
         (("show", "job_unknown"), 1, "There is no job 'job_unknown'"),
         (("list", "--workspace", "nobody"), 1, "There is no workspace 'nobody'"),
@@ -201,8 +199,8 @@ def test_jobs_are_listed_by_workspace_and_status(
         (("list", "--limit", "0"), 2, "--limit"),
     ],
 )
-def test_unknown_ids_are_explained(run: Run, words: tuple[str, ...], code: int, sentence: str) -> None:
-    result = run(*words)
+def test_unknown_ids_are_explained(run: Run, arguments: tuple[str, ...], code: int, sentence: str) -> None:
+    result = run(*arguments)
 
     assert result.exit_code == code
     assert sentence in result.stderr
@@ -213,9 +211,9 @@ def test_an_empty_list_is_explained(run: Run) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["%", "_%", "\\%", "%" * 10_000])
-def test_a_workspace_is_matched_by_its_exact_name(run: Run, found: str, pattern: str) -> None:
+def test_a_workspace_is_matched_by_its_exact_name(run: Run, job_id: str, pattern: str) -> None:
     result = run("list", "--workspace", pattern)
 
     assert result.exit_code == 1
-    assert found not in result.output
+    assert job_id not in result.output
     assert "Traceback" not in result.output

@@ -23,7 +23,7 @@ from workers.providers.pattern import Pattern
 from workers.providers.sandbox import Sandbox
 
 
-class Paid(Sandbox):
+class PricedSandbox(Sandbox):
     """A provider whose credits cost money."""
 
     def __init__(self, name: str, credit_price: float) -> None:
@@ -34,15 +34,19 @@ class Paid(Sandbox):
 @pytest.fixture
 def run(settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that runs the report on a guessing provider, an expensive one and a cheap one."""
-    known = {"pattern": Pattern(ProviderSettings()), "dear": Paid("dear", 0.5), "cheap": Paid("cheap", 0.1)}
+    providers = {
+        "pattern": Pattern(ProviderSettings()),
+        "dear": PricedSandbox("dear", 0.5),
+        "cheap": PricedSandbox("cheap", 0.1),
+    }
     nobody = dict.fromkeys([f"providers_{field}" for field in ProviderField], ())
-    order = dataclasses.replace(settings, **nobody | {"providers_email": tuple(known)})
+    order = dataclasses.replace(settings, **nobody | {"providers_email": tuple(providers)})
     monkeypatch.setattr(app_settings, "load", lambda: order)
     for module in (registry, provider_report):
-        monkeypatch.setattr(module, "load", lambda _settings: known)
+        monkeypatch.setattr(module, "load", lambda _settings: providers)
 
-    def run(*words: str) -> Result:
-        return CliRunner().invoke(report, words, env={"COLUMNS": "120"})
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(report, arguments, env={"COLUMNS": "120"})
 
     return run
 
@@ -58,15 +62,22 @@ def call(
     days_ago: int = 0,
 ) -> None:
     """Record this many provider calls; each hit costs one credit."""
-    at = clock.now() - timedelta(days=days_ago)
+    called_at = clock.now() - timedelta(days=days_ago)
     cost = 1 if outcome is TraceOutcome.HIT else 0
     about: dict[str, Any] = {"job_id": "job_1", "item": None, "subject": b"x", "country": country}
     with database.transaction() as session:
         for _ in range(times):
             question = CallKey(field=field, provider=provider, **about)
-            call_id = provider_calls.start(session, question, cost=9, now=at)
+            call_id = provider_calls.start(session, question, cost=9, now=called_at)
             provider_calls.record_reply(
-                session, call_id, outcome=outcome, status=None, cost=cost, latency_ms=80, reply=None, now=at
+                session,
+                call_id,
+                outcome=outcome,
+                status=None,
+                cost=cost,
+                latency_ms=80,
+                reply=None,
+                now=called_at,
             )
 
 
@@ -134,9 +145,9 @@ def test_the_cost_of_the_orders_is_printed_below_the_table(run: Any, calls: None
 def test_the_json_is_a_single_line(run: Any, calls: None) -> None:
     result = run("--json", "--field", "email")
 
-    answer = json.loads(result.output)
-    [field] = answer["fields"]
-    assert (answer["days"], answer["country"], field["field"], field["found"]) == (90, None, "email", 35)
+    body = json.loads(result.output)
+    [field] = body["fields"]
+    assert (body["days"], body["country"], field["field"], field["found"]) == (90, None, "email", 35)
     assert field["providers"][0] == {
         "provider": "dear",
         "asked": 40,
@@ -160,8 +171,8 @@ def test_a_removed_provider_is_listed_without_a_price(run: Any, database: Databa
 
     [field] = json.loads(run("--json").output)["fields"]
 
-    assert [one["provider"] for one in field["providers"]] == ["cheap", "gone"]
-    assert [one["cost_per_hit"] for one in field["providers"]] == [None, None]
+    assert [figures["provider"] for figures in field["providers"]] == ["cheap", "gone"]
+    assert [figures["cost_per_hit"] for figures in field["providers"]] == [None, None]
     assert field["configured"]["order"] == ["pattern", "dear", "cheap"]
     assert field["found"] == 0
 
@@ -176,7 +187,7 @@ def test_a_field_without_a_configured_provider_is_explained(run: Any, database: 
 
 
 @pytest.mark.parametrize(
-    ("words", "asked"),
+    ("arguments", "asked"),
     [
         ((), 40),
         (("--country", "de"), 30),
@@ -187,23 +198,25 @@ def test_a_field_without_a_configured_provider_is_explained(run: Any, database: 
     ],
 )
 def test_field_country_and_days_filter_the_report(
-    run: Any, database: Database, words: tuple[str, ...], asked: int | None
+    run: Any, database: Database, arguments: tuple[str, ...], asked: int | None
 ) -> None:
     call(database, "dear", times=30, country="DE")
     call(database, "dear", times=10, country="FR", days_ago=6)
 
-    fields = json.loads(run("--json", *words).output)["fields"]
+    fields = json.loads(run("--json", *arguments).output)["fields"]
 
-    assert [one["asked"] for field in fields for one in field["providers"]] == ([asked] if asked else [])
+    assert [figures["asked"] for field in fields for figures in field["providers"]] == (
+        [asked] if asked else []
+    )
 
 
 def test_a_report_without_calls_is_explained(run: Any) -> None:
     assert run().output == "No provider was called in the last 90 days.\n"
 
 
-@pytest.mark.parametrize("words", [("--country", "Atlantis"), ("--field", "shoe"), ("--days", "0")])
-def test_invalid_filters_are_usage_errors(run: Any, words: tuple[str, ...]) -> None:
-    result = run(*words)
+@pytest.mark.parametrize("arguments", [("--country", "Atlantis"), ("--field", "shoe"), ("--days", "0")])
+def test_invalid_filters_are_usage_errors(run: Any, arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
 
     assert result.exit_code == 2
     assert "Traceback" not in result.output
@@ -223,8 +236,8 @@ def test_invalid_settings_are_reported_as_a_message(run: Any, monkeypatch: pytes
 def test_an_unreachable_database_is_reported_as_a_message(
     run: Any, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    away = dataclasses.replace(settings, database_url="postgresql://nobody@127.0.0.1:1/nothing")
-    monkeypatch.setattr(app_settings, "load", lambda: away)
+    unreachable = dataclasses.replace(settings, database_url="postgresql://nobody@127.0.0.1:1/nothing")
+    monkeypatch.setattr(app_settings, "load", lambda: unreachable)
 
     result = run()
 

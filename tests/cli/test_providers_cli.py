@@ -40,18 +40,18 @@ def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that runs the command with these provider settings only."""
     monkeypatch.setenv("COLUMNS", "120")
 
-    def run(*words: str, providers_file: str = "", **variables: str) -> Result:
+    def run(*arguments: str, providers_file: str = "", **variables: str) -> Result:
         chosen = dataclasses.replace(
             settings, provider_variables=tuple(sorted(variables.items())), providers_file=providers_file
         )
         monkeypatch.setattr(app_settings, "load", lambda: chosen)
-        return CliRunner().invoke(group, ["check", *words])
+        return CliRunner().invoke(group, ["check", *arguments])
 
     return run
 
 
 def lines(result: Result) -> dict[str, dict[str, Any]]:
-    return {line["name"]: line for line in json.loads(result.stdout)["providers"]}
+    return {row["name"]: row for row in json.loads(result.stdout)["providers"]}
 
 
 def hunter_at(server: HTTPServer, status: int = 200, body: Any = ACCOUNT) -> dict[str, str]:
@@ -76,14 +76,16 @@ def test_a_working_key_is_reported_with_its_remaining_credits(run: Any, httpserv
 def test_the_result_is_printed_as_a_table(run: Any, httpserver: HTTPServer) -> None:
     result = run(**hunter_at(httpserver))
 
-    (hunter,) = [line for line in result.stdout.splitlines() if "hunter" in line]
-    (reacher,) = [line for line in result.stdout.splitlines() if "reacher" in line]
+    (hunter,) = [row for row in result.stdout.splitlines() if "hunter" in row]
+    (reacher,) = [row for row in result.stdout.splitlines() if "reacher" in row]
     assert hunter.strip("│ ").split("│")[1].strip() == "works"
     assert "9,500 searches" in hunter
     assert "unconfigured: set REACHER_BASE_URL" in reacher
 
 
-def test_without_a_key_the_provider_is_not_called_and_the_setting_is_named(run: Any, httpserver: HTTPServer) -> None:
+def test_without_a_key_the_provider_is_not_called_and_the_setting_is_named(
+    run: Any, httpserver: HTTPServer
+) -> None:
     result = run("--json", HUNTER_BASE_URL=httpserver.url_for(""))
 
     assert (result.exit_code, httpserver.log) == (0, [])
@@ -112,12 +114,12 @@ def test_a_key_that_does_not_work_is_a_failure(
 ) -> None:
     variables = hunter_at(httpserver, status, body)
 
-    told, shown = run("--json", **variables), run(**variables)
+    json_output, text_output = run("--json", **variables), run(**variables)
 
-    hunter = lines(told)["hunter"]
+    hunter = lines(json_output)["hunter"]
     assert (hunter["configured"], hunter["works"], hunter["outcome"]) == (True, False, outcome)
-    assert state in shown.stdout
-    assert (told.exit_code, shown.exit_code) == (1, 1)
+    assert state in text_output.stdout
+    assert (json_output.exit_code, text_output.exit_code) == (1, 1)
 
 
 def test_a_timeout_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +150,7 @@ def test_every_vendor_can_be_checked(run: Any) -> None:
 
     vendors = {vendor.name for vendor in registry.PROVIDERS if issubclass(vendor, Vendor)}
     assert set(lines(result)) == vendors
-    assert not any(line["configured"] for line in lines(result).values())
+    assert not any(row["configured"] for row in lines(result).values())
 
 
 def test_a_configured_provider_is_checked_by_its_own_path(

@@ -22,21 +22,21 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words: runner.invoke(suppressions.group, [str(word) for word in words])
+    return lambda *arguments: runner.invoke(suppressions.group, [str(argument) for argument in arguments])
 
 
 def opt_out(app: APIFlask, number: int, **subject: str) -> str:
     """Record an opt-out of the subject that a provider reported; return its id."""
     with app.extensions["services"].database.transaction() as session:
         question = bytes([number]) * 32
-        said = Subject(**subject)
+        results = Subject(**subject)
         provider_opt_outs.record(
-            session, provider="hunter", field="email", question=question, subject=said, now=clock.now()
+            session, provider="hunter", field="email", question=question, subject=results, now=clock.now()
         )
         return str(provider_opt_outs.latest(session, all_states=True, limit=1)[0].id)
 
 
-def answer(result: Result) -> Any:
+def body_of(result: Result) -> Any:
     return json.loads(result.stdout)
 
 
@@ -52,24 +52,24 @@ def test_values_are_suppressed_once(run: Run) -> None:
 
     first, again = run("add", *values, "--json"), run("add", *values, "--reason", "asked")
 
-    assert answer(first) == {"given": 3, "added": 3}
+    assert body_of(first) == {"given": 3, "added": 3}
     assert again.stdout == "Added 0 of 3.\n"
-    assert answer(run("count", "--json")) == {
+    assert body_of(run("count", "--json")) == {
         "total": 3,
         "by_kind": {"email": 1, "linkedin_url": 1, "phone": 1},
     }
 
 
 @pytest.mark.parametrize(
-    ("words", "sentence"),
+    ("arguments", "sentence"),
     [
         ((), "Give --email, --phone or --linkedin-url."),
         (("--email", "ada"), "This is not an e-mail address"),
         (("--linkedin-url", "https://example.com/in/ada"), "linkedin.com"),
     ],
 )
-def test_invalid_values_are_explained(run: Run, words: tuple[str, ...], sentence: str) -> None:
-    result = run("add", *words)
+def test_invalid_values_are_explained(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    result = run("add", *arguments)
 
     assert result.exit_code != 0
     assert sentence in result.stderr
@@ -86,7 +86,7 @@ def test_a_list_is_suppressed(run: Run, tmp_path: Path) -> None:
 
     result = run("import", path, "--json")
 
-    assert (result.exit_code, answer(result)) == (0, {"given": 3, "added": 3, "rejected": 1})
+    assert (result.exit_code, body_of(result)) == (0, {"given": 3, "added": 3, "rejected": 1})
     assert run("count").stdout == "3 values are suppressed.\n"
 
 
@@ -108,14 +108,17 @@ def test_opt_outs_are_listed_until_they_are_reviewed(run: Run, app: APIFlask) ->
     alone = opt_out(app, 1, email="ada@acme.example")
     mixed = opt_out(app, 2, linkedin_url="https://www.linkedin.com/in/ada", full_name="Ada")
 
-    listed = answer(run("review", "--json"))
+    reviewed = body_of(run("review", "--json"))
     page = run("review").stdout.splitlines()
 
-    assert [(one["id"], one["state"], one["identifier"]) for one in listed["opt_outs"]] == [
+    assert [(one["id"], one["state"], one["identifier"]) for one in reviewed["opt_outs"]] == [
         (mixed, "open", "linkedin_url"),
         (alone, "listed", "email"),
     ]
-    assert (listed["opt_outs"][0]["asked_by"], listed["unreviewed"]) == (["full_name", "linkedin_url"], {})
+    assert (reviewed["opt_outs"][0]["asked_by"], reviewed["unreviewed"]) == (
+        ["full_name", "linkedin_url"],
+        {},
+    )
     assert page[0].split() == ["id", "provider", "field", "asked_by", "identifier", "state", "created_at"]
     assert len({line.index("hunter") for line in page[1:]} | {page[0].index("provider")}) == 1
     assert not re.search(r"\bada\b", "\n".join(page))
@@ -127,18 +130,18 @@ def test_accepting_an_opt_out_hides_the_person(run: Run, app: APIFlask) -> None:
     accepted = run("accept", mixed)
 
     assert accepted.stdout == f"Accepted {mixed}: its email is on the suppression list.\n"
-    assert answer(run("count", "--json"))["by_kind"] == {"email": 1}
-    assert answer(run("review", "--json"))["opt_outs"] == []
-    assert [one["state"] for one in answer(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
+    assert body_of(run("count", "--json"))["by_kind"] == {"email": 1}
+    assert body_of(run("review", "--json"))["opt_outs"] == []
+    assert [one["state"] for one in body_of(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
 
 
 def test_dismissing_an_opt_out_shows_the_person_again(run: Run, app: APIFlask) -> None:
     alone, mixed = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, full_name="Ada")
 
-    said = [answer(run("dismiss", one, "--json")) for one in (alone, mixed)]
+    results = [body_of(run("dismiss", one, "--json")) for one in (alone, mixed)]
 
-    assert [(one["state"], one["removed"]) for one in said] == [("dismissed", True), ("dismissed", False)]
-    assert answer(run("count", "--json"))["total"] == 0
+    assert [(one["state"], one["removed"]) for one in results] == [("dismissed", True), ("dismissed", False)]
+    assert body_of(run("count", "--json"))["total"] == 0
 
 
 def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: APIFlask) -> None:
@@ -148,13 +151,13 @@ def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: A
     dismissed = run("dismiss", alone)
 
     assert dismissed.stdout == f"Dismissed {alone}. The suppression list is unchanged.\n"
-    assert answer(run("count", "--json"))["total"] == 1
+    assert body_of(run("count", "--json"))["total"] == 1
 
 
 def test_a_value_of_another_opt_out_stays_on_the_list(run: Run, app: APIFlask) -> None:
     first, second = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, email="ada@acme.example")
 
-    removed = [answer(run("dismiss", one, "--json"))["removed"] for one in (first, second)]
+    removed = [body_of(run("dismiss", one, "--json"))["removed"] for one in (first, second)]
 
     assert removed == [False, True]
 
@@ -169,25 +172,27 @@ def test_an_opt_out_without_a_single_identifier_cannot_be_accepted(run: Run, app
     assert all("flask suppressions review --all" in result.stderr for result in results[1:])
 
 
-def test_unreviewed_entries_of_an_earlier_version_are_counted_and_can_be_removed(run: Run, app: APIFlask) -> None:
+def test_unreviewed_entries_of_an_earlier_version_are_counted_and_can_be_removed(
+    run: Run, app: APIFlask
+) -> None:
     with app.extensions["services"].database.transaction() as session:
         values = [Identifier("email", "ada@acme.example"), Identifier("email", "bob@acme.example")]
         suppress(session, values, reason=provider_opt_outs.UNREVIEWED, now=clock.now())
     run("add", "--phone", "+1 617 555 0101")
 
-    counted, page = answer(run("review", "--json"))["unreviewed"], run("review").stdout
-    one = answer(run("remove", "--email", "bob@acme.example", "--json"))
-    rest = run("remove", "--unreviewed")
+    counted, page = body_of(run("review", "--json"))["unreviewed"], run("review").stdout
+    one = body_of(run("remove", "--email", "bob@acme.example", "--json"))
+    unreviewed = run("remove", "--unreviewed")
 
     assert counted == {"email": 2}
     assert "flask suppressions remove --unreviewed" in page
-    assert (one, rest.stdout) == ({"removed": 1}, "Removed 1 from the list.\n")
-    assert answer(run("count", "--json")) == {"total": 1, "by_kind": {"phone": 1}}
+    assert (one, unreviewed.stdout) == ({"removed": 1}, "Removed 1 from the list.\n")
+    assert body_of(run("count", "--json")) == {"total": 1, "by_kind": {"phone": 1}}
 
 
-@pytest.mark.parametrize("words", [(), ("--unreviewed", "--email", "ada@acme.example")])
-def test_remove_requires_a_value(run: Run, words: tuple[str, ...]) -> None:
-    result = run("remove", *words)
+@pytest.mark.parametrize("arguments", [(), ("--unreviewed", "--email", "ada@acme.example")])
+def test_remove_requires_a_value(run: Run, arguments: tuple[str, ...]) -> None:
+    result = run("remove", *arguments)
 
     assert (result.exit_code, "Give --email" in result.stderr) == (2, True)
 

@@ -28,7 +28,7 @@ SECRET_URL = "https://hooks.acme.example/T0K3N?key=s3cr3t"
 @pytest.fixture
 def run(app: APIFlask) -> Run:
     runner = app.test_cli_runner()
-    return lambda *words: runner.invoke(args=["webhooks", *words])
+    return lambda *arguments: runner.invoke(args=["webhooks", *arguments])
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def workspace_id(database: Database) -> str:
         return a_workspace(session)
 
 
-def answer(result: Result) -> Any:
+def body_of(result: Result) -> Any:
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
@@ -78,7 +78,7 @@ def test_webhooks_are_listed_without_the_secrets_in_their_urls(
 
     listed, table = run("list", "--json"), run("list").stdout
 
-    (webhook,) = answer(listed)["webhooks"]
+    (webhook,) = body_of(listed)["webhooks"]
     assert (webhook["id"], webhook["workspace_id"]) == (webhook_id, workspace_id)
     assert (webhook["host"], webhook["state"]) == ("hooks.acme.example", "waiting")
     assert (webhook["attempts"], webhook["delivered_at"]) == (0, None)
@@ -89,25 +89,29 @@ def test_webhooks_are_listed_without_the_secrets_in_their_urls(
     assert "s3cr3t" not in table + listed.stdout
 
 
-def test_webhooks_are_listed_by_failure_and_workspace(run: Run, database: Database, workspace_id: str) -> None:
+def test_webhooks_are_listed_by_failure_and_workspace(
+    run: Run, database: Database, workspace_id: str
+) -> None:
     delivered = over(database, workspace_id, "https://a.example/")
-    gone = over(database, workspace_id, "https://b.example/")
+    abandoned = over(database, workspace_id, "https://b.example/")
     attempt(database, delivered, AttemptResult(status=200, latency_ms=3))
-    attempt(database, gone, AttemptResult(status=410, latency_ms=3))
+    attempt(database, abandoned, AttemptResult(status=410, latency_ms=3))
     with database.transaction() as session:
         other = a_workspace(session)
     elsewhere = over(database, other)
 
-    listed = answer(run("list", "--workspace", workspace_id, "--json"))["webhooks"]
+    listed = body_of(run("list", "--workspace", workspace_id, "--json"))["webhooks"]
 
-    assert [(one["id"], one["state"]) for one in listed] == sorted(
-        [(delivered, "delivered"), (gone, "given up")], reverse=True
+    assert [(webhook["id"], webhook["state"]) for webhook in listed] == sorted(
+        [(delivered, "delivered"), (abandoned, "given up")], reverse=True
     )
-    assert [one["id"] for one in answer(run("list", "--failed", "--json"))["webhooks"]] == [gone]
-    assert [one["id"] for one in answer(run("list", "--workspace", other, "--json"))["webhooks"]] == [
-        elsewhere
+    assert [webhook["id"] for webhook in body_of(run("list", "--failed", "--json"))["webhooks"]] == [
+        abandoned
     ]
-    assert len(answer(run("list", "--limit", "1", "--json"))["webhooks"]) == 1
+    assert [
+        webhook["id"] for webhook in body_of(run("list", "--workspace", other, "--json"))["webhooks"]
+    ] == [elsewhere]
+    assert len(body_of(run("list", "--limit", "1", "--json"))["webhooks"]) == 1
 
 
 def test_the_log_shows_lost_failed_and_delivered_attempts(
@@ -119,9 +123,12 @@ def test_the_log_shows_lost_failed_and_delivered_attempts(
     run("replay", webhook_id)
     attempt(database, webhook_id, AttemptResult(status=204, latency_ms=34))
 
-    shown, page = answer(run("show", webhook_id, "--json")), run("show", webhook_id).stdout
+    shown, page = body_of(run("show", webhook_id, "--json")), run("show", webhook_id).stdout
 
-    log = [(one["state"], one["status"], one["error"], one["latency_ms"]) for one in shown["attempts"]]
+    log = [
+        (webhook["state"], webhook["status"], webhook["error"], webhook["latency_ms"])
+        for webhook in shown["attempts"]
+    ]
     assert log == [
         ("lost", None, None, None),
         ("failed", 503, "http_status", 12),
@@ -140,16 +147,16 @@ def test_an_attempt_without_a_response_yet_is_running(
     with database.transaction() as session:
         webhooks.begin(session, webhook_id, now=clock.now())
 
-    shown = answer(run("show", webhook_id, "--json"))
+    shown = body_of(run("show", webhook_id, "--json"))
 
-    assert [one["state"] for one in shown["attempts"]] == ["running"]
+    assert [webhook["state"] for webhook in shown["attempts"]] == ["running"]
 
 
 def test_a_replay_is_due_at_once_under_the_same_id(run: Run, database: Database, workspace_id: str) -> None:
     webhook_id = over(database, workspace_id)
     attempt(database, webhook_id, AttemptResult(status=410, latency_ms=3))
 
-    replayed = answer(run("replay", webhook_id, "--json"))
+    replayed = body_of(run("replay", webhook_id, "--json"))
 
     due = next_at(database, webhook_id)
     assert replayed == {"replayed": [webhook_id]}
@@ -157,9 +164,7 @@ def test_a_replay_is_due_at_once_under_the_same_id(run: Run, database: Database,
     assert due <= clock.now()
 
 
-def test_only_failures_since_a_day_are_replayed(
-    run: Run, database: Database, workspace_id: str
-) -> None:
+def test_only_failures_since_a_day_are_replayed(run: Run, database: Database, workspace_id: str) -> None:
     old, new, delivered = (over(database, workspace_id, f"https://{name}.example/") for name in "abc")
     for webhook_id, status in ((old, 410), (new, 410), (delivered, 200)):
         attempt(database, webhook_id, AttemptResult(status=status, latency_ms=3))
@@ -172,18 +177,18 @@ def test_only_failures_since_a_day_are_replayed(
 
     assert "There is no workspace 'nobody'" in elsewhere.stderr
     assert result.stdout == "Queued for delivery: 1.\n"
-    assert [next_at(database, one) is None for one in (old, new, delivered)] == [True, False, True]
+    assert [next_at(database, webhook) is None for webhook in (old, new, delivered)] == [True, False, True]
 
 
-def finish(database: Database, webhook_id: str, at: datetime) -> None:
+def finish(database: Database, webhook_id: str, delivered_at: datetime) -> None:
     """Set the time at which the webhook's job finished."""
     with database.transaction() as session:
         job = select(Webhook.job_id).where(Webhook.id == webhook_id).scalar_subquery()
-        session.execute(update(Job).where(Job.id == job).values(finished_at=at))
+        session.execute(update(Job).where(Job.id == job).values(finished_at=delivered_at))
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [
         (),
         ("--failed",),
@@ -193,8 +198,8 @@ def finish(database: Database, webhook_id: str, at: datetime) -> None:
         ("--failed", "--since", "yesterday"),
     ],
 )
-def test_replay_requires_ids_or_a_filter(run: Run, words: tuple[str, ...]) -> None:
-    assert run("replay", *words).exit_code == 2
+def test_replay_requires_ids_or_a_filter(run: Run, arguments: tuple[str, ...]) -> None:
+    assert run("replay", *arguments).exit_code == 2
 
 
 def test_an_unknown_webhook_is_an_error_and_prevents_the_replay_of_others(
@@ -212,4 +217,4 @@ def test_an_unknown_webhook_is_an_error_and_prevents_the_replay_of_others(
 
 def test_an_empty_list_is_explained(run: Run) -> None:
     assert run("list").stdout == "There are no matching webhooks.\n"
-    assert answer(run("list", "--json")) == {"webhooks": []}
+    assert body_of(run("list", "--json")) == {"webhooks": []}

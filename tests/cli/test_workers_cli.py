@@ -27,9 +27,9 @@ def say(app: APIFlask) -> None:
 def test_workers_are_listed_with_their_state(app: APIFlask) -> None:
     say(app)
 
-    answer = app.test_cli_runner().invoke(args=["workers", "list"])
+    result = app.test_cli_runner().invoke(args=["workers", "list"])
 
-    head, line = answer.output.splitlines()
+    head, line = result.output.splitlines()
     assert head.split()[:5] == ["name", "queues", "state", "busy", "threads"]
     assert line.split()[:5] == ["one@host:1", "enrichment,upkeep", "working", "3", "10"]
 
@@ -37,13 +37,17 @@ def test_workers_are_listed_with_their_state(app: APIFlask) -> None:
 def test_workers_are_listed_as_json(app: APIFlask) -> None:
     say(app)
 
-    answer = app.test_cli_runner().invoke(args=["workers", "list", "--json"])
+    result = app.test_cli_runner().invoke(args=["workers", "list", "--json"])
 
-    [one] = json.loads(answer.output)["workers"]
-    assert (one["queues"], one["state"], one["last_ended"]) == (["enrichment", "upkeep"], "working", None)
+    [worker] = json.loads(result.output)["workers"]
+    assert (worker["queues"], worker["state"], worker["last_ended"]) == (
+        ["enrichment", "upkeep"],
+        "working",
+        None,
+    )
 
 
 def test_an_empty_list_says_how_to_start_workers(app: APIFlask) -> None:
-    answer = app.test_cli_runner().invoke(args=["workers", "list"])
+    result = app.test_cli_runner().invoke(args=["workers", "list"])
 
-    assert answer.output == "No worker ran within the last day. Start those of the Procfile.\n"
+    assert result.output == "No worker ran within the last day. Start those of the Procfile.\n"

@@ -17,37 +17,37 @@ from cli.workspaces import group
 def run(app: APIFlask) -> Any:
     runner = app.test_cli_runner()
 
-    def run(*words: str) -> Result:
-        return runner.invoke(group, words)
+    def run(*arguments: str) -> Result:
+        return runner.invoke(group, arguments)
 
     return run
 
 
 def test_a_workspace_is_created_without_credits(run: Any) -> None:
-    made = json.loads(run("create", " Acme ", "--json").stdout)
+    created = json.loads(run("create", " Acme ", "--json").stdout)
 
     listed = json.loads(run("list", "--json").stdout)
-    assert made["id"].startswith("wks_")
-    assert (made["name"], made["credits"]) == ("Acme", {"balance": 0, "reserved": 0})
-    assert listed == {"workspaces": [made]}
+    assert created["id"].startswith("wks_")
+    assert (created["name"], created["credits"]) == ("Acme", {"balance": 0, "reserved": 0})
+    assert listed == {"workspaces": [created]}
 
 
 def test_the_output_without_json_is_text(run: Any) -> None:
     empty = run("list").stdout
-    made = run("create", "Acme").stdout
+    created = run("create", "Acme").stdout
     listed = run("list").stdout
 
     assert "There are no workspaces" in empty
-    assert made.startswith("Created wks_")
+    assert created.startswith("Created wks_")
     assert listed.endswith("  0 credits  Acme\n")
 
 
 def test_the_webhook_secret_of_a_workspace_is_shown(run: Any) -> None:
-    made = json.loads(run("create", "Acme", "--json").stdout)
+    created = json.loads(run("create", "Acme", "--json").stdout)
 
     secret = json.loads(run("webhook-secret", "Acme", "--json").stdout)["secret"]
 
-    assert secret == webhooks.secret(DIGEST_KEYS, made["id"])
+    assert secret == webhooks.secret(DIGEST_KEYS, created["id"])
 
 
 def test_a_workspace_needs_a_name(run: Any) -> None:

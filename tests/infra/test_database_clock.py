@@ -50,30 +50,30 @@ def test_now_is_the_time_of_the_database(session: Session, wrong_clock: None) ->
     assert abs(database_clock.value(session) - datetime.now(UTC)) < SOON
 
 
-@pytest.mark.parametrize("by", [HOUR, timedelta(days=-180), timedelta(milliseconds=50), timedelta(0)])
-def test_timedeltas_are_added_and_subtracted(session: Session, by: timedelta) -> None:
+@pytest.mark.parametrize("shift", [HOUR, timedelta(days=-180), timedelta(milliseconds=50), timedelta(0)])
+def test_timedeltas_are_added_and_subtracted(session: Session, shift: timedelta) -> None:
     now = database_clock.now()
 
-    there, later, earlier = session.execute(select(now, now + by, now - by)).one()
+    now_, later, earlier = session.execute(select(now, now + shift, now - shift)).one()
 
-    assert (later - there, there - earlier) == (by, by)
+    assert (later - now_, now_ - earlier) == (shift, shift)
 
 
 def test_added_timedeltas_accumulate(session: Session) -> None:
     now = database_clock.now()
 
-    there, later = session.execute(select(now, now + HOUR + HOUR - HOUR)).one()
+    now_, later = session.execute(select(now, now + HOUR + HOUR - HOUR)).one()
 
-    assert later - there == HOUR
+    assert later - now_ == HOUR
 
 
 def test_a_cached_statement_uses_the_current_timedelta(session: Session) -> None:
     now = database_clock.now()
     session.execute(select(now, now + HOUR))
 
-    there, later = session.execute(select(now, now + SOON)).one()
+    now_, later = session.execute(select(now, now + SOON)).one()
 
-    assert later - there == SOON
+    assert later - now_ == SOON
 
 
 @pytest.mark.parametrize("microsecond", [0, 1, 999_999])
@@ -81,13 +81,13 @@ def test_the_databases_time_compares_with_stored_times(session: Session, microse
     workspace_id = a_workspace(session)
     now = database_clock.value(session).replace(microsecond=microsecond)
 
-    def stored_is_earlier(by: timedelta) -> bool:
-        session.get_one(Workspace, workspace_id).created_at = now + by
+    def stored_is_earlier(shift: timedelta) -> bool:
+        session.get_one(Workspace, workspace_id).created_at = now + shift
         session.flush()
         is_earlier = Workspace.created_at < database_clock.now()
         return bool(session.scalar(select(is_earlier).where(Workspace.id == workspace_id)))
 
-    assert [stored_is_earlier(by) for by in (-HOUR, -SOON, SOON, HOUR)] == [True, True, False, False]
+    assert [stored_is_earlier(shift) for shift in (-HOUR, -SOON, SOON, HOUR)] == [True, True, False, False]
 
 
 def test_a_time_written_by_the_database_is_read_like_any_other(session: Session) -> None:
@@ -96,9 +96,9 @@ def test_a_time_written_by_the_database_is_read_like_any_other(session: Session)
 
     session.execute(update(Workspace).values(created_at=now + HOUR))
 
-    stored = session.scalars(select(Workspace.created_at).where(Workspace.id == workspace_id)).one()
-    assert stored.tzinfo is UTC
-    assert abs(stored - HOUR - datetime.now(UTC)) < SOON
+    created_at = session.scalars(select(Workspace.created_at).where(Workspace.id == workspace_id)).one()
+    assert created_at.tzinfo is UTC
+    assert abs(created_at - HOUR - datetime.now(UTC)) < SOON
 
 
 def test_the_time_is_constant_within_a_statement(session: Session) -> None:
@@ -127,6 +127,6 @@ def test_the_offset_of_the_process_clock_is_measured(
 def test_the_process_clock_is_used_only_for_times_that_no_other_process_compares() -> None:
     sources = [path for folder in ("app", "workers", "cli") for path in (ROOT / folder).rglob("*.py")]
 
-    found = {str(path.relative_to(ROOT)) for path in sources if _READS.search(path.read_text())}
+    users = {str(path.relative_to(ROOT)) for path in sources if _READS.search(path.read_text())}
 
-    assert found == set(OWN_CLOCK)
+    assert users == set(OWN_CLOCK)

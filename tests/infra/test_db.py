@@ -172,9 +172,7 @@ def test_a_busy_sqlite_can_still_be_read(another_writer: Database) -> None:
     assert names(another_writer) == []
 
 
-def test_a_refused_transaction_releases_the_writer_lock(
-    another_writer: Database, tmp_path: Path
-) -> None:
+def test_a_refused_transaction_releases_the_writer_lock(another_writer: Database, tmp_path: Path) -> None:
     with pytest.raises(Unavailable):
         use(another_writer)
     other = Database(f"sqlite:///{tmp_path}/free.sqlite3")
@@ -236,10 +234,10 @@ def test_a_time_is_read_as_aware_utc(session: Session) -> None:
     session.get_one(Workspace, workspace_id).created_at = moment
     session.flush()
 
-    stored = session.scalars(select(Workspace.created_at)).one()
+    created_at = session.scalars(select(Workspace.created_at)).one()
 
-    assert stored == moment
-    assert stored.tzinfo is UTC
+    assert created_at == moment
+    assert created_at.tzinfo is UTC
 
 
 def test_a_naive_time_is_rejected(session: Session) -> None:
@@ -253,9 +251,9 @@ def test_times_compare_in_the_database_as_in_python(session: Session) -> None:
     workspace_id = a_workspace(session)
     west = NOW.astimezone(timezone(timedelta(hours=-8)))
 
-    found = session.scalars(select(Workspace.id).where(Workspace.created_at >= west)).all()
+    rows = session.scalars(select(Workspace.id).where(Workspace.created_at >= west)).all()
 
-    assert found == [workspace_id]
+    assert rows == [workspace_id]
 
 
 @pytest.mark.parametrize("name", ["sqlite", "postgresql"])
@@ -267,11 +265,11 @@ def test_a_null_time_stays_null(name: str) -> None:
 
 
 def test_both_databases_store_utc() -> None:
-    here = NOW.astimezone(timezone(timedelta(hours=2)))
+    local_time = NOW.astimezone(timezone(timedelta(hours=2)))
 
-    assert UtcDateTime().process_bind_param(here, db.sqlite.dialect()) == NOW.replace(tzinfo=None)
-    assert UtcDateTime().process_bind_param(here, db.postgresql.dialect()) == NOW
-    assert UtcDateTime().process_result_value(here, db.postgresql.dialect()) == NOW
+    assert UtcDateTime().process_bind_param(local_time, db.sqlite.dialect()) == NOW.replace(tzinfo=None)
+    assert UtcDateTime().process_bind_param(local_time, db.postgresql.dialect()) == NOW
+    assert UtcDateTime().process_result_value(local_time, db.postgresql.dialect()) == NOW
 
 
 def test_both_databases_have_an_insert_with_on_conflict(database: Database) -> None:
@@ -287,24 +285,24 @@ def test_sqlite_is_durable_and_overwrites_deleted_data(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
 
     with database.reading() as session:
-        found = {
+        rows = {
             name: session.scalar(text(f"PRAGMA {name}"))
             for name in ("journal_mode", "synchronous", "foreign_keys", "secure_delete")
         }
 
-    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
+    assert rows == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "secure_delete": 1}
     database.engine.dispose()
 
 
 def test_sqlite_takes_the_write_lock_at_the_beginning_for_writers_only(tmp_path: Path) -> None:
     database = Database(f"sqlite:///{tmp_path}/new.sqlite3")
-    said: list[str] = []
-    event.listen(database.engine, "before_cursor_execute", lambda *words: said.append(words[2]))
+    statements: list[str] = []
+    event.listen(database.engine, "before_cursor_execute", lambda *arguments: statements.append(arguments[2]))
 
     use(database)
     use(database, reading=True)
 
-    assert said == ["BEGIN IMMEDIATE", "SELECT 1", "BEGIN", "SELECT 1"]
+    assert statements == ["BEGIN IMMEDIATE", "SELECT 1", "BEGIN", "SELECT 1"]
     database.engine.dispose()
 
 
@@ -332,16 +330,16 @@ def test_a_connection_closed_by_the_server_is_replaced_transparently(
 
 
 @pytest.mark.skipif(not POSTGRES, reason="SQLite has no connection that could die; see TEST_DATABASE_URL")
-@pytest.mark.parametrize(("idle", "asked"), [(3600.0, []), (0.0, ["SELECT 1"])])
+@pytest.mark.parametrize(("idle", "expected"), [(3600.0, []), (0.0, ["SELECT 1"])])
 def test_only_a_long_idle_connection_is_tested_with_a_query(
-    one_connection: Database, monkeypatch: pytest.MonkeyPatch, idle: float, asked: list[str]
+    one_connection: Database, monkeypatch: pytest.MonkeyPatch, idle: float, expected: list[str]
 ) -> None:
     monkeypatch.setattr(engines, "IDLE_SECONDS", idle)
-    said: list[str] = []
+    statements: list[str] = []
     execute = psycopg.Connection.execute
     monkeypatch.setattr(
-        psycopg.Connection, "execute", lambda self, query: (said.append(query), execute(self, query))[1]
+        psycopg.Connection, "execute", lambda self, query: (statements.append(query), execute(self, query))[1]
     )
 
     with one_connection.engine.connect():
-        assert said == asked
+        assert statements == expected

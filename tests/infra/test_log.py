@@ -99,9 +99,9 @@ def test_an_exception_is_logged_with_its_origin_but_not_its_text(capsys: pytest.
         log.exception("two")
         logging.getLogger("somebody").exception("three")
 
-    written = capsys.readouterr().err
-    assert "ada@acme.com" not in written
-    for line in map(json.loads, written.splitlines()):
+    output = capsys.readouterr().err
+    assert "ada@acme.com" not in output
+    for line in map(json.loads, output.splitlines()):
         assert line["error"] == "LookupError"
         innermost, outermost = line["at"].split(" < ")
         assert (innermost.rpartition(":")[2], outermost.startswith("test_log.py:")) == ("fail", True)
@@ -142,10 +142,10 @@ def test_loggers_with_their_own_handlers_do_not_log_exception_texts(
     server.error("stopped")
     server.removeHandler(handler)
 
-    written = capsys.readouterr().err
-    assert "ada@acme.com" not in written
-    assert "Error handling a request: LookupError at test_log.py:" in written
-    assert "stopped" in written
+    output = capsys.readouterr().err
+    assert "ada@acme.com" not in output
+    assert "Error handling a request: LookupError at test_log.py:" in output
+    assert "stopped" in output
 
 
 def test_a_dead_thread_is_logged_without_the_exception_text(

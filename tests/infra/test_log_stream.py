@@ -14,7 +14,7 @@ from app.infra import metrics
 from app.infra.log import log
 
 
-class Broken(io.StringIO):
+class BrokenStream(io.StringIO):
     """A stream that raises this error on every write and flush."""
 
     def __init__(self, error: Exception) -> None:
@@ -40,7 +40,7 @@ def _as_before() -> Iterator[None]:
 
 def failures() -> float:
     [family] = metrics.LOG_FAILURES.collect()
-    return next(one.value for one in family.samples if one.name == "ext_log_failures_total")
+    return next(sample.value for sample in family.samples if sample.name == "ext_log_failures_total")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def failures() -> float:
 def test_a_line_that_cannot_be_written_is_lost_and_counted(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
-    monkeypatch.setattr(sys, "stderr", Broken(error))
+    monkeypatch.setattr(sys, "stderr", BrokenStream(error))
     logs.configure(level="info", style="json")
     before = failures()
 

@@ -38,44 +38,44 @@ print(right, turns > 10)
 @pytest.fixture
 def at_work(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Record how many verifications run at once each time that one starts."""
-    seen: list[int] = []
+    recorded: list[int] = []
     running: list[str] = []
     gate = threading.Event()
     real = PasswordHasher.verify
 
-    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
+    def record(hasher: PasswordHasher, password_hash: str, password: str) -> bool:
         running.append(password)
-        seen.append(len(running))
+        recorded.append(len(running))
         if len(running) == passwords.MAX_PARALLEL_HASHES:
             gate.set()
         gate.wait(10)
-        matches = real(hasher, stored, password)
+        matches = real(hasher, password_hash, password)
         running.remove(password)
         return matches
 
-    monkeypatch.setattr(PasswordHasher, "verify", note)
-    return seen
+    monkeypatch.setattr(PasswordHasher, "verify", record)
+    return recorded
 
 
 @pytest.fixture
 def verified(monkeypatch: pytest.MonkeyPatch) -> list[Parameters]:
     """Record the parameters of each hash that is verified."""
-    seen: list[Parameters] = []
+    recorded: list[Parameters] = []
     real = PasswordHasher.verify
 
-    def note(hasher: PasswordHasher, stored: str, password: str) -> bool:
-        seen.append(extract_parameters(stored))
-        return real(hasher, stored, password)
+    def record(hasher: PasswordHasher, password_hash: str, password: str) -> bool:
+        recorded.append(extract_parameters(password_hash))
+        return real(hasher, password_hash, password)
 
-    monkeypatch.setattr(PasswordHasher, "verify", note)
-    return seen
+    monkeypatch.setattr(PasswordHasher, "verify", record)
+    return recorded
 
 
 def test_a_password_matches_its_own_hash_and_no_other() -> None:
-    stored = passwords.hash_password(PASSWORD)
+    password_hash = passwords.hash_password(PASSWORD)
 
-    assert passwords.verify(stored, PASSWORD)
-    assert not passwords.verify(stored, PASSWORD + "!")
+    assert passwords.verify(password_hash, PASSWORD)
+    assert not passwords.verify(password_hash, PASSWORD + "!")
 
 
 def test_the_same_password_never_has_the_same_hash() -> None:
@@ -92,12 +92,12 @@ def test_hashes_have_the_published_parameters() -> None:
 def test_without_an_account_the_check_fails_with_the_same_parameters(
     verified: list[Parameters],
 ) -> None:
-    stored = passwords.hash_password(PASSWORD)
+    password_hash = passwords.hash_password(PASSWORD)
 
-    right = [passwords.verify(each, PASSWORD) for each in (stored, None)]
+    right = [passwords.verify(stored_hash, PASSWORD) for stored_hash in (password_hash, None)]
 
     assert right == [True, False]
-    assert verified == [extract_parameters(stored)] * 2
+    assert verified == [extract_parameters(password_hash)] * 2
 
 
 def test_the_check_without_an_account_uses_the_current_parameters(
@@ -143,8 +143,8 @@ def test_a_password_has_8_to_128_characters(length: int, *, acceptable: bool) ->
 
 
 def test_the_number_of_parallel_hashes_is_limited(at_work: list[int]) -> None:
-    stored = passwords.hash_password(PASSWORD)
-    threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(12)]
+    password_hash = passwords.hash_password(PASSWORD)
+    threads = [threading.Thread(target=passwords.verify, args=(password_hash, PASSWORD)) for _ in range(12)]
 
     for thread in threads:
         thread.start()
@@ -166,9 +166,11 @@ def test_with_a_full_queue_the_next_hash_is_refused_at_once(
         return gate.wait(10)
 
     monkeypatch.setattr(PasswordHasher, "verify", hold)
-    stored = passwords.hash_password(PASSWORD)
-    places = passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES
-    threads = [threading.Thread(target=passwords.verify, args=(stored, PASSWORD)) for _ in range(places)]
+    password_hash = passwords.hash_password(PASSWORD)
+    capacity = passwords.MAX_PARALLEL_HASHES + passwords.MAX_QUEUED_HASHES
+    threads = [
+        threading.Thread(target=passwords.verify, args=(password_hash, PASSWORD)) for _ in range(capacity)
+    ]
     for thread in threads:
         thread.start()
     for _ in range(passwords.MAX_PARALLEL_HASHES):
@@ -177,13 +179,13 @@ def test_with_a_full_queue_the_next_hash_is_refused_at_once(
         passwords._queue_slots.release()  # noqa: SLF001 -- see above
 
     with pytest.raises(Unavailable) as refused:
-        passwords.verify(stored, PASSWORD)
+        passwords.verify(password_hash, PASSWORD)
 
     gate.set()
     for thread in threads:
         thread.join()
     assert refused.value.retry_after == 1
-    assert passwords.verify(stored, PASSWORD)
+    assert passwords.verify(password_hash, PASSWORD)
 
 
 def test_hashing_does_not_block_other_greenlets() -> None:

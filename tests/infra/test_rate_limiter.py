@@ -47,17 +47,17 @@ def server(tmp_path: Path) -> Iterator[RedisServer]:
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def commands_sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Record the commands sent to any Redis server."""
-    words: list[str] = []
+    commands: list[str] = []
     real = redis.Redis.execute_command
 
     def note(client: redis.Redis, *arguments: Any, **options: Any) -> Any:
-        words.append(arguments[0])
+        commands.append(arguments[0])
         return real(client, *arguments, **options)
 
     monkeypatch.setattr(redis.Redis, "execute_command", note)
-    return words
+    return commands
 
 
 def test_requests_are_counted_and_then_refused(redis_url: str, key: str) -> None:
@@ -96,14 +96,14 @@ def test_keys_are_counted_separately(redis_url: str, key: str) -> None:
     assert limiter.hit("1/hour", key, "b").allowed
 
 
-def test_a_request_costs_two_round_trips(redis_url: str, key: str, sent: list[str]) -> None:
+def test_a_request_costs_two_round_trips(redis_url: str, key: str, commands_sent: list[str]) -> None:
     limiter = Limiter(redis_url)
     limiter.hit("9/hour", key)
-    sent.clear()
+    commands_sent.clear()
 
     limiter.hit("9/hour", key)
 
-    assert sent == ["EVALSHA", "EVALSHA"]
+    assert commands_sent == ["EVALSHA", "EVALSHA"]
 
 
 def test_without_redis_each_process_allows_a_quarter(key: str) -> None:
@@ -131,19 +131,19 @@ def test_without_redis_the_strictest_limit_allows_one_request(key: str) -> None:
 
 
 def test_a_hanging_redis_delays_only_the_first_request(
-    server: RedisServer, key: str, sent: list[str]
+    server: RedisServer, key: str, commands_sent: list[str]
 ) -> None:
     server.start()
     limiter = Limiter(server.url)
     limiter.hit("8/hour", key)
     with redis.Redis.from_url(server.url) as client:
         client.execute_command("CLIENT", "PAUSE", "60000", "ALL")
-    sent.clear()
+    commands_sent.clear()
 
     standings = [limiter.hit("8/hour", key) for _ in range(5)]
 
     assert [standing.allowed for standing in standings] == [True, True, False, False, False]
-    assert sent == ["EVALSHA"]
+    assert commands_sent == ["EVALSHA"]
 
 
 def test_counting_in_redis_resumes_after_an_outage(

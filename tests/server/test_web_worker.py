@@ -99,8 +99,8 @@ def until_cut(line: socket.socket) -> int:
     return received
 
 
-def problem(answer: bytes) -> tuple[int, str, str]:
-    head, _, body = answer.partition(b"\r\n\r\n")
+def problem(response: bytes) -> tuple[int, str, str]:
+    head, _, body = response.partition(b"\r\n\r\n")
     lines = head.decode().split("\r\n")
     kind = next(line for line in lines if line.startswith("Content-Type"))
     assert "Connection: close" in lines
@@ -108,7 +108,7 @@ def problem(answer: bytes) -> tuple[int, str, str]:
 
 
 @contextmanager
-def serving(folder: Path, *words: str, seconds: float = 30, grace: float = 1) -> Iterator[Server]:
+def serving(folder: Path, *options: str, seconds: float = 30, grace: float = 1) -> Iterator[Server]:
     """Run a server with this timeout for clients and this grace period for shutdown, in seconds."""
     (folder / "tiny.py").write_text(APP)
     (folder / "conf.py").write_text(CONF.format(seconds=seconds, grace=grace))
@@ -117,7 +117,7 @@ def serving(folder: Path, *words: str, seconds: float = 30, grace: float = 1) ->
     path = f"{ROOT}{os.pathsep}{folder}"
     with log.open("wb") as file:
         process = subprocess.Popen(
-            [*command, *words, "tiny:app"], env=os.environ | {"PYTHONPATH": path}, stderr=file, cwd=folder
+            [*command, *options, "tiny:app"], env=os.environ | {"PYTHONPATH": path}, stderr=file, cwd=folder
         )
     server = Server(port, process, log)
     try:
@@ -155,23 +155,25 @@ def mortal(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_an_incomplete_head_gets_408(impatient: Server) -> None:
-    answer = impatient.ask(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
+    response = impatient.ask(b"GET / HTTP/1.1\r\nHost: a\r\nX-Slow: ")
 
-    assert problem(answer) == (408, "request_timeout", "application/problem+json")
+    assert problem(response) == (408, "request_timeout", "application/problem+json")
 
 
 def test_a_missing_body_gets_408_from_the_application(impatient: Server) -> None:
-    answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+    response = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
 
-    assert answer.startswith(b"HTTP/1.1 408 ")
-    assert b"\r\nConnection: close\r\n" in answer
-    assert answer.endswith(b"request_timeout")
+    assert response.startswith(b"HTTP/1.1 408 ")
+    assert b"\r\nConnection: close\r\n" in response
+    assert response.endswith(b"request_timeout")
 
 
 def test_an_incomplete_chunked_body_gets_408(impatient: Server) -> None:
-    answer = impatient.ask(b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n")
+    response = impatient.ask(
+        b"POST /body HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+    )
 
-    assert answer.endswith(b"request_timeout")
+    assert response.endswith(b"request_timeout")
 
 
 def test_a_silent_connection_is_closed_without_a_response(impatient: Server) -> None:
@@ -191,16 +193,16 @@ def test_a_connection_serves_several_requests(server: Server) -> None:
 
 
 def test_an_idle_connection_is_closed_without_a_response(impatient: Server) -> None:
-    answer = impatient.ask(get("/", close=False))
+    response = impatient.ask(get("/", close=False))
 
-    assert answer.count(b"HTTP/1.1") == 1
-    assert answer.endswith(b"done")
+    assert response.count(b"HTTP/1.1") == 1
+    assert response.endswith(b"done")
 
 
 def test_pipelined_requests_are_answered_in_order(server: Server) -> None:
-    answer = server.ask(get("/", close=False) * 9 + get("/"))
+    response = server.ask(get("/", close=False) * 9 + get("/"))
 
-    assert answer.count(b"HTTP/1.1 200 OK") == 10
+    assert response.count(b"HTTP/1.1 200 OK") == 10
 
 
 def test_a_client_that_does_not_read_is_disconnected(impatient: Server) -> None:
@@ -216,17 +218,17 @@ def test_a_client_that_does_not_read_is_disconnected(impatient: Server) -> None:
 def test_a_response_sent_before_the_end_of_the_body_can_be_read(server: Server) -> None:
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10000000\r\n\r\n"
 
-    answer = server.ask(head + b"x" * 10_000_000)
+    response = server.ask(head + b"x" * 10_000_000)
 
-    assert answer.endswith(b"done")
+    assert response.endswith(b"done")
 
 
 def test_a_small_unread_body_does_not_close_the_connection(server: Server) -> None:
     unwanted = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n" + b"x" * 5000
 
-    answer = server.ask(unwanted + get("/"))
+    response = server.ask(unwanted + get("/"))
 
-    assert answer.count(b"HTTP/1.1 200 OK") == 2
+    assert response.count(b"HTTP/1.1 200 OK") == 2
 
 
 def test_a_malformed_request_gets_a_problem(server: Server) -> None:
@@ -234,16 +236,16 @@ def test_a_malformed_request_gets_a_problem(server: Server) -> None:
 
 
 def test_a_head_that_is_too_long_gets_a_problem(server: Server) -> None:
-    answer = server.ask(b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n")
+    response = server.ask(b"GET / HTTP/1.1\r\nX: " + b"x" * 9000 + b"\r\n\r\n")
 
-    assert problem(answer)[:2] == (413, "payload_too_large")
+    assert problem(response)[:2] == (413, "payload_too_large")
 
 
 def test_an_error_outside_the_application_has_no_details(server: Server) -> None:
-    answer = server.ask(get("/broken"))
+    response = server.ask(get("/broken"))
 
-    assert problem(answer)[:2] == (500, "internal_error")
-    assert b"secret" not in answer
+    assert problem(response)[:2] == (500, "internal_error")
+    assert b"secret" not in response
 
 
 def test_one_address_cannot_hold_all_connections(server: Server) -> None:
@@ -277,8 +279,8 @@ def test_shutdown_answers_requests_in_flight_and_closes_idle_connections(mortal:
         mortal.process.send_signal(signal.SIGTERM)
         slow.sendall(b"\r\n")
 
-        assert [answer.result().endswith(b"done") for answer in in_flight] == [True] * 5
-        assert all(b"Connection: close" in answer.result() for answer in in_flight)
+        assert [response.result().endswith(b"done") for response in in_flight] == [True] * 5
+        assert all(b"Connection: close" in response.result() for response in in_flight)
         assert rest(slow).endswith(b"done")
         assert mortal.process.wait(5) == 0
 
@@ -303,4 +305,4 @@ def test_a_reload_fails_no_request(tmp_path: Path) -> None:
         quick = [answers(server) for _ in range(200)]
 
         assert quick == [True] * 200
-        assert all(answer.result().endswith(b"done") for answer in slow)
+        assert all(response.result().endswith(b"done") for response in slow)

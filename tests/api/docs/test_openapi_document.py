@@ -16,14 +16,19 @@ def document(client: FlaskClient) -> Any:
 
 
 def operations(document: Any) -> list[tuple[str, Any]]:
-    return [(path, one) for path, of_path in document["paths"].items() for one in of_path.values()]
+    return [
+        (path, operation) for path, of_path in document["paths"].items() for operation in of_path.values()
+    ]
 
 
 def test_every_response_documents_the_common_headers(document: Any) -> None:
-    answers = [answer for _path, one in operations(document) for answer in one["responses"].values()]
+    responses = [
+        response for _path, operation in operations(document) for response in operation["responses"].values()
+    ]
 
     assert all(
-        {"X-Request-Id", "API-Version", "Cache-Control"} <= answer["headers"].keys() for answer in answers
+        {"X-Request-Id", "API-Version", "Cache-Control"} <= response["headers"].keys()
+        for response in responses
     )
 
 
@@ -35,9 +40,11 @@ def test_every_referenced_header_is_described(document: Any) -> None:
 
 
 def test_every_error_response_lists_its_codes(document: Any) -> None:
-    told = document["paths"]["/api/ext/login"]["post"]["responses"]["401"]
-    schema = told["content"]["application/problem+json"]["schema"] | {"components": document["components"]}
-    example = told["content"]["application/problem+json"]["examples"]["invalid_credentials"]["value"]
+    response = document["paths"]["/api/ext/login"]["post"]["responses"]["401"]
+    schema = response["content"]["application/problem+json"]["schema"] | {
+        "components": document["components"]
+    }
+    example = response["content"]["application/problem+json"]["examples"]["invalid_credentials"]["value"]
 
     validator = Draft202012Validator(schema)
 
@@ -76,8 +83,8 @@ def test_the_schemas_require_identifiers_of_a_person_or_a_website(
 
 def test_prefer_and_idempotency_key_are_documented_where_they_have_an_effect(document: Any) -> None:
     offered = {
-        path: {parameter["name"] for parameter in one["parameters"] if parameter["in"] == "header"}
-        for path, one in operations(document)
+        path: {parameter["name"] for parameter in operation["parameters"] if parameter["in"] == "header"}
+        for path, operation in operations(document)
         if "post" in document["paths"][path]
     }
 

@@ -18,10 +18,10 @@ def test_every_code_has_a_page(client: FlaskClient, code: str) -> None:
 
 @pytest.mark.parametrize("code", all_problems())
 def test_every_code_is_explained_as_json(client: FlaskClient, code: str) -> None:
-    answer = client.get(f"/problems/{code}")
+    response = client.get(f"/problems/{code}")
 
     kind = all_problems()[code]
-    assert answer.json == {
+    assert response.json == {
         "code": code,
         "title": kind.title,
         "status": kind.status,
@@ -32,17 +32,17 @@ def test_every_code_is_explained_as_json(client: FlaskClient, code: str) -> None
 
 
 def test_all_codes_are_listed(client: FlaskClient) -> None:
-    answer = client.get("/problems")
+    response = client.get("/problems")
 
-    assert answer.json is not None
-    assert [problem["code"] for problem in answer.json["problems"]] == list(all_problems())
-    assert all(problem["type"] == f"/problems/{problem['code']}" for problem in answer.json["problems"])
+    assert response.json is not None
+    assert [problem["code"] for problem in response.json["problems"]] == list(all_problems())
+    assert all(problem["type"] == f"/problems/{problem['code']}" for problem in response.json["problems"])
 
 
 @pytest.mark.parametrize("code", ["nothing", "Validation_Error", "%00", "{kind}"])
 def test_an_unknown_code_is_a_404(client: FlaskClient, code: str) -> None:
-    answer = client.get(f"/problems/{code}")
+    response = client.get(f"/problems/{code}")
 
-    assert answer.status_code == 404
-    assert answer.json is not None
-    assert answer.json["code"] == "not_found"
+    assert response.status_code == 404
+    assert response.json is not None
+    assert response.json["code"] == "not_found"

@@ -44,10 +44,10 @@ def user(app: APIFlask) -> SignedInUser:
 
 @pytest.mark.parametrize("headers", [{}, {"Authorization": "Basic YTpi"}, {"Authorization": "Bearer"}])
 def test_without_a_token_the_challenge_names_no_error(user: SignedInUser, headers: dict[str, str]) -> None:
-    answer = user.client.get(PATH, headers=headers)
+    response = user.client.get(PATH, headers=headers)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="ext"'
+    assert (response.status_code, response.get_json()["code"]) == (401, "missing_token")
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="ext"'
 
 
 @pytest.mark.parametrize(
@@ -62,36 +62,36 @@ def test_without_a_token_the_challenge_names_no_error(user: SignedInUser, header
     ],
 )
 def test_a_token_that_was_never_issued_is_invalid(user: SignedInUser, token: str) -> None:
-    answer = user.client.get(PATH, headers={"Authorization": f"Bearer {token}"})
+    response = user.client.get(PATH, headers={"Authorization": f"Bearer {token}"})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "invalid_token")
-    assert answer.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
-    assert answer.mimetype == "application/problem+json"
+    assert (response.status_code, response.get_json()["code"]) == (401, "invalid_token")
+    assert response.headers["WWW-Authenticate"] == 'Bearer realm="ext", error="invalid_token"'
+    assert response.mimetype == "application/problem+json"
 
 
 def test_the_scheme_may_be_written_in_any_case(user: SignedInUser) -> None:
-    answer = user.client.get(PATH, headers={"Authorization": f"bearer {user.session_token}"})
+    response = user.client.get(PATH, headers={"Authorization": f"bearer {user.session_token}"})
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_a_session_has_every_scope(user: SignedInUser) -> None:
-    answer = user.client.get("/for-revealing", headers=user.headers)
+    response = user.client.get("/for-revealing", headers=user.headers)
 
-    assert answer.get_json() == {"account": user.account_id}
+    assert response.get_json() == {"account": user.account_id}
 
 
 def test_a_key_without_the_scope_is_refused(user: SignedInUser) -> None:
-    answer = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.LOOKUP)))
+    response = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.LOOKUP)))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (403, "insufficient_scope")
-    assert answer.mimetype == "application/problem+json"
+    assert (response.status_code, response.get_json()["code"]) == (403, "insufficient_scope")
+    assert response.mimetype == "application/problem+json"
 
 
 def test_a_key_with_the_scope_passes(user: SignedInUser) -> None:
-    answer = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.REVEAL)))
+    response = user.client.get("/for-revealing", headers=bearer(user.make_key(Scope.REVEAL)))
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize("ends", ["disable", "set_password"])
@@ -103,8 +103,8 @@ def test_tokens_of_a_disabled_account_stop_working(user: SignedInUser, ends: str
         getattr(accounts, ends)(session, user.account_id, **changes, now=clock.now())
 
     for token in (user.session_token, key):
-        answer = user.client.get(PATH, headers=bearer(token))
-        assert (answer.status_code, answer.get_json()["code"]) == (401, "token_revoked")
+        response = user.client.get(PATH, headers=bearer(token))
+        assert (response.status_code, response.get_json()["code"]) == (401, "token_revoked")
 
 
 def test_revoking_api_access_ends_the_keys_but_not_the_sessions(user: SignedInUser) -> None:
@@ -122,71 +122,71 @@ def test_guessed_tokens_get_401_and_then_429_and_do_not_affect_valid_tokens(
 ) -> None:
     change_settings(app, limit_login_address="5/minute")
 
-    answers = [
+    responses = [
         user.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION))).status_code for _ in range(7)
     ]
 
-    assert answers == [401] * 5 + [429] * 2
+    assert responses == [401] * 5 + [429] * 2
     assert user.client.get(PATH, headers=user.headers).status_code == 200
 
 
 def test_malformed_tokens_are_not_counted_as_guesses(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_login_address="1/minute")
 
-    answers = [user.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
+    responses = [user.client.get(PATH, headers=bearer("ses_typo")).status_code for _ in range(5)]
 
-    assert answers == [401] * 5
+    assert responses == [401] * 5
 
 
 @pytest.mark.parametrize("name", ["access_token", "token", "api_key", "Authorization"])
 def test_a_token_in_the_url_is_ignored(user: SignedInUser, name: str) -> None:
-    answer = user.client.get(PATH, query_string={name: user.session_token})
+    response = user.client.get(PATH, query_string={name: user.session_token})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+    assert (response.status_code, response.get_json()["code"]) == (401, "missing_token")
 
 
 def test_a_token_in_a_cookie_is_ignored(user: SignedInUser) -> None:
     user.client.set_cookie("access_token", user.session_token)
 
-    answer = user.client.get(PATH)
+    response = user.client.get(PATH)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
-    assert "Set-Cookie" not in answer.headers
+    assert (response.status_code, response.get_json()["code"]) == (401, "missing_token")
+    assert "Set-Cookie" not in response.headers
 
 
 def test_basic_authentication_is_rejected(user: SignedInUser) -> None:
-    answer = user.client.get(PATH, auth=(user.email, PASSWORD))
+    response = user.client.get(PATH, auth=(user.email, PASSWORD))
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+    assert (response.status_code, response.get_json()["code"]) == (401, "missing_token")
 
 
 def test_a_valid_token_under_another_scheme_is_rejected(user: SignedInUser) -> None:
-    answer = user.client.get(PATH, headers={"Authorization": f"Token {user.session_token}"})
+    response = user.client.get(PATH, headers={"Authorization": f"Token {user.session_token}"})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (401, "missing_token")
+    assert (response.status_code, response.get_json()["code"]) == (401, "missing_token")
 
 
 def test_credentials_in_the_url_are_ignored(user: SignedInUser) -> None:
     secrets = {"email": user.email, "password": PASSWORD}
 
-    answer = user.client.post("/api/ext/login", query_string=secrets, json={})
+    response = user.client.post("/api/ext/login", query_string=secrets, json={})
 
-    assert (answer.status_code, answer.get_json()["code"]) == (422, "validation_error")
+    assert (response.status_code, response.get_json()["code"]) == (422, "validation_error")
 
 
 def test_rejected_guesses_have_limit_headers_and_are_counted_in_the_metrics(user: SignedInUser) -> None:
     outcome = {"outcome": "invalid_token"}
     before = REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) or 0
 
-    answer = user.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION)))
+    response = user.client.get(PATH, headers=bearer(new_token(TokenKind.SESSION)))
 
-    assert answer.headers["RateLimit-Policy"] == '"token";q=60;w=60'
-    assert answer.headers["RateLimit"].startswith('"token";r=59;t=')
+    assert response.headers["RateLimit-Policy"] == '"token";q=60;w=60'
+    assert response.headers["RateLimit"].startswith('"token";r=59;t=')
     assert REGISTRY.get_sample_value("ext_tokens_refused_total", outcome) == before + 1
 
 
 def test_jobs_of_a_disabled_account_continue_and_belong_to_its_workspace(user: SignedInUser) -> None:
-    asked = user.client.post(
+    response = user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"linkedin_url": "https://www.linkedin.com/in/ada-lovelace"}},
         headers=user.headers | {"Prefer": "respond-async"},
@@ -195,7 +195,7 @@ def test_jobs_of_a_disabled_account_continue_and_belong_to_its_workspace(user: S
     with user.database.transaction() as session:
         accounts.disable(session, user.account_id, now=clock.now())
 
-    polled = user.client.get(asked.headers["Location"], headers=colleague.headers)
+    polled = user.client.get(response.headers["Location"], headers=colleague.headers)
 
     assert (polled.status_code, polled.get_json()["job"]["status"]) == (202, "queued")
 
@@ -206,10 +206,10 @@ def test_a_slow_response_is_withheld_if_its_token_ended_meanwhile(
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", long)
 
-    answer = user.client.get("/while-it-ends", headers=user.headers)
+    response = user.client.get("/while-it-ends", headers=user.headers)
 
-    assert answer.status_code == status
-    assert answer.get_json().get("code") == {401: "token_revoked"}.get(status)
+    assert response.status_code == status
+    assert response.get_json().get("code") == {401: "token_revoked"}.get(status)
 
 
 def test_a_slow_response_is_sent_if_its_token_is_still_valid(
@@ -217,17 +217,17 @@ def test_a_slow_response_is_sent_if_its_token_is_still_valid(
 ) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
 
-    answer = user.client.get("/for-revealing", headers=user.headers)
+    response = user.client.get("/for-revealing", headers=user.headers)
 
-    assert answer.get_json() == {"account": user.account_id}
+    assert response.get_json() == {"account": user.account_id}
 
 
 def test_a_slow_logout_still_succeeds(user: SignedInUser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
 
-    answer = user.client.post("/api/ext/logout", headers=user.headers)
+    response = user.client.post("/api/ext/logout", headers=user.headers)
 
-    assert answer.status_code == 204
+    assert response.status_code == 204
 
 
 def test_a_slow_response_is_withheld_if_its_token_cannot_be_checked_again(
@@ -239,6 +239,6 @@ def test_a_slow_response_is_withheld_if_its_token_cannot_be_checked_again(
     monkeypatch.setattr(auth, "RECHECK_AFTER_SECONDS", 0)
     monkeypatch.setattr(authentication, "recheck", away)
 
-    answer = user.client.get("/for-revealing", headers=user.headers)
+    response = user.client.get("/for-revealing", headers=user.headers)
 
-    assert (answer.status_code, answer.get_json()["code"]) == (503, "unavailable")
+    assert (response.status_code, response.get_json()["code"]) == (503, "unavailable")

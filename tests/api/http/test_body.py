@@ -80,12 +80,12 @@ def test_a_json_object_is_parsed_unchanged(content_type: str) -> None:
     ],
 )
 def test_a_body_that_is_not_a_json_object_gets_400(client: FlaskClient, data: bytes) -> None:
-    answer = post(client, data)
+    response = post(client, data)
 
-    assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
-    assert answer.json is not None
-    assert answer.json["code"] == "malformed_json"
-    assert answer.json["detail"]
+    assert (response.status_code, response.mimetype) == (400, "application/problem+json")
+    assert response.json is not None
+    assert response.json["code"] == "malformed_json"
+    assert response.json["detail"]
 
 
 @pytest.mark.parametrize(
@@ -106,14 +106,12 @@ def test_a_body_that_is_not_a_json_object_gets_400(client: FlaskClient, data: by
         (b'{"x": [-1e999]}', "/x/0"),
     ],
 )
-def test_a_value_that_cannot_be_stored_gets_422(
-    client: FlaskClient, value: bytes, pointer: str
-) -> None:
-    answer = post(client, value)
+def test_a_value_that_cannot_be_stored_gets_422(client: FlaskClient, value: bytes, pointer: str) -> None:
+    response = post(client, value)
 
-    assert answer.status_code == 422
-    assert answer.json is not None
-    assert [error["pointer"] for error in answer.json["errors"]] == [pointer]
+    assert response.status_code == 422
+    assert response.json is not None
+    assert [error["pointer"] for error in response.json["errors"]] == [pointer]
 
 
 def test_a_pair_of_surrogates_is_a_character() -> None:
@@ -150,11 +148,11 @@ def test_at_most_a_hundred_errors_are_reported() -> None:
 
 
 def test_unknown_fields_do_not_cause_a_huge_response(client: FlaskClient) -> None:
-    answer = post(client, json.dumps(GOOD | {f"f{number}": 1 for number in range(10_000)}).encode())
+    response = post(client, json.dumps(GOOD | {f"f{number}": 1 for number in range(10_000)}).encode())
 
-    assert answer.status_code == 422
-    assert answer.json is not None
-    assert len(answer.json["errors"]) == body.MAX_ERRORS
+    assert response.status_code == 422
+    assert response.json is not None
+    assert len(response.json["errors"]) == body.MAX_ERRORS
 
 
 @pytest.mark.parametrize(
@@ -162,11 +160,11 @@ def test_unknown_fields_do_not_cause_a_huge_response(client: FlaskClient) -> Non
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json", None],
 )
 def test_a_body_not_declared_as_json_gets_415(client: FlaskClient, content_type: str | None) -> None:
-    answer = post(client, json.dumps(GOOD).encode(), content_type)
+    response = post(client, json.dumps(GOOD).encode(), content_type)
 
-    assert answer.status_code == 415
-    assert answer.json is not None
-    assert answer.json["code"] == "unsupported_media_type"
+    assert response.status_code == 415
+    assert response.json is not None
+    assert response.json["code"] == "unsupported_media_type"
 
 
 @pytest.mark.parametrize(
@@ -179,25 +177,25 @@ def test_an_empty_body_gets_an_error_that_says_what_to_send(content_type: str, e
 
 @pytest.mark.parametrize("size", [body.MAX_BYTES + 1, 10_000_000])
 def test_a_body_over_the_limit_gets_413(client: FlaskClient, size: int) -> None:
-    answer = post(client, b" " * size)
+    response = post(client, b" " * size)
 
-    assert answer.status_code == 413
-    assert answer.json is not None
-    assert answer.json["code"] == "payload_too_large"
+    assert response.status_code == 413
+    assert response.json is not None
+    assert response.json["code"] == "payload_too_large"
 
 
 @pytest.mark.parametrize(
     ("size", "status"), [(body.MAX_BYTES, 400), (body.MAX_BYTES + 1, 413), (10_000_000, 413)]
 )
 def test_a_chunked_body_has_the_same_limit(client: FlaskClient, size: int, status: int) -> None:
-    answer = client.post(
+    response = client.post(
         "/api/ext/login",
         input_stream=io.BytesIO(b" " * size),
         content_type="application/json",
         environ_overrides={"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
     )
 
-    assert answer.status_code == status
+    assert response.status_code == status
 
 
 def test_a_body_at_the_limit_is_accepted() -> None:
@@ -220,11 +218,11 @@ def test_a_body_at_the_limit_is_accepted() -> None:
     ],
 )
 def test_invalid_fields_get_422_with_pointers(client: FlaskClient, value: dict[str, Any]) -> None:
-    answer = post(client, json.dumps(value).encode())
+    response = post(client, json.dumps(value).encode())
 
-    assert (answer.status_code, answer.mimetype) == (422, "application/problem+json")
-    assert answer.json is not None
-    assert all(error["pointer"].startswith("/") and error["detail"] for error in answer.json["errors"])
+    assert (response.status_code, response.mimetype) == (422, "application/problem+json")
+    assert response.json is not None
+    assert all(error["pointer"].startswith("/") and error["detail"] for error in response.json["errors"])
 
 
 @pytest.mark.parametrize(
@@ -232,9 +230,9 @@ def test_invalid_fields_get_422_with_pointers(client: FlaskClient, value: dict[s
     [b'{"a": 1, "a": 1}', b'{"a": {"b": 1, "b": 2}}', b'{"a": [{"b": 1, "\\u0062": 2}]}'],
 )
 def test_a_duplicate_field_gets_400(client: FlaskClient, data: bytes) -> None:
-    answer = post(client, data)
+    response = post(client, data)
 
-    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
+    assert (response.status_code, response.json and response.json["code"]) == (400, "malformed_json")
 
 
 @pytest.mark.parametrize(
@@ -247,21 +245,21 @@ def test_a_duplicate_field_gets_400(client: FlaskClient, data: bytes) -> None:
         {"Content-Type": "application/json; charset=iso-8859-1"},
     ],
 )
-def test_a_compressed_body_gets_415(
-    client: FlaskClient, headers: dict[str, str]
-) -> None:
-    answer = client.post(LOGIN, data=json.dumps(GOOD), headers={"Content-Type": "application/json"} | headers)
+def test_a_compressed_body_gets_415(client: FlaskClient, headers: dict[str, str]) -> None:
+    response = client.post(
+        LOGIN, data=json.dumps(GOOD), headers={"Content-Type": "application/json"} | headers
+    )
 
-    assert (answer.status_code, answer.json and answer.json["code"]) == (415, "unsupported_media_type")
+    assert (response.status_code, response.json and response.json["code"]) == (415, "unsupported_media_type")
 
 
 def test_the_identity_encoding_may_be_declared(client: FlaskClient) -> None:
-    answer = client.post(LOGIN, json={}, headers={"Content-Encoding": "identity"})
+    response = client.post(LOGIN, json={}, headers={"Content-Encoding": "identity"})
 
-    assert answer.status_code == 422
+    assert response.status_code == 422
 
 
-class Broken(io.BytesIO):
+class BrokenBody(io.BytesIO):
     """A request body that raises an error when it is read."""
 
     def __init__(self, error: Exception) -> None:
@@ -279,27 +277,27 @@ class Broken(io.BytesIO):
     "error", [InvalidChunkSize(b"zz"), ChunkMissingTerminator(b"x"), ConnectionResetError()]
 )
 def test_a_body_that_breaks_off_gets_400(client: FlaskClient, error: Exception) -> None:
-    answer = client.post(
+    response = client.post(
         LOGIN,
-        input_stream=Broken(error),
+        input_stream=BrokenBody(error),
         content_type="application/json",
         environ_overrides={"wsgi.input_terminated": True, "HTTP_TRANSFER_ENCODING": "chunked"},
     )
 
-    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
+    assert (response.status_code, response.json and response.json["code"]) == (400, "malformed_json")
 
 
 def test_a_truncated_body_gets_400_even_if_it_parses(client: FlaskClient) -> None:
     data = json.dumps(GOOD).encode()
 
-    answer = client.post(
+    response = client.post(
         LOGIN,
         input_stream=io.BytesIO(data),
         content_type="application/json",
         environ_overrides={"wsgi.input_terminated": True, "CONTENT_LENGTH": str(len(data) + 1)},
     )
 
-    assert (answer.status_code, answer.json and answer.json["code"]) == (400, "malformed_json")
+    assert (response.status_code, response.json and response.json["code"]) == (400, "malformed_json")
 
 
 def test_a_parse_error_has_line_and_column() -> None:

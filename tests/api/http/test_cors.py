@@ -28,15 +28,15 @@ def open_to(settings: Settings, redis_url: str) -> Callable[..., FlaskClient]:
 
 
 def preflight(client: FlaskClient, origin: str, path: str = PATH) -> dict[str, str]:
-    asked = {"Origin": origin, "Access-Control-Request-Method": "POST"}
-    return dict(client.options(path, headers=asked).headers)
+    headers = {"Origin": origin, "Access-Control-Request-Method": "POST"}
+    return dict(client.options(path, headers=headers).headers)
 
 
 def test_without_the_setting_no_origin_is_allowed(app: APIFlask) -> None:
-    answer = app.test_client().options(PATH, headers={"Origin": EXTENSION})
+    response = app.test_client().options(PATH, headers={"Origin": EXTENSION})
 
-    assert answer.status_code == 200
-    assert not [name for name, _ in answer.headers if name.startswith("Access-Control")]
+    assert response.status_code == 200
+    assert not [name for name, _ in response.headers if name.startswith("Access-Control")]
 
 
 def test_a_preflight_of_an_allowed_origin_needs_no_token(
@@ -55,12 +55,12 @@ def test_a_preflight_of_an_allowed_origin_needs_no_token(
 
 
 def test_an_allowed_origin_may_read_responses_including_errors(open_to: Callable[..., FlaskClient]) -> None:
-    answer = open_to(EXTENSION).get(PATH, headers={"Origin": EXTENSION})
+    response = open_to(EXTENSION).get(PATH, headers={"Origin": EXTENSION})
 
-    assert answer.status_code == 401
-    assert answer.headers["Access-Control-Allow-Origin"] == EXTENSION
-    assert "Retry-After" in answer.headers["Access-Control-Expose-Headers"]
-    assert answer.headers["Vary"] == "Origin"
+    assert response.status_code == 401
+    assert response.headers["Access-Control-Allow-Origin"] == EXTENSION
+    assert "Retry-After" in response.headers["Access-Control-Expose-Headers"]
+    assert response.headers["Vary"] == "Origin"
 
 
 @pytest.mark.parametrize(
@@ -87,9 +87,7 @@ def test_origins_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("value", ["*", "https://*.example", "null", "tool.example", "https://tool.example/"])
-def test_an_origin_that_is_not_exact_prevents_the_start(
-    monkeypatch: pytest.MonkeyPatch, value: str
-) -> None:
+def test_an_origin_that_is_not_exact_prevents_the_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("CORS_ORIGINS", value)
 
     with pytest.raises(SettingsError, match="CORS_ORIGINS"):

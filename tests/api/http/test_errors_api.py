@@ -123,15 +123,15 @@ def test_a_value_rejected_by_the_database_is_a_validation_error(raising: APIFlas
 
 
 def test_an_unreachable_database_is_logged_with_the_cause(raising: APIFlask) -> None:
-    away = errors.Unavailable()
-    away.__cause__ = OSError("ada@acme.com")
+    problem = errors.Unavailable()
+    problem.__cause__ = OSError("ada@acme.com")
 
     with capture_logs() as events:
-        status, _body, _headers = answer(raising, away)
+        status, _body, _headers = answer(raising, problem)
 
     assert status == 503
     assert [(event["code"], event["exc_info"]) for event in events if event["event"] == "request failed"] == [
-        ("unavailable", away.__cause__)
+        ("unavailable", problem.__cause__)
     ]
 
 

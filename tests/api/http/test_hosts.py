@@ -28,22 +28,22 @@ def test_a_valid_host_is_accepted(client: FlaskClient, host: str) -> None:
 
 @pytest.mark.parametrize("host", BAD)
 def test_an_invalid_host_gets_400(client: FlaskClient, host: str) -> None:
-    answer = client.get("/healthz", environ_overrides={"HTTP_HOST": host})
+    response = client.get("/healthz", environ_overrides={"HTTP_HOST": host})
 
-    assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
+    assert (response.status_code, response.mimetype) == (400, "application/problem+json")
 
 
 @pytest.mark.parametrize(("protocol", "status"), [("HTTP/1.0", 200), ("HTTP/1.1", 400)])
 def test_only_http_1_0_may_omit_the_host(client: FlaskClient, protocol: str, status: int) -> None:
     environ = {"SERVER_PROTOCOL": protocol, "HTTP_HOST": None}
 
-    answer = client.get("/healthz", environ_overrides=environ)
+    response = client.get("/healthz", environ_overrides=environ)
 
-    assert answer.status_code == status
+    assert response.status_code == status
 
 
 def test_extra_slashes_do_not_redirect_to_the_sent_host(client: FlaskClient) -> None:
-    answer = client.get("/api//ext/session", environ_overrides={"HTTP_HOST": "evil.example"})
+    response = client.get("/api//ext/session", environ_overrides={"HTTP_HOST": "evil.example"})
 
-    assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
-    assert "Location" not in answer.headers
+    assert (response.status_code, response.mimetype) == (404, "application/problem+json")
+    assert "Location" not in response.headers

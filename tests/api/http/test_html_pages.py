@@ -20,7 +20,7 @@ PROGRAMS = (
 PAGES = {"/": 200, "/problems": 200, "/problems/not_found": 200, "/nothing/here": 404, "/problems/none": 404}
 
 
-class Markup(HTMLParser):
+class PageParser(HTMLParser):
     """Collects the elements, and checks that each is closed."""
 
     def __init__(self, text: str) -> None:
@@ -43,41 +43,39 @@ class Markup(HTMLParser):
 
 @pytest.mark.parametrize(("path", "status"), PAGES.items())
 def test_a_browser_gets_a_page(client: FlaskClient, path: str, status: int) -> None:
-    answer = client.get(path, headers=BROWSER)
+    response = client.get(path, headers=BROWSER)
 
-    markup = Markup(answer.text)
-    assert (answer.status_code, answer.content_type) == (status, "text/html; charset=utf-8")
+    markup = PageParser(response.text)
+    assert (response.status_code, response.content_type) == (status, "text/html; charset=utf-8")
     assert markup.open == []
     assert {"/", "/docs", "/problems"} <= markup.links()
     assert [tag for tag, _attributes in markup.elements].count("h1") == 1
     assert ("html", {"lang": "en"}) in markup.elements
-    assert "color-scheme: light dark" in answer.text
+    assert "color-scheme: light dark" in response.text
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_loads_no_resources_and_runs_no_scripts(client: FlaskClient, path: str) -> None:
-    answer = client.get(path, headers=BROWSER)
+    response = client.get(path, headers=BROWSER)
 
-    policy = answer.headers["Content-Security-Policy"]
+    policy = response.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
-    assert not re.search(r"https?://|<script|style=|\son[a-z]+=|javascript:", answer.text)
+    assert not re.search(r"https?://|<script|style=|\son[a-z]+=|javascript:", response.text)
 
 
 @pytest.mark.parametrize("accept", PROGRAMS)
 @pytest.mark.parametrize(("path", "status"), PAGES.items())
 def test_a_program_gets_json(client: FlaskClient, path: str, status: int, accept: dict[str, str]) -> None:
-    answer = client.get(path, headers=accept)
+    response = client.get(path, headers=accept)
 
     kind = "application/json" if status == 200 else "application/problem+json"
-    assert (answer.status_code, answer.mimetype) == (status, kind)
+    assert (response.status_code, response.mimetype) == (status, kind)
 
 
 @pytest.mark.parametrize("headers", [BROWSER, {}])
 @pytest.mark.parametrize("path", PAGES)
-def test_responses_vary_on_accept(
-    client: FlaskClient, path: str, headers: dict[str, str]
-) -> None:
+def test_responses_vary_on_accept(client: FlaskClient, path: str, headers: dict[str, str]) -> None:
     assert "Accept" in client.get(path, headers=headers).headers["Vary"]
 
 
@@ -92,31 +90,29 @@ def test_responses_vary_on_accept(
         ("GET", "/api/ext/login"),
     ],
 )
-def test_api_errors_and_other_methods_never_get_a_page(
-    client: FlaskClient, method: str, path: str
-) -> None:
-    answer = client.open(path, method=method, headers=BROWSER)
+def test_api_errors_and_other_methods_never_get_a_page(client: FlaskClient, method: str, path: str) -> None:
+    response = client.open(path, method=method, headers=BROWSER)
 
-    assert answer.mimetype == "application/problem+json"
+    assert response.mimetype == "application/problem+json"
 
 
 def test_the_requested_path_is_not_quoted_on_the_page(client: FlaskClient) -> None:
-    answer = client.get("/%3Cscript%3Ealert(1)%3C/script%3E", headers=BROWSER)
+    response = client.get("/%3Cscript%3Ealert(1)%3C/script%3E", headers=BROWSER)
 
-    assert (answer.status_code, answer.mimetype) == (404, "text/html")
-    assert "alert(1)" not in answer.text
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert "alert(1)" not in response.text
 
 
 def test_the_list_of_problems_links_to_each(client: FlaskClient) -> None:
-    links = Markup(client.get("/problems", headers=BROWSER).text).links()
+    links = PageParser(client.get("/problems", headers=BROWSER).text).links()
 
     assert {f"/problems/{code}" for code in all_problems()} <= links
 
 
 def test_a_program_gets_the_documentation_paths(client: FlaskClient) -> None:
-    answer = client.get("/")
+    response = client.get("/")
 
-    assert answer.get_json() == {
+    assert response.get_json() == {
         "docs": "/docs",
         "openapi": "/openapi.json",
         "problems": "/problems",

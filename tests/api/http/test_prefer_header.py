@@ -8,8 +8,8 @@ from app.api.http.waiting import DEFAULT_SECONDS, MAX_SECONDS, WaitPreference, w
 BARE = Flask("bare")
 
 
-def prefer(*lines: str) -> WaitPreference:
-    with BARE.test_request_context(headers=[("Prefer", line) for line in lines]):
+def prefer(*values: str) -> WaitPreference:
+    with BARE.test_request_context(headers=[("Prefer", value) for value in values]):
         return wait_preference()
 
 
@@ -23,10 +23,10 @@ def test_an_endpoint_can_have_its_own_default_wait() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["wait=5", "WAIT=5", 'wait="5"', " wait = 5 ", "wait=5; foo=bar", "a=b, wait=5"]
+    "value", ["wait=5", "WAIT=5", 'wait="5"', " wait = 5 ", "wait=5; foo=bar", "a=b, wait=5"]
 )
-def test_a_wait_is_parsed_in_every_form_of_the_rfc(line: str) -> None:
-    assert prefer(line) == WaitPreference(5, "wait=5")
+def test_a_wait_is_parsed_in_every_form_of_the_rfc(value: str) -> None:
+    assert prefer(value) == WaitPreference(5, "wait=5")
 
 
 def test_a_wait_of_zero_is_applied() -> None:
@@ -38,16 +38,16 @@ def test_a_wait_is_capped_at_the_maximum(seconds: int) -> None:
     assert prefer(f"wait={seconds}") == WaitPreference(25, "wait=25")
 
 
-@pytest.mark.parametrize("line", ["respond-async", "Respond-Async", "return=minimal, respond-async; x=y"])
-def test_respond_async_means_no_wait(line: str) -> None:
-    assert prefer(line) == WaitPreference(0, "respond-async")
+@pytest.mark.parametrize("value", ["respond-async", "Respond-Async", "return=minimal, respond-async; x=y"])
+def test_respond_async_means_no_wait(value: str) -> None:
+    assert prefer(value) == WaitPreference(0, "respond-async")
 
 
 @pytest.mark.parametrize(
-    "lines", [["respond-async, wait=7"], ["wait=7, respond-async"], ["respond-async", "wait=7"]]
+    "values", [["respond-async, wait=7"], ["wait=7, respond-async"], ["respond-async", "wait=7"]]
 )
-def test_respond_async_with_a_wait_is_a_wait(lines: list[str]) -> None:
-    assert prefer(*lines) == WaitPreference(7, "wait=7")
+def test_respond_async_with_a_wait_is_a_wait(values: list[str]) -> None:
+    assert prefer(*values) == WaitPreference(7, "wait=7")
 
 
 def test_the_first_of_two_waits_counts() -> None:
@@ -55,7 +55,7 @@ def test_the_first_of_two_waits_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    "line",
+    "value",
     [
         "",
         ",",
@@ -70,5 +70,5 @@ def test_the_first_of_two_waits_counts() -> None:
         "awaited=5",
     ],
 )
-def test_an_invalid_preference_is_ignored(line: str) -> None:
-    assert prefer(line) == WaitPreference(DEFAULT_SECONDS, None)
+def test_an_invalid_preference_is_ignored(value: str) -> None:
+    assert prefer(value) == WaitPreference(DEFAULT_SECONDS, None)

@@ -22,21 +22,19 @@ def user(app: APIFlask) -> SignedInUser:
 
 
 def test_a_response_has_the_policy_and_the_remaining_requests(user: SignedInUser) -> None:
-    answer = user.client.get(PATH, headers=user.headers)
+    response = user.client.get(PATH, headers=user.headers)
 
-    assert answer.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
-    assert answer.headers["RateLimit"].startswith('"read";r=11999;t=')
+    assert response.headers["RateLimit-Policy"] == '"read";q=12000;w=60'
+    assert response.headers["RateLimit"].startswith('"read";r=11999;t=')
 
 
-def test_a_request_over_the_limit_gets_429_with_retry_after(
-    app: APIFlask, user: SignedInUser
-) -> None:
+def test_a_request_over_the_limit_gets_429_with_retry_after(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="2/hour")
-    answers = [user.client.get(PATH, headers=user.headers).status_code for _ in range(2)]
+    responses = [user.client.get(PATH, headers=user.headers).status_code for _ in range(2)]
 
     refused = user.client.get(PATH, headers=user.headers)
 
-    assert answers == [200, 200]
+    assert responses == [200, 200]
     assert (refused.status_code, refused.get_json()["code"]) == (429, "rate_limited")
     assert refused.headers["RateLimit-Policy"] == '"read";q=2;w=3600'
     assert refused.headers["RateLimit"] == f'"read";r=0;t={refused.headers["Retry-After"]}'
@@ -47,41 +45,41 @@ def test_every_token_is_counted_separately(app: APIFlask, user: SignedInUser) ->
     change_settings(app, limit_read="1/hour")
     user.client.get(PATH, headers=user.headers)
 
-    answer = user.client.get(PATH, headers=bearer(user.make_key()))
+    response = user.client.get(PATH, headers=bearer(user.make_key()))
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
 
 
 def test_every_policy_is_counted_separately(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="1/hour", limit_write="1/hour")
     user.client.get(PATH, headers=user.headers)
 
-    answer = user.client.post("/api/keys", json={"name": "CRM"}, headers=user.headers)
+    response = user.client.post("/api/keys", json={"name": "CRM"}, headers=user.headers)
 
-    assert answer.status_code == 201
+    assert response.status_code == 201
 
 
 def test_errors_of_a_limited_view_have_limit_headers_too(user: SignedInUser) -> None:
-    answer = user.client.post("/api/keys", json={}, headers=user.headers)
+    response = user.client.post("/api/keys", json={}, headers=user.headers)
 
-    assert answer.status_code == 422
-    assert answer.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
+    assert response.status_code == 422
+    assert response.headers["RateLimit-Policy"] == '"write";q=6000;w=60'
 
 
 def test_requests_without_a_token_are_rejected_before_they_are_counted(client: FlaskClient) -> None:
-    answer = client.get(PATH)
+    response = client.get(PATH)
 
-    assert answer.status_code == 401
-    assert "RateLimit" not in answer.headers
+    assert response.status_code == 401
+    assert "RateLimit" not in response.headers
 
 
 def test_without_redis_a_quarter_of_the_requests_is_allowed(app: APIFlask, user: SignedInUser) -> None:
     change_settings(app, limit_read="8/hour", redis_url="redis://127.0.0.1:1/0")
 
-    answers = [user.client.get(PATH, headers=user.headers) for _ in range(4)]
+    responses = [user.client.get(PATH, headers=user.headers) for _ in range(4)]
 
-    assert [answer.status_code for answer in answers] == [200, 200, 429, 429]
-    assert answers[0].headers["RateLimit-Policy"] == '"read";q=2;w=3600'
+    assert [response.status_code for response in responses] == [200, 200, 429, 429]
+    assert responses[0].headers["RateLimit-Policy"] == '"read";q=2;w=3600'
 
 
 def test_every_policy_has_a_setting(app: APIFlask) -> None:
@@ -113,7 +111,7 @@ def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "found"),
+    ("address", "expected"),
     [
         ("203.0.113.77", "203.0.113.0/24"),
         ("::ffff:203.0.113.77", "203.0.113.0/24"),
@@ -123,6 +121,6 @@ def test_a_limited_view_is_described_like_any_other(app: APIFlask) -> None:
         ("unix:", "unknown"),
     ],
 )
-def test_an_address_is_counted_by_its_network(app: APIFlask, address: str, found: str) -> None:
+def test_an_address_is_counted_by_its_network(app: APIFlask, address: str, expected: str) -> None:
     with app.test_request_context(environ_base={"REMOTE_ADDR": address}):
-        assert network() == found
+        assert network() == expected

@@ -47,9 +47,9 @@ def want_replicas(server: redis.Redis, _folder: Path) -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "redis"
-    made.mkdir()
-    return made
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    return folder
 
 
 @pytest.fixture
@@ -67,11 +67,11 @@ def server(folder: Path) -> Iterator[redis.Redis]:
 def app(settings: Settings, database: Database, server: redis.Redis) -> Iterator[APIFlask]:
     port = server.connection_pool.connection_kwargs["port"]
     app = create_app(dataclasses.replace(settings, redis_url=f"redis://127.0.0.1:{port}/0"))
-    here = Heartbeat(
+    heartbeat = Heartbeat(
         name="one@host:1", queues=tuple(Queue), threads=9, busy=0, state=WorkerState.WORKING, up_seconds=9
     )
     with database.transaction() as session:
-        worker_heartbeats.record_heartbeat(session, here, now=clock.now())
+        worker_heartbeats.record_heartbeat(session, heartbeat, now=clock.now())
     yield app
     app.extensions["services"].listener.close()
     app.extensions["services"].database.engine.dispose()
@@ -102,10 +102,10 @@ def test_requests_are_processed_while_redis_refuses_writes(
     looked_up = user.client.post(
         "/api/ext/lookup", json={"subject": {"email": "ada@acme.com"}}, headers=user.headers
     )
-    asked = user.client.post(
+    response = user.client.post(
         "/api/ext/reveal/email",
         json={"subject": {"email": "ada@acme.com"}},
         headers=user.headers | {"Prefer": "respond-async"},
     )
 
-    assert (looked_up.status_code, asked.status_code) == (200, 202)
+    assert (looked_up.status_code, response.status_code) == (200, 202)

@@ -27,18 +27,20 @@ def user(app: APIFlask) -> SignedInUser:
 
 @pytest.fixture
 def services(app: APIFlask) -> AppServices:
-    found: AppServices = app.extensions["services"]
-    return found
+    app_services: AppServices = app.extensions["services"]
+    return app_services
 
 
 def ask(user: SignedInUser, wait: int = 25) -> tuple[int, str | None, float]:
     started = time.monotonic()
     headers = user.headers | {"Prefer": f"wait={wait}"}
-    answer = user.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
-    return answer.status_code, answer.headers.get("Preference-Applied"), time.monotonic() - started
+    response = user.client.post("/api/ext/company-by-hash", json={"hash": "a" * 64}, headers=headers)
+    return response.status_code, response.headers.get("Preference-Applied"), time.monotonic() - started
 
 
-def test_without_a_free_wait_slot_the_response_is_immediate(user: SignedInUser, services: AppServices) -> None:
+def test_without_a_free_wait_slot_the_response_is_immediate(
+    user: SignedInUser, services: AppServices
+) -> None:
     services.bulkhead.seats = 0
 
     status, applied, seconds = ask(user)
@@ -61,9 +63,9 @@ def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
     listen = services.listener.subscribe
 
     def end_and_listen(job_id: str) -> AbstractContextManager[threading.Event]:
-        over = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
+        values = {"status": "succeeded", "outcome": "not_found", "finished_at": clock.now()}
         with services.database.transaction() as session:
-            session.execute(update(Job).where(Job.id == job_id).values(over))
+            session.execute(update(Job).where(Job.id == job_id).values(values))
         return listen(job_id)
 
     monkeypatch.setattr(services.listener, "subscribe", end_and_listen)
@@ -74,7 +76,9 @@ def test_a_job_that_finishes_before_the_subscription_is_not_waited_for(
     assert seconds < 10
 
 
-def test_waiting_requests_are_answered_when_the_process_shuts_down(user: SignedInUser, services: AppServices) -> None:
+def test_waiting_requests_are_answered_when_the_process_shuts_down(
+    user: SignedInUser, services: AppServices
+) -> None:
     outcome: list[tuple[int, str | None, float]] = []
     waiting = threading.Thread(target=lambda: outcome.append(ask(user)))
     waiting.start()
@@ -87,9 +91,7 @@ def test_waiting_requests_are_answered_when_the_process_shuts_down(user: SignedI
     assert outcome[0][2] < 10
 
 
-def test_requests_that_arrive_during_shutdown_do_not_wait(
-    user: SignedInUser, services: AppServices
-) -> None:
+def test_requests_that_arrive_during_shutdown_do_not_wait(user: SignedInUser, services: AppServices) -> None:
     services.listener.close()
 
     status, _applied, seconds = ask(user)
@@ -120,12 +122,12 @@ def test_an_accepted_job_that_cannot_be_read_is_named_in_the_503(
     with ExitStack() as attended:
         for _ in range(MAX_READS):
             attended.enter_context(services.bulkhead.db_slot())
-        answer = user.client.post(
+        response = user.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},
             headers=user.headers | {"Prefer": "respond-async"},
         )
 
     (job,) = user.client.get("/api/ext/jobs", headers=user.headers).get_json()["jobs"]
-    assert answer.status_code == Unavailable.status
-    assert job["id"] in answer.get_json()["detail"]
+    assert response.status_code == Unavailable.status
+    assert job["id"] in response.get_json()["detail"]

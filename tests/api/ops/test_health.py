@@ -34,9 +34,9 @@ def use(app: APIFlask, url: str) -> None:
 
 
 def test_a_process_that_answers_is_alive(client: FlaskClient) -> None:
-    answer = client.get("/healthz")
+    response = client.get("/healthz")
 
-    assert (answer.status_code, answer.json) == (200, {"status": "ok"})
+    assert (response.status_code, response.json) == (200, {"status": "ok"})
 
 
 ALL_WELL = {"database": "ok", "queue": "ok", "workers": "ok", "progress": "ok", "clocks": "ok"}
@@ -64,10 +64,10 @@ def wait(app: APIFlask, seconds: float, kind: Kind = Kind.REVEAL_EMAIL) -> None:
 
 
 def ready(app: APIFlask) -> tuple[int, dict[str, str], str]:
-    answer = app.test_client().get("/readyz")
-    assert answer.json is not None
-    assert answer.json["status"] == ("ok" if answer.status_code == 200 else "unavailable")
-    return answer.status_code, answer.json["checks"], answer.json["detail"]
+    response = app.test_client().get("/readyz")
+    assert response.json is not None
+    assert response.json["status"] == ("ok" if response.status_code == 200 else "unavailable")
+    return response.status_code, response.json["checks"], response.json["detail"]
 
 
 @pytest.fixture
@@ -83,14 +83,14 @@ def test_with_database_queue_and_a_worker_the_service_is_ready(app: APIFlask) ->
     assert ready(app) == (200, ALL_WELL, "All parts answer, and jobs are processed.")
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
-def test_a_worker_whose_clock_is_wrong_is_a_warning(app: APIFlask, seconds: float, said: str) -> None:
+@pytest.mark.parametrize(("seconds", "advice"), [(-3600, "3600.0 s behind"), (1.5, "1.5 s ahead of")])
+def test_a_worker_whose_clock_is_wrong_is_a_warning(app: APIFlask, seconds: float, advice: str) -> None:
     say(app, clock_offset=seconds)
 
     status, checks, detail = ready(app)
 
     assert (status, checks) == (200, ALL_WELL | {"clocks": "differ"})
-    assert f"The clock of one@host:1 is {said} the database's" in detail
+    assert f"The clock of one@host:1 is {advice} the database's" in detail
 
 
 def test_an_api_process_whose_clock_is_wrong_is_a_warning(
@@ -219,11 +219,11 @@ def test_a_frozen_part_is_reported_within_two_seconds(app: APIFlask, frozen: str
 
 
 def test_a_hanging_part_is_probed_once_at_a_time() -> None:
-    asked: list[int] = []
+    probed: list[int] = []
     go_on = threading.Event()
 
     def hang() -> bool:
-        asked.append(1)
+        probed.append(1)
         return go_on.wait(5)
 
     probe = Probe(hang, seconds=0.01)
@@ -232,7 +232,7 @@ def test_a_hanging_part_is_probed_once_at_a_time() -> None:
             probe()
     go_on.set()
 
-    assert asked == [1]
+    assert probed == [1]
 
 
 def test_the_responses_match_the_openapi_document(app: APIFlask) -> None:
@@ -242,7 +242,7 @@ def test_the_responses_match_the_openapi_document(app: APIFlask) -> None:
 
     shapes = {responses[status]["content"]["application/json"]["schema"]["$ref"] for status in ("200", "503")}
 
-    assert shapes == {"#/components/schemas/ReadinessOut"}
+    assert shapes == {"#/components/schemas/ReadinessResponseSchema"}
 
 
 def test_metrics_include_the_state_of_the_queues(app: APIFlask) -> None:
@@ -289,10 +289,10 @@ def test_metrics_of_an_unavailable_part_are_omitted_and_the_others_stay(app: API
 def test_metrics_are_visible_on_loopback(client: FlaskClient) -> None:
     client.get("/healthz")
 
-    answer = client.get("/metrics")
+    response = client.get("/metrics")
 
-    assert (answer.status_code, answer.content_type) == (200, CONTENT_TYPE_LATEST)
-    assert 'ext_requests_total{endpoint="/healthz",status="200"}' in answer.text
+    assert (response.status_code, response.content_type) == (200, CONTENT_TYPE_LATEST)
+    assert 'ext_requests_total{endpoint="/healthz",status="200"}' in response.text
 
 
 @pytest.mark.parametrize(
@@ -305,24 +305,26 @@ def test_metrics_are_visible_on_loopback(client: FlaskClient) -> None:
         ("127.0.0.1", {"Via": "1.1 proxy"}),
     ],
 )
-def test_metrics_appear_not_to_exist_for_other_clients(client: FlaskClient, address: str, headers: dict[str, str]) -> None:
-    answer = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
+def test_metrics_appear_not_to_exist_for_other_clients(
+    client: FlaskClient, address: str, headers: dict[str, str]
+) -> None:
+    response = client.get("/metrics", headers=headers, environ_base={"REMOTE_ADDR": address})
 
-    assert answer.status_code == 404
+    assert response.status_code == 404
 
 
 @pytest.mark.parametrize(
-    ("sent", "status"),
+    ("headers", "status"),
     [({"Authorization": "Bearer a-long-token"}, 200), ({"Authorization": "Bearer another"}, 404), ({}, 404)],
 )
 def test_with_a_metrics_token_only_requests_with_the_token_see_metrics(
-    app: APIFlask, sent: dict[str, str], status: int
+    app: APIFlask, headers: dict[str, str], status: int
 ) -> None:
     change_settings(app, metrics_token="a-long-token")
 
-    answer = app.test_client().get("/metrics", headers=sent)
+    response = app.test_client().get("/metrics", headers=headers)
 
-    assert answer.status_code == status
+    assert response.status_code == status
 
 
 def test_counters_of_several_processes_are_summed(
@@ -330,6 +332,6 @@ def test_counters_of_several_processes_are_summed(
 ) -> None:
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
 
-    answer = client.get("/metrics")
+    response = client.get("/metrics")
 
-    assert answer.status_code == 200
+    assert response.status_code == 200
