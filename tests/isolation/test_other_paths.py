@@ -24,7 +24,7 @@ LISTED = {"hashes": [website_hash("acme.com").hex()], "limit": 10}
 PRICES = {"reveal.email": 1, "reveal.phone": 1}
 
 
-def test_a_saved_profile_is_seen_by_its_workspace_only(harness: WorkerHarness) -> None:
+def test_a_saved_profile_is_visible_to_its_workspace_only(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA))
     other = harness.other_workspace()
     read = {
@@ -49,7 +49,7 @@ def test_a_saved_profile_is_seen_by_its_workspace_only(harness: WorkerHarness) -
     assert theirs["company"]["name"] == "Acme"
 
 
-def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(harness: WorkerHarness) -> None:
+def test_a_person_known_only_from_a_request_is_not_listed_at_a_company(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA))
     harness.set_providers(one=hit(email("mallory.evil@acme.com")))
     harness.reveal({"full_name": "Mallory Evil", "company_domain": "acme.com"})
@@ -66,7 +66,7 @@ def test_a_person_that_only_a_caller_named_is_not_among_a_companys_people(harnes
     assert company["company"]["contacts_count"] == 1
 
 
-def test_an_equal_question_of_another_workspace_is_another_job(harness: WorkerHarness) -> None:
+def test_the_same_request_of_another_workspace_is_a_separate_job(harness: WorkerHarness) -> None:
     other = harness.other_workspace()
     with harness.database.transaction() as session:
         jobs = [
@@ -83,7 +83,9 @@ def test_an_equal_question_of_another_workspace_is_another_job(harness: WorkerHa
     assert [job.is_new for job in jobs] == [True, True]
 
 
-def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(harness: WorkerHarness) -> None:
+def test_caller_identifiers_are_stored_as_digests_and_deleted_with_the_contact(
+    harness: WorkerHarness,
+) -> None:
     harness.set_providers(one=hit(email()))
     harness.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
 
@@ -99,7 +101,7 @@ def test_what_callers_said_is_kept_as_digests_and_goes_with_the_contact(harness:
 
 
 @pytest.mark.parametrize("page", ["docs/workspace-isolation.md"])
-def test_every_test_that_the_table_of_paths_names_exists(page: str) -> None:
+def test_every_test_named_in_the_documentation_exists(page: str) -> None:
     named = re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / page).read_text())
 
     missing = [name for file, name in named if f"def {name}(" not in (ROOT / file).read_text()]

@@ -49,7 +49,7 @@ def spent(harness: WorkerHarness) -> int:
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, MAIL, HOME], 3)))
-def test_an_address_is_paid_once_under_whatever_names_the_person(
+def test_an_email_is_paid_once_whichever_identifiers_name_the_person(
     harness: WorkerHarness, order: tuple[dict[str, str], ...]
 ) -> None:
     harness.set_providers(one=hit(email()))
@@ -63,7 +63,9 @@ def test_an_address_is_paid_once_under_whatever_names_the_person(
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, MAIL, PHONE], 3)))
-def test_so_is_a_number(harness: WorkerHarness, order: tuple[dict[str, str], ...]) -> None:
+def test_a_phone_number_is_paid_once_whichever_identifiers_name_the_person(
+    harness: WorkerHarness, order: tuple[dict[str, str], ...]
+) -> None:
     harness.set_providers(one=hit(phone()))
 
     jobs = [harness.reveal(subject, Kind.REVEAL_PHONE) for subject in order]
@@ -79,7 +81,7 @@ def test_so_is_a_number(harness: WorkerHarness, order: tuple[dict[str, str], ...
 
 @pytest.mark.parametrize("order", list(itertools.permutations([PROFILE, NAMED, HOME])))
 @pytest.mark.parametrize("kind", [Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE])
-def test_nor_twice_where_the_jobs_run_at_once(
+def test_concurrent_jobs_for_the_same_person_pay_once(
     harness: WorkerHarness, kind: Kind, order: tuple[dict[str, str], ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.set_providers(
@@ -97,7 +99,7 @@ def test_nor_twice_where_the_jobs_run_at_once(
 
 
 @pytest.mark.parametrize("number_of_run", range(3))
-def test_two_stored_people_with_one_address_are_paid_once_at_once(
+def test_concurrent_reveals_of_two_contacts_with_one_email_pay_once(
     harness: WorkerHarness, number_of_run: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = [harness.store_contact(person(linkedin_url=url, emails=(email(),))) for url in (ADA, BOB)]
@@ -111,7 +113,7 @@ def test_two_stored_people_with_one_address_are_paid_once_at_once(
     rules_hold(harness)
 
 
-def test_what_is_owned_under_another_contact_looks_owned_and_costs_nothing(harness: WorkerHarness) -> None:
+def test_a_value_owned_through_another_contact_is_shown_as_owned_and_free(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     bob = harness.store_contact(person(linkedin_url=BOB, emails=(email(),)))
     harness.set_providers()
@@ -127,9 +129,7 @@ def test_what_is_owned_under_another_contact_looks_owned_and_costs_nothing(harne
 
 
 @pytest.mark.parametrize("reported_under", [0, 1])
-def test_an_address_that_was_refunded_is_owned_under_no_contact(
-    harness: WorkerHarness, reported_under: int
-) -> None:
+def test_a_refunded_email_is_owned_through_no_contact(harness: WorkerHarness, reported_under: int) -> None:
     people = [harness.store_contact(person(linkedin_url=url, emails=(email(),))) for url in (ADA, BOB)]
     harness.set_providers()
     for contact_id in people:
@@ -153,7 +153,7 @@ def test_an_address_that_was_refunded_is_owned_under_no_contact(
     rules_hold(harness)
 
 
-def test_a_value_that_is_free_does_not_bring_the_others_of_its_contact(harness: WorkerHarness) -> None:
+def test_a_free_value_does_not_include_other_values_of_its_contact(harness: WorkerHarness) -> None:
     private = dataclasses.replace(email("bob@home.example"), type="personal")
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     bob = harness.store_contact(person(linkedin_url=BOB, emails=(email(), private)))
@@ -167,7 +167,7 @@ def test_a_value_that_is_free_does_not_bring_the_others_of_its_contact(harness: 
     rules_hold(harness)
 
 
-def test_a_new_value_beside_an_owned_one_is_paid(harness: WorkerHarness) -> None:
+def test_a_new_value_beside_an_owned_one_is_charged(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     bob = harness.store_contact(person(linkedin_url=BOB, emails=(email(), email("bob@acme.com"))))
     harness.set_providers()
@@ -180,7 +180,7 @@ def test_a_new_value_beside_an_owned_one_is_paid(harness: WorkerHarness) -> None
     rules_hold(harness)
 
 
-def test_a_value_that_comes_to_an_owned_contact_later_is_owned_under_any(harness: WorkerHarness) -> None:
+def test_a_value_added_to_an_owned_contact_is_owned_through_every_contact(harness: WorkerHarness) -> None:
     ada = harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     bob = harness.store_contact(person(linkedin_url=BOB, emails=(email("new@acme.com"),)))
     harness.set_providers()
@@ -194,7 +194,7 @@ def test_a_value_that_comes_to_an_owned_contact_later_is_owned_under_any(harness
     rules_hold(harness)
 
 
-def test_a_job_that_holds_nothing_is_given_what_is_owned_and_nothing_that_came_meanwhile(
+def test_a_job_without_a_hold_returns_owned_values_but_not_newer_ones(
     harness: WorkerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
@@ -218,7 +218,7 @@ def test_a_job_that_holds_nothing_is_given_what_is_owned_and_nothing_that_came_m
     rules_hold(harness)
 
 
-def test_an_owned_field_leaves_an_enrichment_its_credits_for_the_others(harness: WorkerHarness) -> None:
+def test_an_owned_field_costs_an_enrichment_no_credits(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     harness.set_providers(
         one=lambda request: hit(phone()) if request.field.value == "phone" else hit(email())
@@ -231,7 +231,7 @@ def test_an_owned_field_leaves_an_enrichment_its_credits_for_the_others(harness:
     assert (item["outcome"], item["credits_charged"], item["error"]) == ("found", 1, None)
 
 
-def test_items_of_an_enrichment_that_mean_one_person_are_paid_once(harness: WorkerHarness) -> None:
+def test_enrichment_items_about_one_person_are_charged_once(harness: WorkerHarness) -> None:
     harness.set_providers(
         one=lambda request: hit(phone()) if request.field.value == "phone" else hit(email())
     )
@@ -244,7 +244,7 @@ def test_items_of_an_enrichment_that_mean_one_person_are_paid_once(harness: Work
     rules_hold(harness)
 
 
-def test_another_workspace_pays_for_itself(harness: WorkerHarness) -> None:
+def test_each_workspace_pays_for_itself(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email()))
     other = harness.other_workspace()
 
@@ -253,7 +253,7 @@ def test_another_workspace_pays_for_itself(harness: WorkerHarness) -> None:
     assert [job.charged for job in jobs] == [1, 1]
 
 
-def test_two_profiles_stay_two_people_whatever_address_they_share(harness: WorkerHarness) -> None:
+def test_two_profiles_with_a_shared_email_stay_two_contacts(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email()))
 
     jobs = [harness.reveal({"linkedin_url": url}) for url in (ADA, BOB)]
@@ -262,7 +262,7 @@ def test_two_profiles_stay_two_people_whatever_address_they_share(harness: Worke
     assert [job.charged for job in jobs] == [1, 0]
 
 
-def test_a_value_is_written_down_with_the_job_that_paid(harness: WorkerHarness) -> None:
+def test_a_revealed_value_is_stored_with_the_job_that_paid_for_it(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email()))
 
     job = harness.reveal(PROFILE)

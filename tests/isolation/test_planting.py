@@ -49,7 +49,7 @@ def contacts_of(harness: WorkerHarness) -> list[Contact]:
 
 
 @pytest.mark.parametrize("kind", [Kind.REVEAL_EMAIL, Kind.REVEAL_PHONE])
-def test_a_reveal_stores_nothing_that_the_caller_said(harness: WorkerHarness, kind: Kind) -> None:
+def test_a_reveal_stores_no_caller_data(harness: WorkerHarness, kind: Kind) -> None:
     harness.set_providers(
         one=lambda request: hit(phone()) if request.field is ProviderField.PHONE else hit(email())
     )
@@ -60,7 +60,7 @@ def test_a_reveal_stores_nothing_that_the_caller_said(harness: WorkerHarness, ki
     assert [word for word in WORDS if word in everything(harness)] == []
 
 
-def test_another_workspace_is_neither_shown_nor_sold_what_was_planted(harness: WorkerHarness) -> None:
+def test_planted_data_is_neither_shown_nor_sold_to_another_workspace(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=hit(email()))
     harness.reveal(MIXED)
     other = harness.other_workspace()
@@ -72,7 +72,7 @@ def test_another_workspace_is_neither_shown_nor_sold_what_was_planted(harness: W
     assert providers["one"].requests[-1].subject.as_dict() == {"linkedin_url": ADA}
 
 
-def test_the_planter_finds_again_what_it_bought_by_each_of_its_words(harness: WorkerHarness) -> None:
+def test_a_workspace_finds_its_purchase_by_each_of_its_identifiers(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=hit(email()))
     first = harness.reveal(MIXED)
 
@@ -83,7 +83,7 @@ def test_the_planter_finds_again_what_it_bought_by_each_of_its_words(harness: Wo
     assert harness.look_up(linkedin_url=ADA)["revealed"]["emails"][0]["email"] == "ada@acme.com"
 
 
-def test_the_mail_and_the_number_of_one_question_stay_two_contacts_and_are_shown_together(
+def test_the_email_and_phone_of_a_mixed_request_are_two_contacts_shown_together(
     harness: WorkerHarness,
 ) -> None:
     harness.set_providers(
@@ -103,7 +103,7 @@ def test_the_mail_and_the_number_of_one_question_stay_two_contacts_and_are_shown
 @pytest.mark.parametrize(
     ("subject", "column"), [({"linkedin_url": ADA}, "linkedin_url"), ({"email": "ada@home.example"}, "email")]
 )
-def test_an_identifier_that_was_all_a_provider_was_asked_by_is_stored(
+def test_the_only_identifier_of_a_provider_call_is_stored(
     harness: WorkerHarness, subject: dict[str, str], column: str
 ) -> None:
     providers = harness.set_providers(one=hit(phone()))
@@ -115,7 +115,7 @@ def test_an_identifier_that_was_all_a_provider_was_asked_by_is_stored(
     assert (job.outcome, job.charged, len(providers["one"].requests)) == (Outcome.FOUND, 1, 1)
 
 
-def test_what_a_provider_says_itself_is_stored_and_shared(harness: WorkerHarness) -> None:
+def test_values_that_a_provider_returns_are_stored_and_shared(harness: WorkerHarness) -> None:
     told = person(linkedin_url=ADA)
     providers = harness.set_providers(one=dataclasses.replace(hit(email()), contact=told))
     harness.reveal(MIXED)
@@ -128,7 +128,7 @@ def test_what_a_provider_says_itself_is_stored_and_shared(harness: WorkerHarness
     assert (other.reveal({"linkedin_url": ADA}).charged, len(providers["one"].requests)) == (1, 1)
 
 
-def test_a_contact_that_is_stored_is_asked_about_by_what_is_stored_only(harness: WorkerHarness) -> None:
+def test_a_provider_receives_only_stored_identifiers_of_a_stored_contact(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA))
     providers = harness.set_providers(one=MISS)
 
@@ -139,7 +139,7 @@ def test_a_contact_that_is_stored_is_asked_about_by_what_is_stored_only(harness:
     assert said == {"linkedin_url": ADA, "company_name": "Acme"} | NAMED
 
 
-def test_the_callers_name_for_a_contact_without_one_is_sent_and_what_it_brings_is_not_the_contacts(
+def test_a_value_found_by_the_callers_name_is_not_stored_with_a_nameless_contact(
     harness: WorkerHarness,
 ) -> None:
     ada = harness.store_contact(person(full_name=None, first_name=None, last_name=None, linkedin_url=ADA))
@@ -154,7 +154,9 @@ def test_the_callers_name_for_a_contact_without_one_is_sent_and_what_it_brings_i
     assert (shown["available"], shown["contact"]["full_name"]) == ([], None)
 
 
-def test_it_is_the_contacts_where_the_provider_says_so(harness: WorkerHarness) -> None:
+def test_a_value_is_stored_with_a_nameless_contact_if_the_provider_names_its_profile(
+    harness: WorkerHarness,
+) -> None:
     ada = harness.store_contact(person(full_name=None, first_name=None, last_name=None, linkedin_url=ADA))
     answer = dataclasses.replace(hit(email()), contact=person(linkedin_url=ADA))
     harness.set_providers(one=answer)
@@ -165,7 +167,7 @@ def test_it_is_the_contacts_where_the_provider_says_so(harness: WorkerHarness) -
     assert [one["masked"][0] for one in shown["available"]] == ["a"]
 
 
-def test_a_contact_matched_by_name_does_not_get_what_belongs_to_the_callers_other_words(
+def test_a_contact_matched_by_name_gets_no_value_found_by_another_identifier(
     harness: WorkerHarness,
 ) -> None:
     ada = harness.store_contact(person())
@@ -178,7 +180,7 @@ def test_a_contact_matched_by_name_does_not_get_what_belongs_to_the_callers_othe
     assert harness.other_workspace().look_up(contact_id=ada)["available"] == []
 
 
-def test_answers_to_a_mixed_question_are_not_put_together(harness: WorkerHarness) -> None:
+def test_responses_to_a_mixed_request_are_stored_separately(harness: WorkerHarness) -> None:
     ada = person(linkedin_url=ADA)
     unsure = dataclasses.replace(hit(email(status=UNKNOWN)), contact=ada)
     harness.set_providers(one=unsure, two=hit(email("mallory@evil.example")))
@@ -196,7 +198,7 @@ def test_answers_to_a_mixed_question_are_not_put_together(harness: WorkerHarness
     [{"company_name": "Evil"}, {"first_name": "Mallory", "last_name": "Evil"}],
     ids=["company", "name"],
 )
-def test_two_companies_or_two_names_are_a_mixed_question(
+def test_a_request_with_two_companies_or_two_names_is_mixed(
     harness: WorkerHarness, more: dict[str, str]
 ) -> None:
     ada = dataclasses.replace(hit(email(status=UNKNOWN)), contact=person(linkedin_url=ADA))
@@ -208,7 +210,7 @@ def test_two_companies_or_two_names_are_a_mixed_question(
     assert [one["status"] for one in shown["available"]] == ["unknown"]
 
 
-def test_a_nameless_answer_is_not_about_whoever_shares_its_number_or_info_address(
+def test_a_nameless_response_is_not_matched_by_a_shared_phone_or_role_address(
     harness: WorkerHarness,
 ) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email("info@acme.com"),), phones=(phone(),)))
@@ -226,7 +228,7 @@ def test_a_nameless_answer_is_not_about_whoever_shares_its_number_or_info_addres
     assert ada.linkedin_url == ADA
 
 
-def test_a_guess_is_stored_without_the_name_it_was_made_from(harness: WorkerHarness) -> None:
+def test_a_guessed_email_is_stored_without_the_requested_name(harness: WorkerHarness) -> None:
     source = Source("pattern", SourceKind.PATTERN, NOW)
     guess = FoundEmail(email="m.evil@acme.com", type="work", status=VALID, source=source)
     harness.set_providers(one=hit(guess))
@@ -237,7 +239,7 @@ def test_a_guess_is_stored_without_the_name_it_was_made_from(harness: WorkerHarn
     assert (contact.full_name, contact.company_id) == (None, None)
 
 
-def test_a_name_that_only_a_caller_said_teaches_no_pattern(harness: WorkerHarness) -> None:
+def test_a_name_known_only_from_a_request_teaches_no_email_pattern(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email("lovelace.ada@acme.com")))
 
     harness.reveal({"first_name": "Lovelace", "last_name": "Ada", "company_domain": "acme.com"})
@@ -246,7 +248,7 @@ def test_a_name_that_only_a_caller_said_teaches_no_pattern(harness: WorkerHarnes
         assert emails.pattern_counts(session, "acme.com") == []
 
 
-def test_a_callers_company_does_not_come_to_be(harness: WorkerHarness) -> None:
+def test_a_company_known_only_from_a_request_is_not_created(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email()))
 
     harness.reveal(MIXED | {"company_name": "Evil Inc"})
@@ -257,7 +259,7 @@ def test_a_callers_company_does_not_come_to_be(harness: WorkerHarness) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"company_name": "Nobody"}, {"first_name": "Zed", "last_name": "Zulu"}])
-def test_a_miss_with_a_wrong_word_in_the_question_silences_nobody(
+def test_a_miss_for_wrong_identifiers_does_not_prevent_later_calls(
     harness: WorkerHarness, wrong: dict[str, str]
 ) -> None:
     providers = harness.set_providers(one=MISS)
@@ -267,7 +269,9 @@ def test_a_miss_with_a_wrong_word_in_the_question_silences_nobody(
     assert harness.other_workspace().reveal(NAMED).outcome == Outcome.FOUND
 
 
-def test_an_answer_that_only_one_workspace_finds_again_silences_nobody(harness: WorkerHarness) -> None:
+def test_a_response_found_again_by_one_workspace_only_does_not_prevent_calls_of_others(
+    harness: WorkerHarness,
+) -> None:
     providers = harness.set_providers(one=hit(email(status=EmailStatus.ACCEPT_ALL)))
     first = harness.reveal(MIXED, min_status="accept_all")
 
@@ -276,7 +280,9 @@ def test_an_answer_that_only_one_workspace_finds_again_silences_nobody(harness: 
     assert (first.charged, second.charged, len(providers["one"].requests)) == (1, 1, 2)
 
 
-def test_nobody_waits_for_an_answer_that_only_another_workspace_will_find(harness: WorkerHarness) -> None:
+def test_a_job_does_not_wait_for_a_result_that_only_another_workspace_will_find(
+    harness: WorkerHarness,
+) -> None:
     providers = harness.set_providers(one=Pending("ticket", 5.0))
     harness.reveal(MIXED)
 
@@ -285,7 +291,7 @@ def test_nobody_waits_for_an_answer_that_only_another_workspace_will_find(harnes
     assert len(providers["one"].requests) == 2
 
 
-def test_an_enriched_person_has_what_the_provider_said_and_no_more(harness: WorkerHarness) -> None:
+def test_an_enriched_person_has_only_the_values_of_the_provider(harness: WorkerHarness) -> None:
     told = person(company=None)
     harness.set_providers(one=lambda request: hit(told) if request.field is ProviderField.PERSON else MISS)
 
@@ -297,7 +303,9 @@ def test_an_enriched_person_has_what_the_provider_said_and_no_more(harness: Work
     assert harness.other_workspace().look_up(linkedin_url=ADA)["outcome"] == "none"
 
 
-def test_what_providers_tell_by_different_words_of_an_enrichment_is_not_mixed(harness: WorkerHarness) -> None:
+def test_provider_values_for_different_identifiers_of_an_enrichment_are_not_merged(
+    harness: WorkerHarness,
+) -> None:
     real = person(linkedin_url=ADA, title=None, company=None)
     namesake = person(
         source_of("two", NOW), title="Fraud", company=company(source_of("two", NOW), name="Evil")
@@ -310,7 +318,7 @@ def test_what_providers_tell_by_different_words_of_an_enrichment_is_not_mixed(ha
     assert (shown["contact"]["title"], shown["company"]) == (None, None)
 
 
-def test_paid_fields_of_a_mixed_item_are_not_put_with_the_person(harness: WorkerHarness) -> None:
+def test_paid_fields_of_a_mixed_item_are_not_stored_with_the_person(harness: WorkerHarness) -> None:
     ada = person(linkedin_url=ADA)
     replies = {ProviderField.PERSON: hit(ada), ProviderField.EMAIL: hit(email("mallory@evil.example"))}
     harness.set_providers(one=lambda request: replies[request.field])
@@ -329,7 +337,7 @@ def test_paid_fields_of_a_mixed_item_are_not_put_with_the_person(harness: Worker
         {"name": "Acme", "domain": "evil.example"},
     ],
 )
-def test_an_enriched_company_does_not_get_the_callers_page_or_domain(
+def test_an_enriched_company_does_not_get_the_callers_profile_or_domain(
     harness: WorkerHarness, named: dict[str, str]
 ) -> None:
     harness.set_providers(one=hit(company(domain=None, industry="Machinery")))
@@ -339,7 +347,7 @@ def test_an_enriched_company_does_not_get_the_callers_page_or_domain(
     assert "evil" not in everything(harness)
 
 
-def test_a_stored_company_is_asked_about_by_what_is_stored_only(harness: WorkerHarness) -> None:
+def test_a_provider_receives_only_stored_identifiers_of_a_stored_company(harness: WorkerHarness) -> None:
     with harness.database.transaction() as session:
         companies.upsert(session, company(), now=NOW)
     providers = harness.set_providers(one=MISS)
@@ -351,7 +359,7 @@ def test_a_stored_company_is_asked_about_by_what_is_stored_only(harness: WorkerH
     assert request.subject.as_dict() == {"company_domain": "acme.com", "company_name": "Acme"}
 
 
-def test_an_address_that_only_a_caller_named_is_not_verified(harness: WorkerHarness) -> None:
+def test_an_email_known_only_from_a_request_is_not_verified(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA))
     providers = harness.set_providers(verifiers=("check",), one=MISS, check=hit(email()))
 
@@ -361,7 +369,7 @@ def test_an_address_that_only_a_caller_named_is_not_verified(harness: WorkerHarn
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
-def test_the_words_of_the_question_that_a_vendor_sends_back_confirm_nothing(*, is_stored: bool) -> None:
+def test_values_of_the_request_that_a_vendor_echoes_are_dropped(*, is_stored: bool) -> None:
     words = PLANTED | {"linkedin_url": ADA, "company_name": "Evil"}
     asked = Subject(contact_id="con_1" if is_stored else None, **words)
     employer = company(name="EVIL", domain="evil.example")
@@ -372,7 +380,7 @@ def test_the_words_of_the_question_that_a_vendor_sends_back_confirm_nothing(*, i
     assert found == (sent_back if is_stored else None)
 
 
-def test_what_a_vendor_says_beside_the_words_that_it_sends_back_is_kept() -> None:
+def test_values_beside_the_echoed_ones_are_kept() -> None:
     sent_back = person(full_name="Mallory Evil", linkedin_url=BOB, company=company(name="Evil"))
 
     found = parsing.without_echo(

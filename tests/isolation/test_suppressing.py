@@ -35,7 +35,7 @@ def opt_outs(harness: WorkerHarness) -> list[ProviderOptOut]:
 @pytest.mark.parametrize(
     "victim", [{"email": VICTIM}, {"linkedin_url": ADA}, {"phone": PHONE}, {"email": VICTIM, "phone": PHONE}]
 )
-def test_who_is_named_beside_somebody_who_opted_out_is_seen_by_all(
+def test_a_person_named_beside_an_opted_out_person_stays_visible(
     harness: WorkerHarness, victim: dict[str, str]
 ) -> None:
     other = harness.other_workspace()
@@ -50,7 +50,7 @@ def test_who_is_named_beside_somebody_who_opted_out_is_seen_by_all(
     assert not other.look_up(linkedin_url=ADA)["suppressed"]
 
 
-def test_what_is_stored_beside_who_opted_out_is_not_listed(harness: WorkerHarness) -> None:
+def test_stored_values_of_a_request_that_was_opted_out_are_not_suppressed(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, phones=(phone(),)))
     harness.set_providers(one=OPTED_OUT)
 
@@ -61,7 +61,7 @@ def test_what_is_stored_beside_who_opted_out_is_not_listed(harness: WorkerHarnes
 
 
 @pytest.mark.parametrize(("kind", "value"), [("email", "bob@acme.com"), ("linkedin_url", BOB)])
-def test_the_one_address_or_profile_that_a_provider_was_asked_by_alone_is_listed(
+def test_the_only_email_or_profile_of_an_opted_out_call_is_suppressed(
     harness: WorkerHarness, kind: str, value: str
 ) -> None:
     harness.set_providers(one=OPTED_OUT)
@@ -73,7 +73,7 @@ def test_the_one_address_or_profile_that_a_provider_was_asked_by_alone_is_listed
     assert harness.other_workspace().look_up(**{kind: value})["suppressed"]
 
 
-def test_a_phone_alone_is_not_listed(harness: WorkerHarness) -> None:
+def test_the_only_phone_of_an_opted_out_call_is_not_suppressed(harness: WorkerHarness) -> None:
     harness.set_providers(one=OPTED_OUT)
 
     job = harness.reveal({"phone": PHONE})
@@ -81,7 +81,7 @@ def test_a_phone_alone_is_not_listed(harness: WorkerHarness) -> None:
     assert (job.outcome, listed(harness)) == (Outcome.SUPPRESSED, set())
 
 
-def test_a_verifier_lists_the_address_and_nothing_else(harness: WorkerHarness) -> None:
+def test_an_opt_out_at_a_verifier_suppresses_only_the_address(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),), phones=(phone(),)))
     harness.set_providers(verifiers=("check",), one=MISS, check=OPTED_OUT)
 
@@ -93,7 +93,7 @@ def test_a_verifier_lists_the_address_and_nothing_else(harness: WorkerHarness) -
     )
 
 
-def test_a_verifier_that_is_asked_again_by_the_operator_lists_the_address(harness: WorkerHarness) -> None:
+def test_an_opt_out_during_reverification_suppresses_the_address(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     providers = harness.set_providers(verifiers=("check",), one=MISS, check=OPTED_OUT)
     harness.reveal({"linkedin_url": ADA})
@@ -104,7 +104,7 @@ def test_a_verifier_that_is_asked_again_by_the_operator_lists_the_address(harnes
     assert listed(harness) == {digest(DIGEST_KEYS, Identifier("email", VICTIM))}
 
 
-def test_the_same_question_is_answered_without_asking_again_and_another_one_is_asked(
+def test_an_opted_out_request_is_not_sent_again_but_another_one_is(
     harness: WorkerHarness,
 ) -> None:
     providers = harness.set_providers(one=OPTED_OUT)
@@ -118,7 +118,7 @@ def test_the_same_question_is_answered_without_asking_again_and_another_one_is_a
     assert [line["outcome"] for line in jobs[1].trace] == ["suppressed"]
 
 
-def test_stored_data_is_given_though_a_provider_would_not_speak_of_the_person(harness: WorkerHarness) -> None:
+def test_stored_data_is_returned_after_a_provider_opt_out(harness: WorkerHarness) -> None:
     harness.set_providers(one=OPTED_OUT)
     subject = {"full_name": "Ada Lovelace", "company_domain": "acme.com"}
     harness.reveal(subject)
@@ -129,7 +129,7 @@ def test_stored_data_is_given_though_a_provider_would_not_speak_of_the_person(ha
     assert (job.outcome, job.trace) == (Outcome.FOUND, [])
 
 
-def test_who_opted_out_of_one_provider_is_left_alone_by_those_behind_it(harness: WorkerHarness) -> None:
+def test_after_an_opt_out_no_further_provider_is_called(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=OPTED_OUT, two=hit(email()))
 
     job = harness.reveal(NAMED)
@@ -137,7 +137,7 @@ def test_who_opted_out_of_one_provider_is_left_alone_by_those_behind_it(harness:
     assert (job.outcome, providers["two"].requests) == (Outcome.SUPPRESSED, [])
 
 
-def test_the_operator_sees_what_was_said_without_the_person(harness: WorkerHarness) -> None:
+def test_the_operator_sees_opt_outs_without_personal_data(harness: WorkerHarness) -> None:
     harness.set_providers(one=OPTED_OUT)
 
     harness.reveal({"linkedin_url": ADA, "full_name": "Ada", "company_domain": "acme.com"})
@@ -154,7 +154,7 @@ def test_the_operator_sees_what_was_said_without_the_person(harness: WorkerHarne
     assert (several.kind, several.digest, several.state) == (None, None, "open")
 
 
-def test_what_the_operator_dismissed_may_be_asked_again_and_stays_off_the_list(
+def test_a_dismissed_opt_out_permits_the_call_and_suppresses_nothing(
     harness: WorkerHarness,
 ) -> None:
     providers = harness.set_providers(one=OPTED_OUT)
@@ -168,7 +168,9 @@ def test_what_the_operator_dismissed_may_be_asked_again_and_stays_off_the_list(
     assert (job.outcome, len(providers["one"].requests), listed(harness)) == (Outcome.SUPPRESSED, 2, set())
 
 
-def test_a_suppressed_value_in_an_answer_ends_the_job_and_lists_nothing_more(harness: WorkerHarness) -> None:
+def test_a_suppressed_value_in_a_response_ends_the_job_and_suppresses_nothing_more(
+    harness: WorkerHarness,
+) -> None:
     harness.suppress("email", "gone@acme.com")
     harness.set_providers(one=hit(email("gone@acme.com")))
 
@@ -182,7 +184,9 @@ def test_a_suppressed_value_in_an_answer_ends_the_job_and_lists_nothing_more(har
 
 
 @pytest.mark.parametrize("fields", [("profile",), ("email",), ("email", "phone", "profile")])
-def test_an_enrichment_lists_nobody_either(harness: WorkerHarness, fields: tuple[str, ...]) -> None:
+def test_an_opt_out_in_an_enrichment_suppresses_nobody(
+    harness: WorkerHarness, fields: tuple[str, ...]
+) -> None:
     harness.set_providers(one=OPTED_OUT)
 
     item = harness.enrich({"subject": NAMED | {"email": VICTIM}}, fields)
@@ -190,7 +194,7 @@ def test_an_enrichment_lists_nobody_either(harness: WorkerHarness, fields: tuple
     assert (item["outcome"], listed(harness), len(opt_outs(harness))) == ("suppressed", set(), 1)
 
 
-def test_whoever_is_suppressed_while_being_asked_about_is_neither_stored_nor_sold(
+def test_a_person_suppressed_during_the_call_is_neither_stored_nor_charged(
     harness: WorkerHarness,
 ) -> None:
     def tell(_request: ProviderRequest) -> ProviderResponse:
@@ -206,7 +210,9 @@ def test_whoever_is_suppressed_while_being_asked_about_is_neither_stored_nor_sol
 
 
 @pytest.mark.parametrize("fields", [("profile",), ("email",), ("phone", "profile")])
-def test_nor_in_an_enrichment(harness: WorkerHarness, fields: tuple[str, ...]) -> None:
+def test_a_person_suppressed_during_an_enrichment_is_neither_stored_nor_charged(
+    harness: WorkerHarness, fields: tuple[str, ...]
+) -> None:
     told: FoundContact = person()
 
     def tell(request: ProviderRequest) -> ProviderResponse:

@@ -265,7 +265,7 @@ def test_costs_are_told_by_job_and_item(session: Session) -> None:
     assert provider_calls.credits_for(session, "job_1", 1, ["phone"]) == {}
 
 
-def test_what_became_of_an_answer_is_kept(session: Session) -> None:
+def test_the_outcome_after_verification_is_stored(session: Session) -> None:
     call_id = call(session, outcome=HIT)
 
     provider_calls.record_verdict(session, call_id, outcome=MISS, status=None)

@@ -119,7 +119,7 @@ def count_suppressions(services: WorkerServices) -> int:
         return session.scalar(select(func.count()).select_from(Suppression)) or 0
 
 
-def test_a_job_is_claimed_resolved_settled_and_its_bell_rung(
+def test_a_job_is_claimed_resolved_settled_and_notified(
     services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
     job_runner.run(job_id, returns(FOUND), services)
@@ -130,7 +130,7 @@ def test_a_job_is_claimed_resolved_settled_and_its_bell_rung(
     assert notifier.notified == [job_id]
 
 
-def test_the_work_is_given_the_claim_and_no_transaction_is_open(
+def test_the_job_function_gets_the_claim_and_no_open_transaction(
     services: WorkerServices, job_id: str
 ) -> None:
     given: list[Claim] = []
@@ -148,7 +148,7 @@ def test_the_work_is_given_the_claim_and_no_transaction_is_open(
 
 
 @pytest.mark.parametrize(("state", "reason"), [("running", "held"), ("nothing", "unknown")])
-def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
+def test_a_job_that_cannot_be_claimed_is_left_alone_and_its_message_counted(
     services: WorkerServices, notifier: RecordingNotifier, job_id: str, state: str, reason: str
 ) -> None:
     wanted = {"running": job_id, "nothing": "job_nothing"}[state]
@@ -163,7 +163,7 @@ def test_a_job_that_is_not_to_be_had_is_left_alone_and_the_message_counted(
 
 
 @pytest.mark.parametrize(("attempts", "most"), [(0, 1.0), (1, 2.0)])
-def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of them are the case
+def test_a_retry_is_scheduled_with_jitter(  # noqa: PLR0917 -- two of them are the case
     services: WorkerServices,
     notifier: RecordingNotifier,
     job_id: str,
@@ -185,7 +185,7 @@ def test_a_job_for_later_is_put_back_with_jitter(  # noqa: PLR0917 -- two of the
     assert notifier.notified == [job_id]
 
 
-def test_the_backoff_has_a_ceiling(
+def test_the_backoff_has_a_maximum(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bounds: list[float] = []
@@ -200,7 +200,7 @@ def test_the_backoff_has_a_ceiling(
     assert bounds == [job_runner.MAX_BACKOFF_SECONDS]
 
 
-def test_who_needs_five_minutes_is_given_five_minutes(services: WorkerServices, job_id: str) -> None:
+def test_a_snooze_may_last_five_minutes(services: WorkerServices, job_id: str) -> None:
     before = clock.now()
 
     job_runner.run(job_id, raises(RetryLater(after=300.0, snooze=True)), services)
@@ -208,7 +208,7 @@ def test_who_needs_five_minutes_is_given_five_minutes(services: WorkerServices, 
     assert after(services, job_id)[0].run_after - before >= timedelta(seconds=300)
 
 
-def test_a_job_that_waits_for_somebody_is_never_out_of_tries(services: WorkerServices, job_id: str) -> None:
+def test_a_snoozed_job_never_uses_up_its_attempts(services: WorkerServices, job_id: str) -> None:
     for _ in range(services.settings.max_attempts + 2):
         job_runner.run(job_id, raises(RetryLater(after=0, snooze=True)), services)
 
@@ -217,7 +217,7 @@ def test_a_job_that_waits_for_somebody_is_never_out_of_tries(services: WorkerSer
 
 
 @pytest.mark.parametrize("seconds", [0.0, 30.0])
-def test_a_job_that_says_when_to_come_again_is_put_back_until_then(
+def test_a_retry_with_a_delay_is_scheduled_for_that_time(
     services: WorkerServices, job_id: str, seconds: float
 ) -> None:
     job_runner.run(job_id, raises(RetryLater(after=seconds)), services)
@@ -229,7 +229,7 @@ def line(minute: int) -> dict[str, Any]:
     return {"provider": "one", "outcome": "error", "at": f"2026-11-20T09:{minute:02}:00.000Z"}
 
 
-def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
+def test_a_job_without_attempts_left_fails_and_costs_nothing(
     services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
     for number in range(3):
@@ -245,7 +245,7 @@ def test_when_the_attempts_are_spent_the_job_has_failed_and_costs_nothing(
 @pytest.mark.parametrize(
     "problem", [ProviderFailed(), InsufficientCredits(required=2, balance=1), ContactNotFound()]
 )
-def test_a_problem_ends_the_job_at_once(
+def test_a_problem_fails_the_job_without_a_retry(
     services: WorkerServices, job_id: str, problem: job_runner.Problem
 ) -> None:
     job_runner.run(job_id, raises(problem), services)
@@ -255,7 +255,7 @@ def test_a_problem_ends_the_job_at_once(
     assert credits == (10, 0, 0)
 
 
-def test_a_job_that_raises_is_tried_again_and_no_text_is_logged(
+def test_a_job_that_raises_is_retried_and_the_message_is_not_logged(
     services: WorkerServices, job_id: str
 ) -> None:
     with capture_logs() as events:
@@ -266,7 +266,7 @@ def test_a_job_that_raises_is_tried_again_and_no_text_is_logged(
     assert [event["event"] for event in events if event["log_level"] == "error"] == ["job raised"]
 
 
-def test_a_job_that_always_raises_fails_in_the_end(services: WorkerServices, job_id: str) -> None:
+def test_a_job_that_always_raises_fails_after_its_last_attempt(services: WorkerServices, job_id: str) -> None:
     for _ in range(3):
         with services.database.transaction() as session:
             session.execute(update(Job).values(run_after=NOW))
@@ -276,16 +276,14 @@ def test_a_job_that_always_raises_fails_in_the_end(services: WorkerServices, job
     assert (job.status, job.error, credits) == (Status.FAILED, InternalError().as_dict(), (10, 0, 0))
 
 
-def test_what_is_written_before_the_settling_fails_does_not_stay(
-    services: WorkerServices, job_id: str
-) -> None:
+def test_writes_of_a_settlement_that_fails_are_rolled_back(services: WorkerServices, job_id: str) -> None:
     job_runner.run(job_id, settles_with(lambda _session: fail(LookupError())), services)
 
     assert count_suppressions(services) == 0
     assert after(services, job_id)[0].status == Status.QUEUED
 
 
-def test_who_lost_the_lease_throws_the_work_away(
+def test_a_worker_that_lost_the_lease_discards_the_result(
     services: WorkerServices, notifier: RecordingNotifier, job_id: str
 ) -> None:
     def work(_claim: Claim, services: WorkerServices) -> Resolution:
@@ -301,7 +299,7 @@ def test_who_lost_the_lease_throws_the_work_away(
 
 
 @pytest.mark.parametrize("error", [RetryLater(), ProviderFailed(), LookupError(), LeaseLost()])
-def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
+def test_a_worker_that_lost_the_lease_can_neither_requeue_nor_fail_the_job(
     services: WorkerServices, notifier: RecordingNotifier, job_id: str, error: Exception
 ) -> None:
     def work(_claim: Claim, services: WorkerServices) -> Resolution:
@@ -315,7 +313,7 @@ def test_who_lost_the_lease_can_neither_put_back_nor_fail_the_job(
     assert (job.status, job.error, credits, notifier.notified) == (Status.RUNNING, None, (9, 1, 0), [])
 
 
-def test_a_database_that_is_away_for_a_moment_is_tried_again(
+def test_settling_is_retried_while_the_database_is_unavailable(
     services: WorkerServices, job_id: str, notifier: RecordingNotifier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "DATABASE_RETRY_DELAYS", (0.0, 0.0))
@@ -327,7 +325,7 @@ def test_a_database_that_is_away_for_a_moment_is_tried_again(
     assert (job.status, credits, notifier.notified) == (Status.SUCCEEDED, (9, 0, 1), [job_id])
 
 
-def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
+def test_a_job_is_left_to_its_lease_if_the_database_stays_unavailable(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "DATABASE_RETRY_DELAYS", (0.0, 0.0))
@@ -340,7 +338,7 @@ def test_a_database_that_stays_away_leaves_the_job_to_its_lease(
     assert after(services, job_id)[0].status == Status.RUNNING
 
 
-def test_a_forked_process_gets_services_of_its_own_and_leaves_its_parents_alone(
+def test_a_forked_process_gets_its_own_services_and_leaves_its_parents_open(
     settings: Settings, database: Database, no_services: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[WorkerServices] = []
@@ -399,7 +397,7 @@ def test_a_registered_job_runs_as_the_task_of_its_name(
     assert after(services, phone_job_id)[0].status == Status.SUCCEEDED
 
 
-def test_whatever_happens_celery_hears_of_no_exception(
+def test_no_exception_reaches_celery(
     services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "_current", [services])

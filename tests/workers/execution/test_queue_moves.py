@@ -84,7 +84,7 @@ def money(harness: WorkerHarness) -> tuple[int, int, int]:
         return figures(session, harness.workspace_id)
 
 
-def test_what_is_stored_is_answered_in_the_interactive_queue(harness: WorkerHarness, client: Redis) -> None:
+def test_a_stored_value_is_returned_in_the_interactive_queue(harness: WorkerHarness, client: Redis) -> None:
     providers = harness.set_providers(one=hit(email()))
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     job_id = ask_about_ada(harness)
@@ -95,7 +95,7 @@ def test_what_is_stored_is_answered_in_the_interactive_queue(harness: WorkerHarn
     assert (messages(client), providers["one"].requests) == ({}, [])
 
 
-def test_what_a_provider_must_be_asked_for_is_handed_over_and_spends_no_try(
+def test_a_job_that_needs_a_provider_moves_to_the_providers_queue_and_uses_no_attempt(
     harness: WorkerHarness, client: Redis
 ) -> None:
     providers = harness.set_providers(one=hit(email()))
@@ -108,7 +108,7 @@ def test_what_a_provider_must_be_asked_for_is_handed_over_and_spends_no_try(
     assert (messages(client), providers["one"].requests) == ({Queue.PROVIDERS: 1}, [])
 
 
-def test_the_providers_queue_ends_what_was_handed_over_and_charges_it_once(harness: WorkerHarness) -> None:
+def test_a_moved_job_ends_in_the_providers_queue_and_is_charged_once(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(email()))
     job_id = ask_about_ada(harness, **NAMED)
     deliver(harness, job_id, Queue.INTERACTIVE)
@@ -122,7 +122,7 @@ def test_the_providers_queue_ends_what_was_handed_over_and_charges_it_once(harne
     assert money(harness) == (9, 0, 1)
 
 
-def test_the_interactive_queue_does_not_run_what_was_handed_over(harness: WorkerHarness) -> None:
+def test_the_interactive_queue_does_not_run_a_moved_job(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=hit(email()))
     job_id = ask_about_ada(harness, **NAMED)
 
@@ -132,7 +132,7 @@ def test_the_interactive_queue_does_not_run_what_was_handed_over(harness: Worker
     assert (after(harness, job_id).status, providers["one"].requests) == ("queued", [])
 
 
-def test_a_stored_address_that_must_be_verified_is_handed_over(harness: WorkerHarness) -> None:
+def test_a_job_that_must_verify_a_stored_address_is_moved(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
     harness.set_providers(verifiers=("one",), one=MISS)
     job_id = ask_about_ada(harness)
@@ -142,7 +142,7 @@ def test_a_stored_address_that_must_be_verified_is_handed_over(harness: WorkerHa
     assert after(harness, job_id).queue == "providers"
 
 
-def test_where_no_provider_takes_the_question_nothing_is_handed_over(
+def test_a_job_is_not_moved_if_no_provider_supports_its_request(
     harness: WorkerHarness, client: Redis
 ) -> None:
     providers = harness.set_providers(one=MISS)
@@ -156,7 +156,7 @@ def test_where_no_provider_takes_the_question_nothing_is_handed_over(
     assert messages(client) == {}
 
 
-def test_without_redis_a_handed_over_job_is_sent_to_its_queue_when_redis_is_back(
+def test_a_job_moved_while_redis_is_down_is_published_when_redis_is_back(
     harness: WorkerHarness, client: Redis
 ) -> None:
     harness.set_providers(one=hit(email()))
@@ -170,7 +170,7 @@ def test_without_redis_a_handed_over_job_is_sent_to_its_queue_when_redis_is_back
     assert messages(client) == {Queue.PROVIDERS: 1}
 
 
-def test_a_worker_that_dies_before_it_sends_the_message_leaves_it_to_the_sweeper(
+def test_the_sweeper_publishes_a_job_whose_worker_died_before_it_did(
     harness: WorkerHarness, client: Redis
 ) -> None:
     harness.set_providers(one=hit(email()))
@@ -186,7 +186,7 @@ def test_a_worker_that_dies_before_it_sends_the_message_leaves_it_to_the_sweeper
     assert (early, messages(client)) == ({}, {Queue.PROVIDERS: 1})
 
 
-def test_a_job_whose_worker_was_killed_comes_back_to_the_queue_it_was_handed_to(
+def test_a_job_whose_worker_was_killed_returns_to_the_queue_it_was_moved_to(
     harness: WorkerHarness, client: Redis
 ) -> None:
     def die(_request: ProviderRequest) -> ProviderResponse:
@@ -206,7 +206,7 @@ def test_a_job_whose_worker_was_killed_comes_back_to_the_queue_it_was_handed_to(
     assert money(harness) == (9, 1, 0)
 
 
-def test_taking_turns_costs_a_stored_reveal_no_statement(harness: WorkerHarness) -> None:
+def test_fair_scheduling_costs_a_stored_reveal_no_statement(harness: WorkerHarness) -> None:
     harness.set_providers(one=MISS)
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     deliver(harness, ask_about_ada(harness), Queue.INTERACTIVE)  # the workspace owns the address from now on
@@ -235,7 +235,7 @@ def an_enrichment(harness: WorkerHarness, workspace_id: str, names: int) -> str:
         )
 
 
-def test_a_long_enrichment_makes_room_for_another_workspace_and_goes_on_after_it(
+def test_a_long_enrichment_yields_to_another_workspace_and_then_continues(
     harness: WorkerHarness, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(enrichment_request, "SLICE_SECONDS", 0.0)
@@ -258,7 +258,9 @@ def test_a_long_enrichment_makes_room_for_another_workspace_and_goes_on_after_it
     assert len(providers["one"].requests) == 3  # both include Ada 0, and misses are cached
 
 
-def test_alone_it_does_not(harness: WorkerHarness, client: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_enrichment_without_competition_does_not_yield(
+    harness: WorkerHarness, client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(enrichment_request, "SLICE_SECONDS", 0.0)
     harness.set_providers(one=MISS)
     job_id = an_enrichment(harness, harness.workspace_id, 3)

@@ -129,7 +129,7 @@ def hit() -> ProviderResponse:
     return ProviderResponse(outcome=TraceOutcome.HIT, emails=(found,), cost=1)
 
 
-def test_a_call_is_written_down_before_it_is_made(harness: CallGatewayHarness) -> None:
+def test_a_call_is_stored_before_it_is_made(harness: CallGatewayHarness) -> None:
     started = begin(harness)
 
     (call,) = harness.calls()
@@ -137,7 +137,7 @@ def test_a_call_is_written_down_before_it_is_made(harness: CallGatewayHarness) -
     assert (call.id, call.provider, call.outcome, call.cost) == (started.call_id, "hunter", "started", 2.0)
 
 
-def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(harness: CallGatewayHarness) -> None:
+def test_a_stored_response_is_returned_when_the_job_runs_again(harness: CallGatewayHarness) -> None:
     stored = end(harness, begin(harness), hit())
 
     again = begin(harness)
@@ -149,7 +149,7 @@ def test_what_was_said_is_kept_and_given_to_the_job_when_it_runs_again(harness: 
 
 
 @pytest.mark.parametrize("hours", [-1, 1])
-def test_an_answer_has_the_time_of_the_database_however_wrong_the_workers_clock_is(
+def test_a_response_has_the_time_of_the_database_even_if_the_workers_clock_is_wrong(
     harness: CallGatewayHarness, monkeypatch: pytest.MonkeyPatch, hours: int
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=hours))
@@ -167,7 +167,7 @@ def test_an_answer_has_the_time_of_the_database_however_wrong_the_workers_clock_
     assert by_vendor.source.at == last_year
 
 
-def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(harness: CallGatewayHarness) -> None:
+def test_a_call_interrupted_by_a_kill_is_repeated_and_counted_twice(harness: CallGatewayHarness) -> None:
     begin(harness)
 
     again = begin(harness)
@@ -176,7 +176,9 @@ def test_a_call_that_a_killed_worker_left_is_made_again_and_counts_twice(harness
     assert [call.outcome for call in harness.calls()] == ["started", "started"]
 
 
-def test_whoever_lost_the_job_may_not_pay_for_it(harness: CallGatewayHarness, database: Database) -> None:
+def test_a_worker_that_lost_the_lease_may_not_call_a_provider(
+    harness: CallGatewayHarness, database: Database
+) -> None:
     with database.transaction() as session:
         leases.settle(session, harness.claim, JobResult(outcome=Outcome.NOT_FOUND), now=clock.now())
 
@@ -186,7 +188,7 @@ def test_whoever_lost_the_job_may_not_pay_for_it(harness: CallGatewayHarness, da
     assert harness.calls() == []
 
 
-def test_a_call_holds_the_job_longer(harness: CallGatewayHarness, database: Database) -> None:
+def test_a_call_renews_the_lease(harness: CallGatewayHarness, database: Database) -> None:
     begin(harness)
 
     with database.reading() as session:
@@ -197,7 +199,7 @@ def test_a_call_holds_the_job_longer(harness: CallGatewayHarness, database: Data
     assert until > clock.now() + timedelta(seconds=15)
 
 
-def test_a_miss_is_not_paid_for_again_by_another_job(harness: CallGatewayHarness) -> None:
+def test_another_job_does_not_repeat_a_paid_miss(harness: CallGatewayHarness) -> None:
     end(harness, begin(harness), MISS)
 
     assert begin(harness.other_job()) == CallRefused(TraceOutcome.KNOWN_MISS)
@@ -205,9 +207,7 @@ def test_a_miss_is_not_paid_for_again_by_another_job(harness: CallGatewayHarness
 
 
 @pytest.mark.parametrize("max_age", [None, timedelta(days=365)], ids=["any age", "a year at most"])
-def test_a_miss_that_is_too_old_is_asked_again(
-    harness: CallGatewayHarness, max_age: timedelta | None
-) -> None:
+def test_an_expired_miss_is_requested_again(harness: CallGatewayHarness, max_age: timedelta | None) -> None:
     end(harness, begin(harness), MISS)
     request = dataclasses.replace(ASK, max_age=max_age)
 
@@ -216,7 +216,7 @@ def test_a_miss_that_is_too_old_is_asked_again(
     assert isinstance(started, StartedCall)
 
 
-def test_who_wants_nothing_older_is_not_told_of_an_older_miss(harness: CallGatewayHarness) -> None:
+def test_a_miss_older_than_the_requested_age_is_ignored(harness: CallGatewayHarness) -> None:
     end(harness, begin(harness), MISS)
 
     started = begin(harness.other_job(), request=dataclasses.replace(ASK, max_age=timedelta(0)))
@@ -224,14 +224,14 @@ def test_who_wants_nothing_older_is_not_told_of_an_older_miss(harness: CallGatew
     assert isinstance(started, StartedCall)
 
 
-def test_a_verifiers_silence_is_not_remembered(harness: CallGatewayHarness) -> None:
+def test_a_miss_of_a_verifier_is_not_cached(harness: CallGatewayHarness) -> None:
     question = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
     end(harness, begin(harness, request=question), MISS)
 
     assert isinstance(begin(harness.other_job(), request=question), StartedCall)
 
 
-def test_beyond_the_days_budget_nobody_is_asked(harness: CallGatewayHarness) -> None:
+def test_a_provider_is_not_called_beyond_its_daily_budget(harness: CallGatewayHarness) -> None:
     terms = dataclasses.replace(PAID, daily_budget=3.0)
     end(harness, begin(harness, StubProvider(terms=terms)), hit(), StubProvider(terms=terms))
 
@@ -246,7 +246,7 @@ def test_beyond_the_days_budget_nobody_is_asked(harness: CallGatewayHarness) -> 
 @pytest.mark.parametrize(
     ("ceiling", "credit_price", "asked"), [(3.0, 1.0, True), (2.5, 1.0, False), (2.5, 0.5, True)]
 )
-def test_a_reveal_costs_no_more_than_its_ceiling(
+def test_a_reveal_costs_at_most_its_ceiling(
     harness: CallGatewayHarness, ceiling: float, credit_price: float, *, asked: bool
 ) -> None:
     job = harness.other_job(cost_ceiling_email=ceiling)
@@ -259,7 +259,7 @@ def test_a_reveal_costs_no_more_than_its_ceiling(
     assert asked or started == CallRefused(TraceOutcome.COST_CEILING)
 
 
-def test_a_ceiling_is_for_one_item_and_one_field(harness: CallGatewayHarness) -> None:
+def test_a_cost_ceiling_applies_per_item_and_field(harness: CallGatewayHarness) -> None:
     job = harness.other_job(cost_ceiling_email=2.0)
     end(job, begin(job, item=0), hit(), item=0)
     phone = dataclasses.replace(ASK, field=ProviderField.PHONE)
@@ -269,7 +269,7 @@ def test_a_ceiling_is_for_one_item_and_one_field(harness: CallGatewayHarness) ->
     assert isinstance(begin(job, StubProvider("prospeo"), phone, item=0), StartedCall)
 
 
-def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(
+def test_a_rate_limited_call_is_neither_made_nor_stored(
     harness: CallGatewayHarness,
 ) -> None:
     slow = StubProvider(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
@@ -282,14 +282,14 @@ def test_beyond_its_rate_a_provider_is_not_asked_and_nothing_is_written_down(
     assert len(harness.calls()) == 1
 
 
-def test_failures_open_the_circuit_for_everybody(harness: CallGatewayHarness) -> None:
+def test_failures_open_the_circuit_for_all_jobs(harness: CallGatewayHarness) -> None:
     for number in range(5):
         end(harness, begin(harness, request=about(number)), ProviderResponse(outcome=TraceOutcome.ERROR))
 
     assert begin(harness.other_job()).outcome is TraceOutcome.CIRCUIT_OPEN
 
 
-def test_a_failure_stands_for_the_rest_of_the_try_and_no_longer(
+def test_a_failure_is_reused_within_the_same_attempt_only(
     harness: CallGatewayHarness, database: Database
 ) -> None:
     end(harness, begin(harness), ProviderResponse(outcome=TraceOutcome.TIMEOUT))
@@ -309,7 +309,7 @@ def test_a_call_that_timed_out_is_counted_at_its_full_price(
     assert [call.cost for call in harness.calls()] == [2.0]
 
 
-def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(harness: CallGatewayHarness) -> None:
+def test_a_pending_call_stays_pending_while_its_poll_is_rate_limited(harness: CallGatewayHarness) -> None:
     slow = StubProvider(terms=dataclasses.replace(PAID, rates=parse_rates("1/hour")))
     harness.gateway().wait(slow, begin(harness, slow), Pending("t-1", 30.0))  # type: ignore[arg-type]
 
@@ -319,7 +319,7 @@ def test_what_is_on_order_is_waited_for_although_its_turn_has_not_come(harness: 
     assert (again.poll_token, again.after) == ("t-1", pytest.approx(3600, abs=30))
 
 
-def test_polls_that_fail_open_the_circuit(harness: CallGatewayHarness) -> None:
+def test_failed_polls_open_the_circuit(harness: CallGatewayHarness) -> None:
     for number in range(5):
         started = begin(harness, request=about(number))
         harness.gateway().wait(StubProvider(), started, Pending("t", 30.0, TraceOutcome.TIMEOUT))  # type: ignore[arg-type]
@@ -328,7 +328,7 @@ def test_polls_that_fail_open_the_circuit(harness: CallGatewayHarness) -> None:
 
 
 @pytest.mark.parametrize("pending", [False, True])
-def test_what_is_on_its_way_to_another_job_is_not_ordered_again(
+def test_a_request_pending_for_another_job_is_not_sent_again(
     harness: CallGatewayHarness, *, pending: bool
 ) -> None:
     started = begin(harness)
@@ -341,7 +341,7 @@ def test_what_is_on_its_way_to_another_job_is_not_ordered_again(
     assert len(harness.calls()) == 2
 
 
-def test_of_twelve_workers_one_spends_the_last_of_the_budget(harness: CallGatewayHarness) -> None:
+def test_only_one_of_twelve_workers_spends_the_last_of_the_budget(harness: CallGatewayHarness) -> None:
     limited = StubProvider(terms=dataclasses.replace(PAID, daily_budget=3.0))
     jobs = [harness.other_job() for _ in range(12)]
 
@@ -371,7 +371,7 @@ def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not
     assert begin(job, StubProvider("hunter", terms), question) == CallRefused(TraceOutcome.COST_CEILING)
 
 
-def test_verifications_count_towards_the_ceiling_of_an_email_that_is_asked_for_after_them(
+def test_earlier_verifications_count_towards_the_ceiling_of_an_email(
     harness: CallGatewayHarness,
 ) -> None:
     job = harness.other_job(cost_ceiling_email=2.0)
@@ -382,7 +382,7 @@ def test_verifications_count_towards_the_ceiling_of_an_email_that_is_asked_for_a
     assert begin(job, StubProvider("prospeo")) == CallRefused(TraceOutcome.COST_CEILING)
 
 
-def test_a_worker_that_lost_the_job_leaves_no_values_behind(
+def test_a_worker_that_lost_the_lease_stores_no_values(
     harness: CallGatewayHarness, database: Database
 ) -> None:
     started = begin(harness)
@@ -394,7 +394,7 @@ def test_a_worker_that_lost_the_job_leaves_no_values_behind(
     assert [(call.outcome, call.reply) for call in harness.calls()] == [("hit", None)]
 
 
-def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
+def test_a_response_is_stored_after_the_database_was_briefly_unavailable(
     harness: CallGatewayHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = begin(harness)
@@ -414,7 +414,7 @@ def test_an_answer_is_written_down_though_the_database_is_busy_for_a_moment(
     assert [call.outcome for call in harness.calls()] == ["hit"]
 
 
-def test_a_ticket_is_kept_and_asked_about_in_the_same_call(harness: CallGatewayHarness) -> None:
+def test_a_poll_token_is_stored_and_polled_in_the_same_call(harness: CallGatewayHarness) -> None:
     started = begin(harness)
     harness.gateway().wait(StubProvider(), started, Pending("t-1", 30.0))  # type: ignore[arg-type]
 
@@ -429,7 +429,7 @@ def test_a_ticket_is_kept_and_asked_about_in_the_same_call(harness: CallGatewayH
     assert [(call.outcome, call.id) for call in harness.calls()] == [("hit", call_result.call_id)]
 
 
-def test_who_never_gets_ready_has_timed_out(harness: CallGatewayHarness) -> None:
+def test_a_result_that_is_never_ready_times_out(harness: CallGatewayHarness) -> None:
     hasty = StubProvider(terms=dataclasses.replace(PAID, poll_timeout=-1.0))
 
     call_result = harness.gateway().wait(hasty, begin(harness, hasty), Pending("t-1", 30.0))  # type: ignore[arg-type]
@@ -439,7 +439,7 @@ def test_who_never_gets_ready_has_timed_out(harness: CallGatewayHarness) -> None
     assert [call.outcome for call in harness.calls()] == ["timeout"]
 
 
-def test_who_costs_nothing_is_asked_without_ado_and_kept_for_the_figures(harness: CallGatewayHarness) -> None:
+def test_a_free_call_needs_no_permit_and_is_stored_for_the_statistics(harness: CallGatewayHarness) -> None:
     free = StubProvider("pattern", FREE)
 
     started = begin(harness, free)
@@ -451,7 +451,7 @@ def test_who_costs_nothing_is_asked_without_ado_and_kept_for_the_figures(harness
     assert isinstance(begin(harness.other_job(), free), StartedCall)
 
 
-def test_a_free_one_that_needs_time_gets_its_ticket_back(harness: CallGatewayHarness) -> None:
+def test_a_free_pending_call_resumes_with_its_poll_token(harness: CallGatewayHarness) -> None:
     free = StubProvider("mx", FREE)
     harness.gateway().wait(free, begin(harness, free), Pending("2", 300.0))  # type: ignore[arg-type]
 
@@ -460,7 +460,7 @@ def test_a_free_one_that_needs_time_gets_its_ticket_back(harness: CallGatewayHar
     assert (again.request.poll_token, [call.outcome for call in harness.calls()]) == ("2", ["pending"])
 
 
-def test_what_became_of_an_answer_is_kept(harness: CallGatewayHarness) -> None:
+def test_the_outcome_after_verification_is_stored(harness: CallGatewayHarness) -> None:
     call_result = end(harness, begin(harness), hit())
 
     harness.gateway().record_verdict(call_result, MISS)
@@ -468,19 +468,19 @@ def test_what_became_of_an_answer_is_kept(harness: CallGatewayHarness) -> None:
     assert [(call.outcome, call.status) for call in harness.calls()] == [("miss", None)]
 
 
-def test_a_refusal_has_nothing_to_be_judged(harness: CallGatewayHarness) -> None:
+def test_a_refused_call_has_no_verdict_to_store(harness: CallGatewayHarness) -> None:
     harness.gateway().record_verdict(CallResult(MISS, clock.now()), hit())
 
     assert harness.calls() == []
 
 
-def test_an_unknown_key_makes_a_provider_unhealthy(harness: CallGatewayHarness, session: Session) -> None:
+def test_a_rejected_key_opens_the_circuit(harness: CallGatewayHarness, session: Session) -> None:
     end(harness, begin(harness), ProviderResponse(outcome=TraceOutcome.UNCONFIGURED))
 
     assert provider_throttles.health(session) == {"hunter": False}
 
 
-def test_no_row_names_anybody(harness: CallGatewayHarness, database: Database) -> None:
+def test_no_stored_call_contains_personal_data(harness: CallGatewayHarness, database: Database) -> None:
     end(harness, begin(harness), hit())
 
     with database.transaction() as session:

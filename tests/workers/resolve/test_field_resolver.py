@@ -33,7 +33,7 @@ def outcomes(job: Job) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("subject", [{"email": "ada@acme.com"}, {"phone": "+12025550143"}, NAMED])
-def test_whoever_is_named_in_one_way_only_is_paid_once(
+def test_a_person_named_by_one_identifier_is_paid_once(
     harness: WorkerHarness, subject: dict[str, str]
 ) -> None:
     providers = harness.set_providers(one=hit(phone()))
@@ -53,7 +53,7 @@ def test_a_stored_address_is_verified_before_another_one_is_bought(harness: Work
     assert providers["one"].requests == []
 
 
-def test_a_paid_address_that_no_verifier_could_judge_is_judged_the_next_time(harness: WorkerHarness) -> None:
+def test_a_paid_address_without_a_verdict_is_verified_by_the_next_job(harness: WorkerHarness) -> None:
     bought = ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(status=UNKNOWN),), cost=1)
     providers = harness.set_providers(verifiers=("check",), one=bought, check=ERROR)
     first = harness.reveal(NAMED)
@@ -65,7 +65,7 @@ def test_a_paid_address_that_no_verifier_could_judge_is_judged_the_next_time(har
     assert len(providers["one"].requests) == 1
 
 
-def test_where_the_verifier_says_no_the_providers_are_asked(harness: WorkerHarness) -> None:
+def test_providers_are_called_if_the_stored_address_is_invalid(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email("old@acme.com", UNKNOWN),)))
     providers = harness.set_providers(
         verifiers=("check",),
@@ -81,7 +81,7 @@ def test_where_the_verifier_says_no_the_providers_are_asked(harness: WorkerHarne
     assert len(providers["one"].requests) == 1
 
 
-def test_a_verifier_that_needs_time_for_a_stored_address_is_waited_for_if_nobody_knows_another(
+def test_a_job_waits_for_a_pending_verification_if_no_provider_finds_another_address(
     harness: WorkerHarness,
 ) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
@@ -98,7 +98,7 @@ def test_a_verifier_that_needs_time_for_a_stored_address_is_waited_for_if_nobody
     assert len(providers["one"].requests) == 1
 
 
-def test_whoever_opted_out_at_the_verifier_is_left_alone_for_good(harness: WorkerHarness) -> None:
+def test_an_opt_out_at_the_verifier_is_final(harness: WorkerHarness) -> None:
     harness.store_contact(person(linkedin_url=ADA, emails=(email(status=UNKNOWN),)))
     opted_out = ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
     providers = harness.set_providers(verifiers=("check",), one=hit(email()), check=opted_out)
@@ -109,7 +109,7 @@ def test_whoever_opted_out_at_the_verifier_is_left_alone_for_good(harness: Worke
     assert (len(providers["check"].requests), providers["one"].requests) == (1, [])
 
 
-def test_whom_a_provider_names_by_a_suppressed_profile_is_left_alone(harness: WorkerHarness) -> None:
+def test_a_response_with_a_suppressed_profile_suppresses_the_person(harness: WorkerHarness) -> None:
     found = dataclasses.replace(hit(email()), contact=person(linkedin_url=ADA))
     harness.set_providers(one=found)
     harness.suppress("linkedin_url", ADA)
@@ -139,7 +139,7 @@ def test_a_value_suppressed_after_the_providers_replied_is_not_stored(harness: W
         assert session.scalars(select(Email)).all() == []
 
 
-def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(harness: WorkerHarness) -> None:
+def test_a_failed_provider_is_not_called_again_while_another_is_pending(harness: WorkerHarness) -> None:
     def hang(_request: ProviderRequest) -> ProviderResponse:
         raise ProviderTimeout
 
@@ -154,7 +154,7 @@ def test_one_who_failed_is_not_asked_again_while_another_one_is_waited_for(harne
     assert harness.provider_calls() == [("one", "timeout"), ("two", "pending")]
 
 
-def test_a_field_that_can_be_afforded_is_bought_though_another_was_found_and_not_good_enough(
+def test_an_insufficient_value_of_one_field_does_not_use_the_credits_of_another(
     harness: WorkerHarness,
 ) -> None:
     def tell(request: ProviderRequest) -> ProviderResponse:
@@ -170,7 +170,7 @@ def test_a_field_that_can_be_afforded_is_bought_though_another_was_found_and_not
     assert [phone["e164"] for phone in item["phones"]] == ["+16175550101"]
 
 
-def test_what_one_field_brought_is_kept_though_another_one_failed(harness: WorkerHarness) -> None:
+def test_a_found_field_is_kept_if_another_one_failed(harness: WorkerHarness) -> None:
     harness.set_providers(one=lambda request: ERROR if request.field is ProviderField.PHONE else hit(email()))
     job_id = harness.submit_enrichment({"subject": NAMED}, fields=("email", "phone"), price=2)
 
@@ -183,7 +183,7 @@ def test_what_one_field_brought_is_kept_though_another_one_failed(harness: Worke
     assert (item["credits_charged"], item["error"]["code"]) == (1, "provider_failed")
 
 
-def test_a_person_found_twice_is_one_contact(harness: WorkerHarness) -> None:
+def test_a_person_found_by_two_fields_is_one_contact(harness: WorkerHarness) -> None:
     harness.set_providers(
         one=lambda request: hit(phone()) if request.field is ProviderField.PHONE else hit(email())
     )
@@ -195,7 +195,7 @@ def test_a_person_found_twice_is_one_contact(harness: WorkerHarness) -> None:
         assert len(session.scalars(select(contacts.Contact)).all()) == 1
 
 
-def test_what_is_refunded_while_a_job_without_credits_hands_it_over_is_not_given_away(
+def test_a_value_refunded_while_a_free_job_settles_is_not_disclosed(
     harness: WorkerHarness,
 ) -> None:
     harness.set_providers(one=ProviderResponse(outcome=TraceOutcome.HIT, emails=(email(),), cost=1))

@@ -115,14 +115,14 @@ def measure(database: Database) -> None:
     call(database, "cheap")
 
 
-def test_a_fixed_order_is_kept_whatever_was_measured(database: Database, auto: Settings) -> None:
+def test_a_fixed_order_ignores_statistics(database: Database, auto: Settings) -> None:
     measure(database)
     fixed = dataclasses.replace(auto, providers_order="fixed")
 
     assert names(provider_order.providers_for(database, fixed, ProviderField.EMAIL)) == NAMES
 
 
-def test_a_measured_order_asks_the_cheaper_first(database: Database, auto: Settings) -> None:
+def test_a_measured_order_calls_the_cheaper_provider_first(database: Database, auto: Settings) -> None:
     measure(database)
 
     assert names(provider_order.providers_for(database, auto, ProviderField.EMAIL)) == (
@@ -133,7 +133,7 @@ def test_a_measured_order_asks_the_cheaper_first(database: Database, auto: Setti
     )
 
 
-def test_without_figures_the_configured_order_stays(database: Database, auto: Settings) -> None:
+def test_the_configured_order_is_used_without_statistics(database: Database, auto: Settings) -> None:
     free_last = dataclasses.replace(auto, providers_email=(*NAMES, "free"))
 
     assert names(provider_order.providers_for(database, free_last, ProviderField.EMAIL)) == (*NAMES, "free")
@@ -146,7 +146,7 @@ def test_verifiers_keep_their_order(database: Database, auto: Settings) -> None:
     assert names(provider_order.providers_for(database, auto, ProviderField.VERIFICATION)) == NAMES
 
 
-def test_a_guesser_keeps_its_place_wherever_that_is(database: Database, auto: Settings) -> None:
+def test_a_guessing_provider_keeps_its_position(database: Database, auto: Settings) -> None:
     measure(database)
     last = dataclasses.replace(auto, providers_email=("expensive", "cheap", "guess"))
 
@@ -157,9 +157,7 @@ def test_a_guesser_keeps_its_place_wherever_that_is(database: Database, auto: Se
     )
 
 
-def test_a_region_has_an_order_of_its_own_once_it_was_asked_about_enough(
-    database: Database, auto: Settings
-) -> None:
+def test_a_region_has_its_own_order_after_enough_calls(database: Database, auto: Settings) -> None:
     call(database, "expensive", TraceOutcome.MISS, country="US", times=100)
     call(database, "cheap", country="US", times=100)
     call(database, "expensive", country="DE", times=40)
@@ -181,7 +179,7 @@ def test_a_region_has_an_order_of_its_own_once_it_was_asked_about_enough(
     )
 
 
-def test_prices_are_in_the_operators_money(
+def test_prices_are_compared_in_the_operators_currency(
     database: Database, auto: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call(database, "expensive")
@@ -197,7 +195,7 @@ def test_prices_are_in_the_operators_money(
     assert names(provider_order.providers_for(database, both, ProviderField.EMAIL)) == ("cheap", "expensive")
 
 
-def test_the_figures_are_read_once_a_minute(database: Database, auto: Settings) -> None:
+def test_statistics_are_read_once_a_minute(database: Database, auto: Settings) -> None:
     measure(database)
     ran: list[str] = []
     event.listen(database.engine, "before_cursor_execute", lambda *args: ran.append(args[2]))
@@ -209,7 +207,7 @@ def test_the_figures_are_read_once_a_minute(database: Database, auto: Settings) 
     assert len(ran) == first > 0
 
 
-def test_figures_that_are_too_old_are_read_again(
+def test_expired_statistics_are_read_again(
     database: Database, auto: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(provider_order, "STATS_TTL_SECONDS", 0.0)
@@ -226,13 +224,13 @@ def test_figures_that_are_too_old_are_read_again(
     )
 
 
-def test_a_database_that_cannot_be_read_is_no_reason_to_fail(auto: Settings) -> None:
+def test_the_configured_order_is_used_if_the_database_is_unavailable(auto: Settings) -> None:
     away = Database("postgresql://nobody@127.0.0.1:1/nothing")
 
     assert names(provider_order.providers_for(away, auto, ProviderField.EMAIL)) == NAMES
 
 
-def test_tables_that_are_missing_are_no_reason_to_fail(auto: Settings) -> None:
+def test_the_configured_order_is_used_if_tables_are_missing(auto: Settings) -> None:
     empty = Database("sqlite://")
 
     assert names(provider_order.providers_for(empty, auto, ProviderField.EMAIL)) == NAMES

@@ -108,11 +108,11 @@ def outcomes(result: waterfall.WaterfallResult) -> list[str]:
     return [line["outcome"] for line in result.trace]
 
 
-def test_nobody_to_ask_is_nothing_found_and_no_failure() -> None:
+def test_no_provider_is_a_miss_and_not_a_failure() -> None:
     assert run() == waterfall.WaterfallResult()
 
 
-def test_the_first_that_is_good_enough_stops() -> None:
+def test_the_first_good_enough_response_ends_the_waterfall() -> None:
     second = FakeProvider(hit(email("other@acme.com")))
 
     result = run(FakeProvider(hit(email())), second)
@@ -121,7 +121,7 @@ def test_the_first_that_is_good_enough_stops() -> None:
     assert (outcomes(result), second.requests, result.failed) == (["hit"], [], False)
 
 
-def test_what_is_not_good_enough_is_kept_and_the_next_is_asked() -> None:
+def test_an_insufficient_value_is_kept_and_the_next_provider_called() -> None:
     result = run(FakeProvider(hit(email(status=UNKNOWN))), FakeProvider(hit(email("other@acme.com"))))
 
     assert [(found.email, found.status) for found in result.emails] == [
@@ -131,7 +131,7 @@ def test_what_is_not_good_enough_is_kept_and_the_next_is_asked() -> None:
     assert outcomes(result) == ["hit", "hit"]
 
 
-def test_a_guess_that_is_not_good_enough_is_a_miss_and_not_kept() -> None:
+def test_an_insufficient_guess_is_a_miss_and_is_dropped() -> None:
     guesser = FakeProvider(hit(email(status=UNKNOWN), cost=0), guesses=True)
 
     result = run(guesser, replying(TraceOutcome.MISS))
@@ -140,11 +140,11 @@ def test_a_guess_that_is_not_good_enough_is_a_miss_and_not_kept() -> None:
     assert "status" not in result.trace[0]
 
 
-def test_a_guess_that_is_good_enough_is_kept() -> None:
+def test_a_sufficient_guess_is_kept() -> None:
     assert [found.email for found in run(FakeProvider(hit(email()), guesses=True)).emails] == ["ada@acme.com"]
 
 
-def test_the_trace_says_who_was_asked_and_what_came_of_it() -> None:
+def test_the_trace_has_every_call_with_its_outcome() -> None:
     result = run(replying(TraceOutcome.MISS), FakeProvider(hit(email(), cost=2), name="two"))
 
     assert [line | {"latency_ms": 0} for line in result.trace] == [
@@ -163,22 +163,22 @@ def test_the_trace_says_who_was_asked_and_what_came_of_it() -> None:
 
 
 @pytest.mark.parametrize("outcome", sorted(waterfall.FAILURES))
-def test_if_everybody_fails_the_silence_does_not_mean_no(outcome: TraceOutcome) -> None:
+def test_the_waterfall_fails_if_every_provider_fails(outcome: TraceOutcome) -> None:
     assert run(replying(outcome)).failed
 
 
 @pytest.mark.parametrize("outcome", [TraceOutcome.MISS, TraceOutcome.KNOWN_MISS])
-def test_one_no_is_an_answer_although_others_failed(outcome: TraceOutcome) -> None:
+def test_one_miss_is_definitive_even_if_others_failed(outcome: TraceOutcome) -> None:
     assert not run(replying(TraceOutcome.ERROR), replying(outcome), replying(TraceOutcome.TIMEOUT)).failed
 
 
-def test_a_guessers_miss_is_no_answer() -> None:
+def test_a_miss_of_a_guessing_provider_is_not_definitive() -> None:
     guesser = FakeProvider(ProviderResponse(outcome=TraceOutcome.MISS), guesses=True)
 
     assert run(guesser, replying(TraceOutcome.ERROR)).failed
 
 
-def test_a_guesser_that_fails_has_failed() -> None:
+def test_a_guessing_provider_that_fails_is_a_failure() -> None:
     guesser = FakeProvider(ProviderResponse(outcome=TraceOutcome.ERROR), guesses=True)
 
     result = run(guesser)
@@ -186,17 +186,19 @@ def test_a_guesser_that_fails_has_failed() -> None:
     assert (outcomes(result), result.failed) == (["error"], True)
 
 
-def test_a_hit_that_does_not_do_is_an_answer_although_others_failed() -> None:
+def test_an_insufficient_hit_is_definitive_even_if_others_failed() -> None:
     assert not run(FakeProvider(hit(email(status=UNKNOWN))), replying(TraceOutcome.ERROR)).failed
 
 
 @pytest.mark.parametrize("outcome", [TraceOutcome.INELIGIBLE, TraceOutcome.COST_CEILING])
-def test_nobody_who_could_be_asked_is_no_failure(outcome: TraceOutcome) -> None:
+def test_providers_that_cannot_be_called_are_not_a_failure(outcome: TraceOutcome) -> None:
     assert not run(replying(outcome)).failed
 
 
 @pytest.mark.parametrize(("third", "after"), [(TraceOutcome.RATE_LIMITED, 7.0), (TraceOutcome.ERROR, None)])
-def test_one_comes_again_when_the_first_may_be_asked(third: TraceOutcome, after: float | None) -> None:
+def test_the_retry_is_due_when_the_first_provider_can_be_called(
+    third: TraceOutcome, after: float | None
+) -> None:
     result = run(
         replying(TraceOutcome.RATE_LIMITED, retry_after=60.0),
         replying(TraceOutcome.RATE_LIMITED, retry_after=7.0),
@@ -206,14 +208,14 @@ def test_one_comes_again_when_the_first_may_be_asked(third: TraceOutcome, after:
     assert (result.failed, result.retry_after) == (True, after)
 
 
-def test_a_key_that_is_refused_is_a_failure_and_one_that_is_missing_is_nobody() -> None:
+def test_a_rejected_key_is_a_failure_and_a_missing_key_is_not() -> None:
     missing = FakeProvider(hit(email()), unavailable=TraceOutcome.UNCONFIGURED)
 
     assert run(replying(TraceOutcome.UNCONFIGURED)).failed
     assert not run(missing).failed
 
 
-def test_a_budget_that_is_used_up_comes_back_and_a_ceiling_does_not() -> None:
+def test_a_spent_budget_is_worth_a_retry_and_a_cost_ceiling_is_not() -> None:
     used_up = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING, 3600.0)})
     too_dear = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.COST_CEILING)})
 
@@ -221,7 +223,7 @@ def test_a_budget_that_is_used_up_comes_back_and_a_ceiling_does_not() -> None:
     assert not run(FakeProvider(hit(email())), gateway=too_dear).failed
 
 
-def test_whoever_opted_out_at_the_verifier_is_left_alone() -> None:
+def test_an_opt_out_at_the_verifier_ends_the_waterfall() -> None:
     opted_out = FakeProvider(ProviderResponse(outcome=TraceOutcome.SUPPRESSED), name="verifier")
     second = FakeProvider(hit(email()))
 
@@ -230,7 +232,7 @@ def test_whoever_opted_out_at_the_verifier_is_left_alone() -> None:
     assert (result.suppressed, second.requests) == (True, [])
 
 
-def test_a_suppressed_person_stops_it() -> None:
+def test_a_suppressed_person_ends_the_waterfall() -> None:
     second = FakeProvider(hit(email()))
 
     result = run(replying(TraceOutcome.SUPPRESSED), second)
@@ -238,7 +240,7 @@ def test_a_suppressed_person_stops_it() -> None:
     assert (result.suppressed, outcomes(result), second.requests) == (True, ["suppressed"], [])
 
 
-def test_a_broken_provider_is_an_error_and_its_text_stays_out_of_the_log() -> None:
+def test_a_provider_that_raises_is_an_error_and_its_message_is_not_logged() -> None:
     broken = FakeProvider(LookupError("no ada@acme.com"), name="broken")
 
     with capture_logs() as events:
@@ -251,7 +253,7 @@ def test_a_broken_provider_is_an_error_and_its_text_stays_out_of_the_log() -> No
     ]
 
 
-def test_a_reply_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_cannot_be_processed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def choke(_found: FoundEmail) -> FoundEmail:
         raise ValueError
 
@@ -262,13 +264,13 @@ def test_a_reply_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch
     assert (outcomes(result), result.failed) == (["error"], True)
 
 
-def test_a_provider_that_is_too_slow_is_a_timeout() -> None:
+def test_a_slow_provider_is_a_timeout() -> None:
     result = run(FakeProvider(ProviderTimeout()), FakeProvider(hit(email())))
 
     assert outcomes(result) == ["timeout", "hit"]
 
 
-def test_a_quick_provider_gets_its_whole_share() -> None:
+def test_every_provider_gets_the_full_timeout() -> None:
     provider = replying(TraceOutcome.MISS)
     started = time.monotonic()
 
@@ -278,19 +280,19 @@ def test_a_quick_provider_gets_its_whole_share() -> None:
     assert provider.timeouts == [provider_call.SECONDS_PER_PROVIDER]
 
 
-def test_one_call_with_its_turn_is_well_within_a_lease(settings: Settings) -> None:
+def test_a_call_with_its_rate_limit_wait_fits_into_a_lease(settings: Settings) -> None:
     longest = provider_call.SECONDS_PER_PROVIDER + throttles.MAX_WAIT_SECONDS
 
     assert settings.lease_seconds >= 1.5 * longest
 
 
-def test_addresses_are_looked_at_before_they_are_judged() -> None:
+def test_address_reasons_are_added_before_a_response_is_judged() -> None:
     result = run(FakeProvider(hit(email("ada@mailinator.com"))), replying(TraceOutcome.MISS))
 
     assert (result.emails[0].status, outcomes(result)) == (EmailStatus.RISKY, ["hit", "miss"])
 
 
-def test_phones_contacts_and_companies_are_all_kept() -> None:
+def test_phones_contacts_and_companies_of_all_responses_are_kept() -> None:
     phone = FoundPhone(e164="+12025550143", source=SOURCE)
     contacts = [FoundContact(source=SOURCE, full_name=name) for name in ("Ada", "Bob")]
     companies = [FoundCompany(source=SOURCE, name=name) for name in ("Acme", "Other")]
@@ -311,7 +313,7 @@ def test_phones_contacts_and_companies_are_all_kept() -> None:
     )
 
 
-def test_what_cannot_be_asked_is_not_asked() -> None:
+def test_an_unavailable_provider_is_not_called() -> None:
     provider = FakeProvider(hit(email()), unavailable=TraceOutcome.UNCONFIGURED)
 
     result = run(provider, replying(TraceOutcome.MISS))
@@ -319,7 +321,7 @@ def test_what_cannot_be_asked_is_not_asked() -> None:
     assert (outcomes(result), provider.requests) == (["unconfigured", "miss"], [])
 
 
-def test_whom_the_desk_refuses_is_not_asked_and_the_next_one_is() -> None:
+def test_a_refused_call_is_skipped_and_the_next_provider_called() -> None:
     provider = FakeProvider(hit(email()), name="shy")
     gateway = AllowAllGateway(begins={"shy": CallRefused(TraceOutcome.COST_CEILING)})
 
@@ -328,7 +330,7 @@ def test_whom_the_desk_refuses_is_not_asked_and_the_next_one_is() -> None:
     assert (outcomes(result), provider.requests) == (["cost_ceiling", "hit"], [])
 
 
-def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
+def test_a_call_refused_by_the_rate_limiter_counts_as_no_attempt() -> None:
     gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.RATE_LIMITED, 4.0)})
 
     result = run(FakeProvider(hit(email())), gateway=gateway)
@@ -336,13 +338,13 @@ def test_a_turn_that_did_not_come_is_no_failed_try() -> None:
     assert (result.failed, result.only_rate_limited, result.retry_after) == (True, True, 4.0)
 
 
-def test_a_call_that_was_made_and_came_too_often_is_a_failed_try() -> None:
+def test_a_rate_limit_reported_by_the_vendor_counts_as_an_attempt() -> None:
     result = run(replying(TraceOutcome.RATE_LIMITED, retry_after=4.0))
 
     assert (result.failed, result.only_rate_limited) == (True, False)
 
 
-def test_an_open_circuit_is_a_failed_try() -> None:
+def test_an_open_circuit_counts_as_an_attempt() -> None:
     gateway = AllowAllGateway(begins={"one": CallRefused(TraceOutcome.CIRCUIT_OPEN, 4.0)})
 
     result = run(FakeProvider(hit(email())), gateway=gateway)
@@ -350,7 +352,7 @@ def test_an_open_circuit_is_a_failed_try() -> None:
     assert (result.failed, result.only_rate_limited) == (True, False)
 
 
-def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None:
+def test_a_stored_response_is_used_without_a_call() -> None:
     provider = FakeProvider(hit(email("new@acme.com")), name="known")
     gateway = AllowAllGateway(begins={"known": CallResult(hit(email()), NOW, 812, "cal_0")})
 
@@ -360,7 +362,7 @@ def test_an_answer_that_the_job_has_already_got_is_not_asked_for_again() -> None
     assert (result.emails[0].email, result.trace[0]["latency_ms"]) == ("ada@acme.com", 812)
 
 
-def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
+def test_a_pending_result_is_awaited_before_the_next_provider_is_called() -> None:
     second = FakeProvider(hit(email()))
 
     result = run(replying(TraceOutcome.MISS), FakeProvider(Pending("t1", 30.0), name="slow"), second)
@@ -370,7 +372,7 @@ def test_who_needs_time_is_waited_for_before_the_next_is_asked() -> None:
 
 
 @pytest.mark.parametrize("error", [ProviderTimeout(), ConnectionError()])
-def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Exception) -> None:
+def test_one_failed_poll_does_not_abandon_a_pending_call(error: Exception) -> None:
     started = StartedCall(replace(ASK, poll_token="t1"), NOW, "cal_1")
     gateway = AllowAllGateway(begins={"slow": started})
 
@@ -379,7 +381,7 @@ def test_what_is_on_order_is_not_given_up_because_of_one_bad_moment(error: Excep
     assert (result.waiting, result.trace) == (provider_call.POLL_SECONDS, ())
 
 
-def test_who_was_waited_for_too_long_has_timed_out() -> None:
+def test_a_result_pending_for_too_long_is_a_timeout() -> None:
     gateway = AllowAllGateway(timed_out=frozenset({"slow"}))
 
     result = run(FakeProvider(Pending("t1", 30.0), name="slow"), FakeProvider(hit(email())), gateway=gateway)
@@ -387,7 +389,7 @@ def test_who_was_waited_for_too_long_has_timed_out() -> None:
     assert (outcomes(result), result.waiting) == (["timeout", "hit"], None)
 
 
-def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> None:
+def test_an_unverified_address_is_verified_before_it_is_judged() -> None:
     gateway = AllowAllGateway()
     second = FakeProvider(hit(email()))
 
@@ -416,7 +418,7 @@ def test_an_address_that_nobody_verified_is_verified_and_then_good_enough() -> N
         (UNKNOWN, NOW),
     ],
 )
-def test_what_its_provider_has_verified_is_not_verified_again(
+def test_an_address_verified_by_its_provider_is_not_verified_again(
     status: EmailStatus, verified_at: datetime | None
 ) -> None:
     asked = verifier({})
@@ -426,7 +428,7 @@ def test_what_its_provider_has_verified_is_not_verified_again(
     assert asked.requests == []
 
 
-def test_the_next_verifier_is_asked_where_the_first_cannot_tell() -> None:
+def test_the_next_verifier_is_called_if_the_first_gives_no_verdict() -> None:
     first, second = verifier({}), verifier({"ada@acme.com": EmailStatus.ACCEPT_ALL})
 
     result = run(FakeProvider(hit(email(status=UNKNOWN))), verifiers=(first, second))
@@ -435,7 +437,7 @@ def test_the_next_verifier_is_asked_where_the_first_cannot_tell() -> None:
     assert result.emails[0].status is EmailStatus.ACCEPT_ALL
 
 
-def test_only_the_first_few_addresses_of_a_reply_are_verified() -> None:
+def test_only_the_first_addresses_of_a_response_are_verified() -> None:
     asked = verifier({})
 
     run(FakeProvider(hit(*(email(f"a{n}@acme.com", UNKNOWN) for n in range(5)))), verifiers=(asked,))
@@ -443,7 +445,7 @@ def test_only_the_first_few_addresses_of_a_reply_are_verified() -> None:
     assert len(asked.requests) == waterfall.MAX_VERIFIED
 
 
-def test_of_guesses_the_first_that_exists_is_kept_and_no_guess_any_more() -> None:
+def test_the_first_guess_that_exists_is_kept_and_no_longer_marked_as_guessed() -> None:
     guesses = (replace(email(f"{n}@acme.com", UNKNOWN), reasons=("guessed",)) for n in ("a", "b", "c"))
     asked = verifier({"a@acme.com": EmailStatus.INVALID, "b@acme.com": VALID})
 
@@ -463,7 +465,7 @@ def test_guesses_that_all_bounce_are_a_miss() -> None:
     assert (outcomes(result), result.emails) == (["miss", "hit"], ())
 
 
-def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> None:
+def test_after_an_invalid_guess_an_unverified_one_is_dropped() -> None:
     guesser = FakeProvider(hit(email("a@acme.com", UNKNOWN), email("b@acme.com", UNKNOWN)), guesses=True)
 
     result = waterfall.run(
@@ -477,7 +479,7 @@ def test_after_a_guess_that_bounced_none_is_kept_that_nobody_can_verify() -> Non
     assert result.emails == ()
 
 
-def test_no_further_guess_is_tried_once_nobody_can_tell() -> None:
+def test_no_further_guess_is_verified_after_one_without_a_verdict() -> None:
     asked = verifier({})
 
     run(
@@ -488,7 +490,7 @@ def test_no_further_guess_is_tried_once_nobody_can_tell() -> None:
     assert len(asked.requests) == 1
 
 
-def test_a_verifier_that_needs_time_is_waited_for_only_if_nobody_else_knows_better() -> None:
+def test_a_pending_verification_is_awaited_only_if_no_other_value_suffices() -> None:
     slow = FakeProvider(Pending("1", 300.0), name="slow")
     unsure = FakeProvider(hit(email(status=UNKNOWN)))
 
@@ -498,7 +500,7 @@ def test_a_verifier_that_needs_time_is_waited_for_only_if_nobody_else_knows_bett
     assert (waiting.waiting, settled.waiting) == (300.0, None)
 
 
-def test_of_verifiers_that_need_time_the_first_to_be_ready_is_waited_for() -> None:
+def test_the_earliest_of_several_pending_verifications_is_awaited() -> None:
     slow = tuple(FakeProvider(Pending("1", seconds), name=f"slow {seconds}") for seconds in (30.0, 300.0))
 
     result = run(FakeProvider(hit(email(status=UNKNOWN))), verifiers=slow)
@@ -506,7 +508,7 @@ def test_of_verifiers_that_need_time_the_first_to_be_ready_is_waited_for() -> No
     assert result.waiting == 30.0
 
 
-def test_a_stored_address_that_needs_time_is_waited_for_although_the_next_is_verified() -> None:
+def test_a_pending_stored_address_is_awaited_even_if_the_next_is_verified() -> None:
     def say(request: ProviderRequest) -> ProviderResponse | Pending:
         known = verifier({"b@acme.com": VALID})
         return known.call(request, seconds=1) if request.subject.email == "b@acme.com" else Pending("1", 30.0)
@@ -518,7 +520,7 @@ def test_a_stored_address_that_needs_time_is_waited_for_although_the_next_is_ver
     assert ([found.email for found in result.emails], result.waiting) == (["b@acme.com"], 30.0)
 
 
-def test_a_fraction_of_a_credit_is_told_as_one() -> None:
+def test_a_fraction_of_a_credit_is_traced_as_a_fraction() -> None:
     result = run(FakeProvider(hit(email(), cost=0.25)))
 
     assert result.trace[0]["cost"] == 0.25
