@@ -16,7 +16,7 @@ def subclasses(kind: type[Problem]) -> set[type[Problem]]:
     return {kind}.union(*(subclasses(child) for child in kind.__subclasses__()))
 
 
-def test_the_drawing_of_the_tree_names_every_class() -> None:
+def test_the_tree_in_the_docstring_has_every_class() -> None:
     drawn = tree()
 
     missing = {kind.__name__ for kind in subclasses(Problem)} - drawn
@@ -25,7 +25,7 @@ def test_the_drawing_of_the_tree_names_every_class() -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in CODES.values() if kind.status < 500])
-def test_the_drawing_tells_each_status(kind: type[Problem]) -> None:
+def test_the_tree_in_the_docstring_has_every_status(kind: type[Problem]) -> None:
     family = next(c for c in kind.__mro__[::-1] if c in subclasses(Problem) and "status" in vars(c))
 
     line = next(line for line in (errors.__doc__ or "").splitlines() if f" {family.__name__} " in line)
@@ -33,21 +33,21 @@ def test_the_drawing_tells_each_status(kind: type[Problem]) -> None:
     assert f" {kind.status}" in line
 
 
-def test_every_code_is_that_of_one_class() -> None:
+def test_every_code_belongs_to_one_class() -> None:
     coded = [kind for kind in subclasses(Problem) if "code" in vars(kind)]
 
     assert sorted(CODES) == sorted(kind.code for kind in coded)
     assert set(CODES.values()) == set(coded)
 
 
-def test_codes_come_in_the_order_of_their_status() -> None:
+def test_codes_are_ordered_by_status() -> None:
     statuses = [kind.status for kind in CODES.values()]
 
     assert statuses == sorted(statuses)
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_problem_says_what_it_is_and_what_to_do(code: str) -> None:
+def test_every_problem_has_a_title_and_a_help_text(code: str) -> None:
     kind = CODES[code]
 
     assert code == code.lower()
@@ -58,7 +58,7 @@ def test_every_problem_says_what_it_is_and_what_to_do(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", [code for code in CODES if code != "insufficient_credits"])
-def test_a_problem_without_a_sentence_says_what_to_do(code: str) -> None:
+def test_the_default_detail_of_a_problem_is_its_help_text(code: str) -> None:
     body = CODES[code]().as_dict()
 
     assert body == {
@@ -71,33 +71,33 @@ def test_a_problem_without_a_sentence_says_what_to_do(code: str) -> None:
     }
 
 
-def test_a_problem_tells_the_wrong_places() -> None:
+def test_a_problem_lists_the_invalid_fields() -> None:
     problem = errors.ValidationFailed(errors=(FieldError("/subject/email", "This is no address."),))
 
     assert problem.as_dict()["errors"] == [{"pointer": "/subject/email", "detail": "This is no address."}]
 
 
-def test_a_limit_tells_when_to_come_again() -> None:
+def test_a_rate_limit_has_retry_after() -> None:
     body = RateLimited(retry_after=7).as_dict()
 
     assert (body["retry_after"], body["retryable"]) == (7, True)
 
 
-def test_missing_credits_are_told_in_figures() -> None:
+def test_insufficient_credits_has_the_required_credits_and_the_balance() -> None:
     body = InsufficientCredits(required=3, balance=2).as_dict()
 
     assert (body["required"], body["balance"], body["status"]) == (3, 2, 402)
     assert body["detail"].startswith("This needs 3 credit(s) and the workspace has 2.")
 
 
-def test_the_text_of_the_exception_is_the_code_and_nothing_of_the_request() -> None:
+def test_the_text_of_the_exception_is_only_the_code() -> None:
     problem = NotFound("There is no ada@acme.com here.")
 
     assert str(problem) == "not_found"
     assert problem.detail == "There is no ada@acme.com here."
 
 
-def test_only_what_a_repetition_can_mend_is_retryable() -> None:
+def test_only_problems_that_a_retry_can_resolve_are_retryable() -> None:
     retryable = {code for code, kind in CODES.items() if kind.retryable}
 
     assert retryable == {

@@ -26,19 +26,19 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-def test_a_finding_says_where_it_came_from_and_never_changes(value: FoundEmail) -> None:
+def test_a_finding_has_a_source_and_is_immutable(value: FoundEmail) -> None:
     assert value.source == SOURCE
     with pytest.raises(dataclasses.FrozenInstanceError):
         value.source = SOURCE  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("kind", [type(value) for value in VALUES])
-def test_nothing_can_be_found_without_a_source(kind: type[FoundEmail]) -> None:
+def test_a_finding_requires_a_source(kind: type[FoundEmail]) -> None:
     with pytest.raises(TypeError, match="source"):
         kind()  # type: ignore[call-arg]
 
 
-def test_what_nobody_said_is_none() -> None:
+def test_missing_values_are_none() -> None:
     known = {"source", "emails", "phones"}
 
     said = [f.name for f in dataclasses.fields(FoundContact) if getattr(VALUES[3], f.name) not in {None, ()}]
@@ -46,7 +46,7 @@ def test_what_nobody_said_is_none() -> None:
     assert set(said) <= known
 
 
-def test_the_statuses_are_best_first() -> None:
+def test_the_statuses_are_ordered_best_first() -> None:
     assert [status.value for status in EmailStatus] == ["valid", "accept_all", "risky", "invalid", "unknown"]
 
 
@@ -54,7 +54,7 @@ def test_the_scopes_are_those_of_the_contract() -> None:
     assert [scope.value for scope in Scope] == ["lookup", "reveal", "enrich", "save"]
 
 
-def test_a_caller_never_changes() -> None:
+def test_a_caller_is_immutable() -> None:
     caller = Caller("acc_1", "wks_1", "session", "ses_1", tuple(Scope), None)
 
     with pytest.raises(dataclasses.FrozenInstanceError):

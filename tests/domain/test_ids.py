@@ -22,13 +22,13 @@ def test_a_thousand_ids_are_different() -> None:
     assert len({new_id("job") for _ in range(1000)}) == 1000
 
 
-def test_what_is_made_within_a_millisecond_sorts_as_it_was_made() -> None:
+def test_ids_of_one_millisecond_sort_by_creation() -> None:
     made = [new_id("job") for _ in range(1000)]
 
     assert made == sorted(made)
 
 
-def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_sort_by_creation_time(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter(range(1_700_000_000_000_000_000, 1_900_000_000_000_000_000, 5_000_000_000_000_007))
     monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: next(times)))
 
@@ -37,7 +37,7 @@ def test_ids_sort_by_the_time_they_were_made(monkeypatch: pytest.MonkeyPatch) ->
     assert made == sorted(made)
 
 
-def test_the_time_of_an_id_is_when_it_was_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_an_id_is_its_creation_time(monkeypatch: pytest.MonkeyPatch) -> None:
     moment = datetime(2026, 11, 22, 9, 30, 0, 500_000, tzinfo=UTC)
     monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: round(moment.timestamp() * 1e9)))
 
@@ -45,7 +45,7 @@ def test_the_time_of_an_id_is_when_it_was_made(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(("digit", "year"), [("0", 1970), ("v", 9999)])
-def test_an_id_that_was_made_up_has_some_time(digit: str, year: int) -> None:
+def test_a_forged_id_has_a_valid_time(digit: str, year: int) -> None:
     assert time_of(f"job_{digit * 24}").year == year
 
 
@@ -66,10 +66,10 @@ def test_an_id_that_was_made_up_has_some_time(digit: str, year: int) -> None:
         " job_0crnqk4e1k9jv0d2m4f6h8a5",
     ],
 )
-def test_what_is_no_job_id_is_told_before_any_query(text: str) -> None:
+def test_an_invalid_id_is_recognised_without_a_query(text: str) -> None:
     assert not is_id(text, "job")
 
 
 @pytest.mark.parametrize("prefix", EXAMPLES)
-def test_the_examples_are_ids(prefix: Prefix) -> None:
+def test_the_examples_are_valid_ids(prefix: Prefix) -> None:
     assert is_id(EXAMPLES[prefix], prefix)

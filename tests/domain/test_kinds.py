@@ -10,13 +10,13 @@ def test_every_kind_has_a_queue_and_upkeep_is_for_no_job() -> None:
     assert Queue.UPKEEP not in QUEUES.values()
 
 
-def test_a_bulk_request_never_delays_a_click() -> None:
+def test_bulk_requests_and_clicks_have_different_queues() -> None:
     bulk = [kind for kind in Kind if QUEUES[kind] is Queue.ENRICHMENT]
 
     assert bulk == [Kind.ENRICHMENT_REQUEST]
 
 
-def test_no_upkeep_has_the_name_of_a_kind() -> None:
+def test_no_upkeep_task_has_the_name_of_a_kind() -> None:
     assert {SWEEP, FORGET}.isdisjoint(set(Kind))
 
 
@@ -36,5 +36,5 @@ def test_jobs_that_are_open_are_queued_or_running() -> None:
         ),
     ],
 )
-def test_the_words_are_those_of_the_contract(enum: type[Status], words: str) -> None:
+def test_the_values_are_those_of_the_contract(enum: type[Status], words: str) -> None:
     assert [member.value for member in enum] == words.split()

@@ -48,14 +48,14 @@ def test_an_account_is_found_by_its_email(session: Session, account: Account) ->
     assert (account.role, account.api_access, account.disabled_at) == ("admin", True, None)
 
 
-def test_an_unknown_email_finds_nobody(session: Session, account: Account) -> None:
+def test_an_unknown_email_has_no_account(session: Session, account: Account) -> None:
     found = accounts.by_email(session, "eve@acme.example")
 
     assert account.id
     assert found is None
 
 
-def test_an_email_belongs_to_one_account(session: Session, account: Account) -> None:
+def test_two_accounts_cannot_have_the_same_email(session: Session, account: Account) -> None:
     with pytest.raises(EmailTaken):
         accounts.create(
             session, account.workspace_id, email=account.email, name="Eve", password_hash="h", now=NOW
@@ -64,9 +64,7 @@ def test_an_email_belongs_to_one_account(session: Session, account: Account) -> 
     assert [each.name for each in accounts.list_all(session)] == ["Ada"]
 
 
-def test_an_account_is_a_member_without_api_access_unless_said_otherwise(
-    session: Session, account: Account
-) -> None:
+def test_an_account_is_by_default_a_member_without_api_access(session: Session, account: Account) -> None:
     member = accounts.create(
         session, account.workspace_id, email="bob@acme.example", name="Bob", password_hash="h", now=NOW
     )
@@ -84,7 +82,7 @@ def test_accounts_are_listed_by_email(session: Session, account: Account) -> Non
     assert [each.email for each in listed] == ["aaa@acme.example", "ada@acme.example"]
 
 
-def test_api_access_can_be_granted_and_taken_away(session: Session, account: Account) -> None:
+def test_api_access_can_be_granted_and_revoked(session: Session, account: Account) -> None:
     accounts.revoke_api_access(session, account.id, now=NOW)
 
     with pytest.raises(ApiAccessRequired):
@@ -94,7 +92,7 @@ def test_api_access_can_be_granted_and_taken_away(session: Session, account: Acc
     accounts.require_api_access(session, account.id)
 
 
-def test_taking_api_access_away_ends_keys_and_leaves_sessions(
+def test_revoking_api_access_revokes_the_keys_and_not_the_sessions(
     session: Session, account: Account, signed_in: LoginSession, key: ApiKey
 ) -> None:
     accounts.revoke_api_access(session, account.id, now=NOW)
@@ -104,7 +102,7 @@ def test_taking_api_access_away_ends_keys_and_leaves_sessions(
     assert signed_in.revoked_at is None
 
 
-def test_disabling_ends_sessions_and_keys_and_enabling_does_not_bring_them_back(
+def test_disabling_revokes_sessions_and_keys_and_enabling_does_not_restore_them(
     session: Session, account: Account, signed_in: LoginSession, key: ApiKey
 ) -> None:
     accounts.disable(session, account.id, now=NOW)
@@ -124,7 +122,7 @@ def test_disabling_twice_keeps_the_first_time(session: Session, account: Account
     assert account.disabled_at == NOW
 
 
-def test_a_new_password_ends_sessions_and_keys(
+def test_a_new_password_revokes_sessions_and_keys(
     session: Session, account: Account, signed_in: LoginSession, key: ApiKey
 ) -> None:
     accounts.set_password(session, account.id, "new hash", now=NOW)
@@ -135,7 +133,7 @@ def test_a_new_password_ends_sessions_and_keys(
     assert (signed_in.revoked_at, key.revoked_at) == (NOW, NOW)
 
 
-def test_other_accounts_keep_what_they_have(
+def test_the_tokens_of_other_accounts_stay_valid(
     session: Session, account: Account, signed_in: LoginSession
 ) -> None:
     other = accounts.create(

@@ -31,7 +31,7 @@ def other(session: Session, account: Account) -> Account:
     )
 
 
-def test_a_key_keeps_its_hash_and_first_characters_and_never_itself(
+def test_only_the_hash_and_the_first_characters_of_a_key_are_stored(
     session: Session, account: Account
 ) -> None:
     key, text = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
@@ -41,7 +41,7 @@ def test_a_key_keeps_its_hash_and_first_characters_and_never_itself(
     assert text not in str(vars(key))
 
 
-def test_a_key_has_the_scopes_it_was_made_with_each_once(session: Session, account: Account) -> None:
+def test_a_key_has_each_of_its_scopes_once(session: Session, account: Account) -> None:
     scopes = [Scope.REVEAL, Scope.LOOKUP, Scope.REVEAL]
 
     key, _ = api_keys.create(session, account.id, name="CRM", scopes=scopes, expires_at=None, now=NOW)
@@ -49,7 +49,7 @@ def test_a_key_has_the_scopes_it_was_made_with_each_once(session: Session, accou
     assert key.granted == (Scope.LOOKUP, Scope.REVEAL)
 
 
-def test_a_key_ends_when_it_was_told_to(session: Session, account: Account) -> None:
+def test_a_key_expires_at_the_given_time(session: Session, account: Account) -> None:
     end = NOW + timedelta(days=1)
 
     key, _ = api_keys.create(session, account.id, name="CRM", scopes=Scope, expires_at=end, now=NOW)
@@ -57,7 +57,7 @@ def test_a_key_ends_when_it_was_told_to(session: Session, account: Account) -> N
     assert key.expires_at == end
 
 
-def test_the_list_has_the_accounts_own_keys_the_newest_first_without_revoked_ones(
+def test_the_list_has_the_accounts_valid_keys_newest_first(
     session: Session, account: Account, other: Account
 ) -> None:
     first, _ = api_keys.create(session, account.id, name="1", scopes=Scope, expires_at=None, now=NOW)
@@ -81,9 +81,7 @@ def test_revoking_twice_keeps_the_first_time(session: Session, account: Account)
     assert key.revoked_at == NOW
 
 
-def test_somebody_elses_key_looks_like_one_that_never_was(
-    session: Session, account: Account, other: Account
-) -> None:
+def test_another_accounts_key_is_not_found(session: Session, account: Account, other: Account) -> None:
     theirs, _ = api_keys.create(session, other.id, name="CRM", scopes=Scope, expires_at=None, now=NOW)
 
     with pytest.raises(NotFound) as foreign:

@@ -70,7 +70,7 @@ def _works(database: Database, token: str, now: datetime) -> bool:
     return True
 
 
-def test_a_session_token_tells_who_calls(database: Database, account: Account, token: str) -> None:
+def test_a_session_token_identifies_the_caller(database: Database, account: Account, token: str) -> None:
     caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
     assert (caller.account_id, caller.workspace_id) == (account.id, account.workspace_id)
@@ -78,7 +78,7 @@ def test_a_session_token_tells_who_calls(database: Database, account: Account, t
     assert caller.expires_at == NOW + timedelta(days=14)
 
 
-def test_an_api_key_tells_who_calls_and_what_it_may_do(
+def test_an_api_key_identifies_the_caller_and_the_scopes(
     database: Database, account: Account, key: str
 ) -> None:
     caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
@@ -88,7 +88,7 @@ def test_an_api_key_tells_who_calls_and_what_it_may_do(
     assert caller.token_id.startswith("key_")
 
 
-def test_a_text_that_cannot_be_a_token_costs_no_query(database: Database, statements: list[str]) -> None:
+def test_a_malformed_token_costs_no_query(database: Database, statements: list[str]) -> None:
     with pytest.raises(InvalidToken):
         authentication.authenticate(database, "ses_" + "0" * 49, lifetime=LIFETIME, now=NOW)
 
@@ -96,7 +96,7 @@ def test_a_text_that_cannot_be_a_token_costs_no_query(database: Database, statem
 
 
 @pytest.mark.parametrize("kind", list(TokenKind))
-def test_a_token_that_was_never_handed_out_is_invalid(database: Database, kind: TokenKind) -> None:
+def test_a_token_that_was_never_issued_is_invalid(database: Database, kind: TokenKind) -> None:
     with pytest.raises(InvalidToken):
         authentication.authenticate(database, new_token(kind), lifetime=LIFETIME, now=NOW)
 
@@ -109,7 +109,9 @@ def test_a_token_in_use_costs_one_query_and_no_write(
     assert work_on(statements) == ["SELECT"]
 
 
-def test_use_is_written_down_once_a_minute(database: Database, token: str, statements: list[str]) -> None:
+def test_the_last_use_is_recorded_once_a_minute(
+    database: Database, token: str, statements: list[str]
+) -> None:
     later = NOW + timedelta(seconds=60)
 
     authentication.authenticate(database, token, lifetime=LIFETIME, now=later)
@@ -118,14 +120,14 @@ def test_use_is_written_down_once_a_minute(database: Database, token: str, state
     assert work_on(statements) == ["SELECT", "UPDATE", "SELECT"]
 
 
-def test_the_first_use_of_a_key_is_written_down(database: Database, key: str) -> None:
+def test_the_first_use_of_a_key_is_recorded(database: Database, key: str) -> None:
     caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
     with database.reading() as session:
         assert session.get_one(ApiKey, caller.token_id).last_used_at == NOW
 
 
-def test_a_session_slides_with_its_use(database: Database, token: str) -> None:
+def test_using_a_session_extends_its_idle_limit(database: Database, token: str) -> None:
     used = NOW + timedelta(days=13)
 
     caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=used)
@@ -134,12 +136,12 @@ def test_a_session_slides_with_its_use(database: Database, token: str) -> None:
     authentication.authenticate(database, token, lifetime=LIFETIME, now=used + timedelta(days=13))
 
 
-def test_a_session_ends_when_it_is_idle_too_long(database: Database, token: str) -> None:
+def test_a_session_expires_when_it_is_idle_too_long(database: Database, token: str) -> None:
     with pytest.raises(TokenExpired):
         authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=14))
 
 
-def test_a_session_in_daily_use_ends_all_the_same(database: Database, token: str) -> None:
+def test_a_session_in_daily_use_expires_at_its_absolute_limit(database: Database, token: str) -> None:
     with database.transaction() as session:
         session.execute(update(LoginSession).values(last_used_at=NOW + timedelta(days=89, hours=23)))
 
@@ -147,12 +149,12 @@ def test_a_session_in_daily_use_ends_all_the_same(database: Database, token: str
         authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW + timedelta(days=90))
 
 
-def test_an_api_key_ends_when_it_was_told_to(database: Database, key: str) -> None:
+def test_an_api_key_expires_at_the_given_time(database: Database, key: str) -> None:
     with pytest.raises(TokenExpired):
         authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW + timedelta(days=30))
 
 
-def test_a_key_without_an_end_goes_on(database: Database, key: str) -> None:
+def test_a_key_without_an_expiry_stays_valid(database: Database, key: str) -> None:
     with database.transaction() as session:
         session.execute(update(ApiKey).values(expires_at=None))
 
@@ -189,7 +191,7 @@ def test_a_token_of_a_disabled_account_is_refused_even_if_it_was_not_ended(
         authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
 
 
-def test_an_account_that_changes_its_workspace_calls_for_the_new_one_at_once(
+def test_an_account_that_changes_its_workspace_calls_for_the_new_one(
     database: Database, account: Account, token: str
 ) -> None:
     before = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
@@ -203,7 +205,7 @@ def test_an_account_that_changes_its_workspace_calls_for_the_new_one_at_once(
 
 
 @pytest.mark.parametrize("seconds", [0, 3600])
-def test_what_still_works_may_be_answered_after_a_wait(
+def test_a_token_that_is_still_valid_passes_the_recheck(
     database: Database, token: str, key: str, seconds: int
 ) -> None:
     callers = [
@@ -215,7 +217,9 @@ def test_what_still_works_may_be_answered_after_a_wait(
             authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW + timedelta(seconds=seconds))
 
 
-def test_what_ended_during_a_wait_is_refused(database: Database, account: Account, token: str) -> None:
+def test_a_token_that_was_revoked_during_the_wait_fails_the_recheck(
+    database: Database, account: Account, token: str
+) -> None:
     caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         accounts.disable(session, account.id, now=NOW)
@@ -224,16 +228,14 @@ def test_what_ended_during_a_wait_is_refused(database: Database, account: Accoun
         authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW)
 
 
-def test_what_expired_during_a_wait_is_refused(database: Database, key: str) -> None:
+def test_a_token_that_expired_during_the_wait_fails_the_recheck(database: Database, key: str) -> None:
     caller = authentication.authenticate(database, key, lifetime=LIFETIME, now=NOW)
 
     with database.reading() as session, pytest.raises(TokenExpired):
         authentication.recheck(session, caller, lifetime=LIFETIME, now=NOW + timedelta(days=30))
 
 
-def test_an_account_that_changed_its_workspace_gets_no_answer_of_the_old_one(
-    database: Database, token: str
-) -> None:
+def test_an_account_that_changed_its_workspace_fails_the_recheck(database: Database, token: str) -> None:
     caller = authentication.authenticate(database, token, lifetime=LIFETIME, now=NOW)
     with database.transaction() as session:
         other = workspaces.create(session, name="Babbage", now=NOW)
@@ -247,7 +249,7 @@ def test_an_account_that_changed_its_workspace_gets_no_answer_of_the_old_one(
     ("passed", "works"),
     [(timedelta(days=14) - timedelta(seconds=1), True), (timedelta(days=14), False)],
 )
-def test_the_idle_limit_is_kept_to_the_second(
+def test_the_idle_limit_is_exact_to_the_second(
     database: Database, token: str, passed: timedelta, *, works: bool
 ) -> None:
     assert _works(database, token, NOW + passed) is works
@@ -257,7 +259,7 @@ def test_the_idle_limit_is_kept_to_the_second(
     ("passed", "works"),
     [(timedelta(days=90) - timedelta(seconds=1), True), (timedelta(days=90), False)],
 )
-def test_the_absolute_limit_is_kept_to_the_second(
+def test_the_absolute_limit_is_exact_to_the_second(
     database: Database, token: str, passed: timedelta, *, works: bool
 ) -> None:
     with database.transaction() as session:
@@ -266,7 +268,7 @@ def test_the_absolute_limit_is_kept_to_the_second(
     assert _works(database, token, NOW + passed) is works
 
 
-def test_two_thousand_guesses_find_nothing(database: Database, token: str, key: str) -> None:
+def test_two_thousand_guessed_tokens_are_invalid(database: Database, token: str, key: str) -> None:
     guesses = [new_token(kind) for kind in TokenKind for _ in range(1000)]
 
     hits = [guess for guess in guesses if _works(database, guess, NOW)]
@@ -276,7 +278,7 @@ def test_two_thousand_guesses_find_nothing(database: Database, token: str, key: 
     assert _works(database, key, NOW)
 
 
-def test_no_table_holds_a_token(database: Database, token: str, key: str) -> None:
+def test_no_table_contains_a_token(database: Database, token: str, key: str) -> None:
     with database.reading() as session:
         stored = [
             value
@@ -291,7 +293,7 @@ def test_no_table_holds_a_token(database: Database, token: str, key: str) -> Non
     assert key[4:] not in text
 
 
-def test_a_database_that_cannot_write_now_still_tells_who_calls(
+def test_a_read_only_database_still_authenticates(
     database: Database, account: Account, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> AbstractContextManager[Session]:
@@ -304,7 +306,9 @@ def test_a_database_that_cannot_write_now_still_tells_who_calls(
     assert caller.account_id == account.id
 
 
-def test_many_threads_can_ask_at_the_same_time(database: Database, account: Account, token: str) -> None:
+def test_many_threads_can_authenticate_at_the_same_time(
+    database: Database, account: Account, token: str
+) -> None:
     found: list[str] = []
 
     def ask() -> None:

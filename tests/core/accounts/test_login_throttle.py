@@ -17,14 +17,14 @@ def fail(session: Session, times: int, *, now: datetime = NOW) -> None:
         login_throttle.record_failure(session, EMAIL, now=now)
 
 
-def test_the_first_ten_failures_cost_no_wait(session: Session) -> None:
+def test_the_first_ten_failures_cause_no_delay(session: Session) -> None:
     fail(session, 9)
 
     assert login_throttle.retry_after(session, EMAIL, now=NOW) == 0
 
 
 @pytest.mark.parametrize(("failures", "wait"), [(10, 1), (11, 2), (12, 4), (15, 32), (16, 60), (60, 60)])
-def test_each_further_failure_doubles_the_wait_up_to_a_minute(
+def test_each_further_failure_doubles_the_delay_up_to_a_minute(
     session: Session, failures: int, wait: int
 ) -> None:
     fail(session, failures)
@@ -37,13 +37,13 @@ def test_each_further_failure_doubles_the_wait_up_to_a_minute(
     assert waits == [wait, 0]
 
 
-def test_another_email_does_not_wait(session: Session) -> None:
+def test_another_email_is_not_delayed(session: Session) -> None:
     fail(session, 20)
 
     assert login_throttle.retry_after(session, "bob@acme.example", now=NOW) == 0
 
 
-def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
+def test_after_the_retention_the_count_starts_again(session: Session) -> None:
     fail(session, 20)
 
     fail(session, 1, now=NOW + timedelta(minutes=16))
@@ -51,7 +51,7 @@ def test_after_a_quiet_while_counting_begins_again(session: Session) -> None:
     assert login_throttle.retry_after(session, EMAIL, now=NOW + timedelta(minutes=16)) == 0
 
 
-def test_a_success_ends_the_wait(session: Session) -> None:
+def test_a_successful_sign_in_resets_the_count(session: Session) -> None:
     fail(session, 20)
 
     login_throttle.reset(session, EMAIL)
@@ -60,7 +60,7 @@ def test_a_success_ends_the_wait(session: Session) -> None:
     assert login_throttle.retry_after(session, EMAIL, now=NOW) == 0
 
 
-def test_digests_differ_by_every_word() -> None:
+def test_digests_depend_on_every_part_and_their_order() -> None:
     digests = {
         login_throttle.digest(DIGEST_KEYS, "a", "b"),
         login_throttle.digest(DIGEST_KEYS, "ab"),

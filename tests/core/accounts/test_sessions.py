@@ -26,9 +26,7 @@ def account(session: Session) -> Account:
     )
 
 
-def test_a_session_keeps_the_hash_of_its_token_and_never_the_token(
-    session: Session, account: Account
-) -> None:
+def test_only_the_hash_of_a_sessions_token_is_stored(session: Session, account: Account) -> None:
     started, token = sessions.start(
         session,
         account.id,
@@ -45,19 +43,19 @@ def test_a_session_keeps_the_hash_of_its_token_and_never_the_token(
     assert token not in str(vars(started))
 
 
-def test_a_session_may_do_everything(session: Session, account: Account) -> None:
+def test_a_session_has_all_scopes(session: Session, account: Account) -> None:
     started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     assert started.granted == tuple(Scope)
 
 
-def test_a_session_ends_when_it_is_idle_for_two_weeks(session: Session, account: Account) -> None:
+def test_a_session_expires_when_it_is_idle_for_two_weeks(session: Session, account: Account) -> None:
     started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     assert started.ends_at(LIFETIME) == NOW + timedelta(days=14)
 
 
-def test_a_session_in_daily_use_ends_after_ninety_days(session: Session, account: Account) -> None:
+def test_a_session_in_daily_use_expires_after_ninety_days(session: Session, account: Account) -> None:
     started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     started.last_used_at = NOW + timedelta(days=89)
@@ -65,7 +63,7 @@ def test_a_session_in_daily_use_ends_after_ninety_days(session: Session, account
     assert started.ends_at(LIFETIME) == NOW + timedelta(days=90)
 
 
-def test_signing_out_ends_one_session_and_not_the_other(session: Session, account: Account) -> None:
+def test_signing_out_revokes_only_that_session(session: Session, account: Account) -> None:
     first, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     second, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
@@ -76,7 +74,9 @@ def test_signing_out_ends_one_session_and_not_the_other(session: Session, accoun
     assert (first.revoked_at, second.revoked_at) == (NOW, None)
 
 
-def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Session, account: Account) -> None:
+def test_revoking_all_sessions_does_not_change_those_revoked_before(
+    session: Session, account: Account
+) -> None:
     first, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     second, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     sessions.end(session, account.id, first.id, now=NOW)
@@ -87,9 +87,7 @@ def test_ending_all_leaves_the_time_at_which_one_was_ended_before(session: Sessi
     assert (first.revoked_at, second.revoked_at) == (NOW, NOW + timedelta(hours=1))
 
 
-def test_ending_a_session_again_leaves_the_time_at_which_it_was_ended(
-    session: Session, account: Account
-) -> None:
+def test_revoking_a_session_again_does_not_change_the_time(session: Session, account: Account) -> None:
     started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
     sessions.end(session, account.id, started.id, now=NOW)
 
@@ -106,7 +104,7 @@ def test_a_session_that_the_account_does_not_have_is_not_found(
         sessions.end(session, account.id, session_id, now=NOW)
 
 
-def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, account: Account) -> None:
+def test_another_accounts_session_is_not_found_and_stays_valid(session: Session, account: Account) -> None:
     started, _ = sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 
     with pytest.raises(NotFound):
@@ -115,9 +113,7 @@ def test_somebody_elses_session_is_not_found_and_goes_on(session: Session, accou
     assert started.revoked_at is None
 
 
-def test_ending_all_but_one_spares_that_one_and_says_how_many_ended(
-    session: Session, account: Account
-) -> None:
+def test_revoking_all_but_one_returns_how_many_were_revoked(session: Session, account: Account) -> None:
     begun = [
         sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[0] for _ in range(3)
     ]
@@ -129,9 +125,7 @@ def test_ending_all_but_one_spares_that_one_and_says_how_many_ended(
     assert [each.revoked_at for each in begun] == [NOW, None, NOW]
 
 
-def test_only_sessions_that_still_work_are_listed_the_last_used_first(
-    session: Session, account: Account
-) -> None:
+def test_only_valid_sessions_are_listed_last_used_first(session: Session, account: Account) -> None:
     ended, idle, old, first, second = (
         sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)[0] for _ in range(5)
     )
@@ -156,7 +150,7 @@ def test_a_network_is_known_once_the_account_has_signed_in_from_it(
     assert not sessions.has_signed_in_from(session, None, b"home")
 
 
-def test_sessions_are_forgotten_when_their_absolute_end_is_over(session: Session, account: Account) -> None:
+def test_sessions_are_deleted_after_their_absolute_expiry(session: Session, account: Account) -> None:
     sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW - timedelta(days=90))
     sessions.start(session, account.id, network=b"n", lifetime=LIFETIME, now=NOW)
 

@@ -10,19 +10,19 @@ from app.core.accounts import workspaces
 from app.core.accounts.workspaces import Balance, Workspace
 
 
-def test_a_new_workspace_has_nothing(session: Session) -> None:
+def test_a_new_workspace_has_no_credits(session: Session) -> None:
     workspace = workspaces.create(session, name="Acme", now=NOW)
 
     assert workspaces.balance(session, workspace.id) == Balance(available=0, held=0)
 
 
-def test_the_balance_of_a_workspace_that_never_was_is_an_error(session: Session) -> None:
+def test_the_balance_of_an_unknown_workspace_is_an_error(session: Session) -> None:
     with pytest.raises(NoResultFound):
         workspaces.balance(session, "wks_nobody")
 
 
 @pytest.mark.parametrize("figure", ["available", "held"])
-def test_the_database_refuses_a_negative_figure(session: Session, figure: str) -> None:
+def test_the_database_rejects_negative_credits(session: Session, figure: str) -> None:
     workspace_id = a_workspace(session)
 
     with pytest.raises(IntegrityError):

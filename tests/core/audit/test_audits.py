@@ -25,25 +25,27 @@ def days(session: Session) -> Days:
     return busy_days(session)
 
 
-def test_an_empty_database_has_no_fault(session: Session) -> None:
+def test_an_empty_database_has_no_violation(session: Session) -> None:
     assert faults(session) == []
 
 
-def test_one_workspace_is_looked_at_alone(session: Session, days: Days) -> None:
+def test_one_workspace_can_be_audited_alone(session: Session, days: Days) -> None:
     session.execute(text("UPDATE workspaces SET spent = spent + 1"))
 
     assert faults(session, workspace_id=days.other) == [("balance_is_the_sum", days.other)]
     assert audits.scope(session, days.other) == audits.AuditScope(workspaces=1, jobs=2, entries=3)
 
 
-def test_of_many_faults_some_are_named(session: Session, days: Days, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rule_lists_at_most_the_maximum_number_of_violations(
+    session: Session, days: Days, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(audits, "MAX_VIOLATIONS", 1)
     session.execute(text("UPDATE workspaces SET spent = spent + 1"))
 
     assert faults(session) == [("balance_is_the_sum", min(days.workspace, days.other))]
 
 
-def test_an_audit_sees_one_moment_while_others_write(database: Database) -> None:
+def test_an_audit_reads_one_snapshot_while_others_write(database: Database) -> None:
     with database.transaction() as session:
         days = busy_days(session)
 
@@ -59,33 +61,33 @@ def test_an_audit_sees_one_moment_while_others_write(database: Database) -> None
     assert (seen, after) == ([], before)
 
 
-def test_an_audit_is_due_when_there_was_none(session: Session) -> None:
+def test_an_audit_is_due_if_none_was_run(session: Session) -> None:
     assert audits.last(session) is None
     assert audits.begin(session, every=EVERY, now=NOW) is not None
 
 
-def test_an_audit_waits_for_its_time(session: Session) -> None:
+def test_an_audit_is_not_due_before_its_interval_is_over(session: Session) -> None:
     finished(session, milliseconds=40)
 
     assert audits.begin(session, every=EVERY, now=NOW + EVERY - SECOND) is None
     assert audits.begin(session, every=EVERY, now=NOW + EVERY) is not None
 
 
-def test_an_audit_that_took_long_is_followed_by_a_longer_pause(session: Session) -> None:
+def test_a_slow_audit_is_followed_by_a_longer_pause(session: Session) -> None:
     finished(session, milliseconds=60_000)
 
     assert audits.begin(session, every=EVERY, now=NOW + 20 * MINUTE - SECOND) is None
     assert audits.begin(session, every=EVERY, now=NOW + 20 * MINUTE) is not None
 
 
-def test_while_one_audits_nobody_else_does_unless_it_never_ends(session: Session) -> None:
+def test_no_audit_starts_while_another_runs_unless_that_is_abandoned(session: Session) -> None:
     audits.begin(session, every=EVERY, now=NOW)
 
     assert audits.begin(session, every=EVERY, now=NOW + 59 * MINUTE) is None
     assert audits.begin(session, every=EVERY, now=NOW + 60 * MINUTE) is not None
 
 
-def test_of_many_who_would_audit_at_once_one_does(database: Database) -> None:
+def test_of_many_concurrent_audits_one_starts(database: Database) -> None:
     def begin(_number: int) -> str | None:
         with database.transaction() as session:
             return audits.begin(session, every=EVERY, now=NOW)
@@ -93,7 +95,7 @@ def test_of_many_who_would_audit_at_once_one_does(database: Database) -> None:
     assert sum(one is not None for one in at_once(8, begin)) == 1
 
 
-def test_what_came_of_an_audit_is_kept(session: Session, days: Days) -> None:
+def test_the_result_of_an_audit_is_stored(session: Session, days: Days) -> None:
     plant(session, days, ["UPDATE workspaces SET spent = 1 WHERE id = '{other}'"])
 
     finished(session, milliseconds=40)
@@ -112,7 +114,7 @@ def test_what_came_of_an_audit_is_kept(session: Session, days: Days) -> None:
     ]
 
 
-def test_an_audit_under_way_is_not_the_last(session: Session) -> None:
+def test_a_running_audit_is_not_the_last_finished_one(session: Session) -> None:
     finished(session, milliseconds=40)
     audits.add(session, now=NOW + EVERY)
 
@@ -122,7 +124,7 @@ def test_an_audit_under_way_is_not_the_last(session: Session) -> None:
     assert last.at == NOW
 
 
-def test_old_audits_are_dropped(session: Session) -> None:
+def test_old_audits_are_deleted(session: Session) -> None:
     finished(session, milliseconds=40)
 
     finished(session, milliseconds=40, now=NOW + audits.RETENTION + SECOND)
@@ -144,7 +146,7 @@ def finished(session: Session, *, milliseconds: int, now: datetime = NOW) -> Non
 
 
 @pytest.mark.parametrize("is_free", [True, False])
-def test_postgresql_is_asked_whether_somebody_else_begins(*, is_free: bool) -> None:
+def test_on_postgresql_an_advisory_lock_serialises_the_start(*, is_free: bool) -> None:
     postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
     session = SimpleNamespace(
         get_bind=lambda: postgresql,
@@ -158,7 +160,7 @@ def test_postgresql_is_asked_whether_somebody_else_begins(*, is_free: bool) -> N
     assert (begun is not None) is is_free
 
 
-def test_postgresql_is_told_to_stay_at_one_moment() -> None:
+def test_on_postgresql_the_snapshot_is_repeatable_read() -> None:
     postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
     told: list[dict[str, str]] = []
 

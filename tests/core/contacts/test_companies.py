@@ -19,7 +19,7 @@ def count(session: Session) -> int:
     return session.scalar(select(func.count()).select_from(Company)) or 0
 
 
-def test_a_company_is_kept_with_its_hashes(session: Session) -> None:
+def test_a_company_is_stored_with_its_hashes(session: Session) -> None:
     kept = companies.upsert(session, ACME, now=NOW)
 
     assert (kept.name, kept.name_key) == ("Acme Inc.", "acme")
@@ -39,7 +39,7 @@ def test_a_company_is_kept_with_its_hashes(session: Session) -> None:
     ],
     ids=["domain", "domain before name", "page", "name", "page and name"],
 )
-def test_two_words_are_about_one_company(session: Session, second: FoundCompany) -> None:
+def test_records_with_a_common_identifier_are_one_company(session: Session, second: FoundCompany) -> None:
     first = companies.upsert(session, ACME, now=NOW)
 
     kept = companies.upsert(session, second, now=NOW)
@@ -57,7 +57,9 @@ def test_two_words_are_about_one_company(session: Session, second: FoundCompany)
     ],
     ids=["another domain", "another page", "another name"],
 )
-def test_another_domain_or_page_is_another_company(session: Session, second: FoundCompany) -> None:
+def test_records_with_different_domains_or_pages_are_two_companies(
+    session: Session, second: FoundCompany
+) -> None:
     companies.upsert(session, ACME, now=NOW)
 
     companies.upsert(session, second, now=NOW)
@@ -65,7 +67,7 @@ def test_another_domain_or_page_is_another_company(session: Session, second: Fou
     assert count(session) == 2
 
 
-def test_a_domain_is_filled_in_but_never_changes(session: Session) -> None:
+def test_a_missing_domain_is_filled_and_then_never_changes(session: Session) -> None:
     companies.upsert(session, company("Acme", None, linkedin_url=PAGE), now=NOW)
 
     filled = companies.upsert(session, ACME, now=NOW).domain
@@ -75,7 +77,7 @@ def test_a_domain_is_filled_in_but_never_changes(session: Session) -> None:
     assert (filled, later) == ("acme.example", "acme.example")
 
 
-def test_a_page_that_another_company_has_is_not_taken_over(session: Session) -> None:
+def test_a_page_of_another_company_is_not_stored(session: Session) -> None:
     companies.upsert(session, company(None, None, linkedin_url=PAGE), now=NOW)
     companies.upsert(session, company(None, "acme.example"), now=NOW)
 
@@ -85,7 +87,7 @@ def test_a_page_that_another_company_has_is_not_taken_over(session: Session) -> 
     assert count(session) == 2
 
 
-def test_the_newer_name_and_facts_win(session: Session) -> None:
+def test_newer_values_replace_older_ones(session: Session) -> None:
     companies.upsert(
         session, company("Acme", "acme.example", headcount="11-50", city="Boston", country="US"), now=NOW
     )
@@ -102,7 +104,7 @@ def test_the_newer_name_and_facts_win(session: Session) -> None:
     assert kept.updated_at == NOW + DAY
 
 
-def test_older_facts_fill_gaps_only(session: Session) -> None:
+def test_older_values_only_fill_empty_fields(session: Session) -> None:
     companies.upsert(session, company("Acme", "acme.example", headcount="11-50"), now=NOW)
     older = company("Acme Old", "acme.example", NOW - DAY, headcount="1-10", industry="Tools")
 
@@ -111,7 +113,7 @@ def test_older_facts_fill_gaps_only(session: Session) -> None:
     assert (kept.name, kept.headcount, kept.industry) == ("Acme", "11-50", "Tools")
 
 
-def test_the_same_again_changes_nothing(session: Session) -> None:
+def test_the_same_record_again_changes_nothing(session: Session) -> None:
     first = companies.upsert(session, ACME, now=NOW)
 
     [(company_id, change)] = companies.upsert_many(session, [ACME], now=NOW + DAY)
@@ -120,14 +122,14 @@ def test_the_same_again_changes_nothing(session: Session) -> None:
     assert session.get_one(Company, company_id, populate_existing=True).updated_at == NOW
 
 
-def test_companies_meet_within_one_batch(session: Session) -> None:
+def test_records_of_one_batch_are_merged(session: Session) -> None:
     kept = companies.upsert_many(session, [ACME, ACME, company("Acme GmbH", None), company("Apex")], now=NOW)
 
     assert len({company_id for company_id, _ in kept}) == 2
     assert [change for _, change in kept] == [None, Change.NONE, Change.NONE, None]
 
 
-def test_a_company_is_found_by_what_is_said_of_it(session: Session) -> None:
+def test_a_company_is_found_by_any_identifier(session: Session) -> None:
     kept = companies.upsert(session, ACME, now=NOW)
 
     found = companies.find(session, FoundCompany(source=said(), name="acme"))

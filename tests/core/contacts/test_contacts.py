@@ -22,7 +22,7 @@ def keep_both(session: Session, first: FoundContact, second: FoundContact) -> in
     return session.scalar(select(func.count()).select_from(Contact)) or 0
 
 
-def test_a_person_is_kept_with_company_emails_and_phones(session: Session) -> None:
+def test_a_person_is_stored_with_company_emails_and_phones(session: Session) -> None:
     found = person(
         company=ACME, emails=(email(),), phones=(phone(),), linkedin_url=ADA, title="CTO", city="Boston"
     )
@@ -68,7 +68,7 @@ def test_the_same_email_is_the_same_person(session: Session) -> None:
     assert people == 1
 
 
-def test_two_profiles_are_two_people_even_with_one_email(session: Session) -> None:
+def test_two_profiles_are_two_people_even_with_the_same_email(session: Session) -> None:
     first = person(linkedin_url=ADA, emails=(email(),), company=ACME)
     second = person(linkedin_url=BOB, emails=(email(),), company=ACME)
 
@@ -77,7 +77,7 @@ def test_two_profiles_are_two_people_even_with_one_email(session: Session) -> No
     assert people == 2
 
 
-def test_a_shared_mailbox_is_no_person(session: Session) -> None:
+def test_a_role_address_does_not_identify_a_person(session: Session) -> None:
     shared = email("info@acme.example")
 
     people = keep_both(session, person(emails=(shared,)), person("Bob Ray", emails=(shared,)))
@@ -85,7 +85,7 @@ def test_a_shared_mailbox_is_no_person(session: Session) -> None:
     assert people == 2
 
 
-def test_a_shared_mailbox_and_one_name_are_one_person(session: Session) -> None:
+def test_a_role_address_and_the_same_name_are_the_same_person(session: Session) -> None:
     shared = email("info@acme.example")
 
     people = keep_both(session, person(emails=(shared,)), person(emails=(shared,)))
@@ -93,7 +93,7 @@ def test_a_shared_mailbox_and_one_name_are_one_person(session: Session) -> None:
     assert people == 1
 
 
-def test_an_email_that_two_have_means_the_one_of_that_name(session: Session) -> None:
+def test_an_email_of_two_contacts_matches_the_one_with_that_name(session: Session) -> None:
     shared = email("family@mailbox.example")
     ada = contacts.upsert(session, person(linkedin_url=ADA, emails=(shared,)), now=NOW)
     bob = contacts.upsert(session, person("Bob Ray", linkedin_url=BOB, emails=(shared,)), now=NOW)
@@ -105,7 +105,7 @@ def test_an_email_that_two_have_means_the_one_of_that_name(session: Session) -> 
     assert nameless.id == ada.id
 
 
-def test_of_two_with_one_email_the_one_with_the_phone_is_meant(session: Session) -> None:
+def test_of_two_contacts_with_one_email_the_one_with_the_phone_matches(session: Session) -> None:
     contacts.upsert(session, person(None, linkedin_url=ADA, emails=(email(),)), now=NOW)
     bob = contacts.upsert(
         session, person(None, linkedin_url=BOB, emails=(email(),), phones=(phone(),)), now=NOW
@@ -130,19 +130,19 @@ def test_the_same_name_at_the_same_company_is_the_same_person(session: Session) 
     [person(company=OTHER), person("Ada King", company=ACME), person(emails=(email("a@mailbox.example"),))],
     ids=["another company", "another name", "no company"],
 )
-def test_the_same_name_elsewhere_is_somebody_else(session: Session, second: FoundContact) -> None:
+def test_the_same_name_at_another_company_is_another_person(session: Session, second: FoundContact) -> None:
     people = keep_both(session, person(company=ACME), second)
 
     assert people == 2
 
 
-def test_a_single_name_is_enough_within_a_company(session: Session) -> None:
+def test_a_single_name_matches_within_a_company(session: Session) -> None:
     people = keep_both(session, person("Madonna", company=ACME), person("Madonna", company=ACME))
 
     assert people == 1
 
 
-def test_a_phone_without_a_company_is_the_same_person_unless_the_names_differ(session: Session) -> None:
+def test_the_same_phone_is_the_same_person_unless_the_names_differ(session: Session) -> None:
     first = contacts.upsert(session, person(phones=(phone(),)), now=NOW)
 
     same = contacts.upsert(session, person(phones=(phone(),)), now=NOW)
@@ -153,7 +153,7 @@ def test_a_phone_without_a_company_is_the_same_person_unless_the_names_differ(se
     assert other.id != first.id
 
 
-def test_people_meet_within_one_batch(session: Session) -> None:
+def test_records_of_one_batch_are_merged(session: Session) -> None:
     founds = [
         person(linkedin_url=ADA, company=ACME),
         person(company=ACME, emails=(email(),)),
@@ -168,7 +168,7 @@ def test_people_meet_within_one_batch(session: Session) -> None:
     assert [one.change for one in kept] == [None, Change.CHANGED, Change.CHANGED, None, Change.NONE]
 
 
-def test_a_newer_word_wins_field_by_field_and_keeps_its_source(session: Session) -> None:
+def test_newer_values_replace_older_ones_field_by_field_with_their_source(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, title="CTO", city="Boston", company=ACME), now=NOW)
     newer = person(linkedin_url=ADA, title="CEO", source=said(NOW + DAY, "new.csv"), company=OTHER)
 
@@ -182,7 +182,7 @@ def test_a_newer_word_wins_field_by_field_and_keeps_its_source(session: Session)
     assert kept.company_id == employer.id
 
 
-def test_an_older_word_only_fills_gaps(session: Session) -> None:
+def test_older_values_only_fill_empty_fields(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, title="CTO"), now=NOW)
     older = person(linkedin_url=ADA, title="Engineer", city="Boston", at=NOW - DAY)
 
@@ -192,7 +192,7 @@ def test_an_older_word_only_fills_gaps(session: Session) -> None:
     assert kept.provenance["city"]["at"] == "2026-11-19T12:00:00.000Z"
 
 
-def test_nothing_new_leaves_the_contact_as_it_was(session: Session) -> None:
+def test_the_same_record_again_changes_nothing(session: Session) -> None:
     found = person(linkedin_url=ADA, title="CTO", emails=(email(),), phones=(phone(),), company=ACME)
     contacts.upsert(session, found, now=NOW)
 
@@ -202,7 +202,7 @@ def test_nothing_new_leaves_the_contact_as_it_was(session: Session) -> None:
     assert session.get_one(Contact, kept.contact_id, populate_existing=True).updated_at == NOW
 
 
-def test_a_confirmation_is_no_update(session: Session) -> None:
+def test_a_confirmation_does_not_update_the_contact(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, emails=(email(),)), now=NOW)
     again = person(linkedin_url=ADA, emails=(email(at=NOW + DAY),), at=NOW + DAY)
 
@@ -223,7 +223,7 @@ def test_another_email_status_updates_the_contact(session: Session) -> None:
     assert kept.updated_at == NOW + DAY
 
 
-def test_a_profile_is_added_to_whom_an_email_names(session: Session) -> None:
+def test_a_profile_is_added_to_the_contact_found_by_email(session: Session) -> None:
     contacts.upsert(session, person(emails=(email(),)), now=NOW)
 
     kept = contacts.upsert(session, person(emails=(email(),), linkedin_url=ADA), now=NOW)
@@ -231,7 +231,7 @@ def test_a_profile_is_added_to_whom_an_email_names(session: Session) -> None:
     assert kept.linkedin_url == ADA
 
 
-def test_a_persons_row_does_not_rename_the_company(session: Session) -> None:
+def test_a_contacts_record_does_not_rename_the_company(session: Session) -> None:
     contacts.upsert(session, person(company=ACME), now=NOW)
     consultant = person("Bob Ray", company=company("Consulting LLC", "acme.example", at=NOW + DAY))
 
@@ -242,7 +242,7 @@ def test_a_persons_row_does_not_rename_the_company(session: Session) -> None:
     assert employer.name == "Acme Inc."
 
 
-def test_people_are_counted_by_company(session: Session) -> None:
+def test_contacts_are_counted_by_company(session: Session) -> None:
     ada = contacts.upsert(session, person(company=ACME), now=NOW)
     contacts.upsert(session, person("Bob Ray", company=ACME), now=NOW)
     empty = companies.upsert(session, OTHER, now=NOW)
@@ -252,7 +252,7 @@ def test_people_are_counted_by_company(session: Session) -> None:
     assert counts == {ada.company_id: 2}
 
 
-def test_many_people_are_kept_in_a_handful_of_statements(session: Session) -> None:
+def test_many_people_are_stored_with_few_statements(session: Session) -> None:
     founds = [
         person(f"Ada L{index}", company=ACME, emails=(email(f"a{index}@acme.example"),))
         for index in range(50)

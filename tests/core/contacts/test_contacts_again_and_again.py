@@ -103,7 +103,7 @@ def shown(session: Session) -> dict[type[Base], list[tuple[object, ...]]]:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
 @given(listed=st.lists(people(), max_size=8), cut=st.integers(1, 8), later=st.sampled_from([0, 1]))
-def test_reading_a_list_again_changes_nothing(
+def test_importing_a_list_again_changes_nothing(
     database: Database, listed: list[FoundContact], cut: int, later: int
 ) -> None:
     with Session(database.engine) as session:

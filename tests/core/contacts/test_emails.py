@@ -21,7 +21,7 @@ def ada(session: Session) -> Contact:
     return contacts.upsert(session, person(linkedin_url=ADA), now=NOW)
 
 
-def test_an_address_is_kept_with_its_form_and_source(session: Session, ada: Contact) -> None:
+def test_an_address_is_stored_with_its_pattern_and_source(session: Session, ada: Contact) -> None:
     kept = emails.upsert(session, ada.id, email(confidence=0.9, reasons=("role",)), now=LATER)
 
     assert (kept.email, kept.domain, kept.form) == (
@@ -38,12 +38,12 @@ def test_an_address_is_kept_with_its_form_and_source(session: Session, ada: Cont
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == LATER
 
 
-def test_an_address_needs_its_contact(session: Session) -> None:
+def test_an_address_of_an_unknown_contact_is_an_error(session: Session) -> None:
     with pytest.raises(ContactNotFound):
         emails.upsert(session, "con_unknown", email(), now=NOW)
 
 
-def test_another_source_is_added_and_dates_widen(session: Session, ada: Contact) -> None:
+def test_another_source_is_added_and_extends_the_dates(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(), now=NOW)
     emails.upsert(session, ada.id, email(at=NOW - DAY), now=NOW)
     hunter = said(LATER, "hunter", SourceKind.PROVIDER)
@@ -59,7 +59,7 @@ def test_another_source_is_added_and_dates_widen(session: Session, ada: Contact)
     assert kept.sources[0]["last_seen_at"] == "2026-11-20T12:00:00.000Z"
 
 
-def test_a_verdict_beats_the_operators_word_whatever_their_age(session: Session, ada: Contact) -> None:
+def test_a_verdict_supersedes_an_unverified_status_of_any_age(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(), now=NOW)
     verdict = email(status=EmailStatus.INVALID, verified_at=NOW - DAY, at=NOW - DAY)
 
@@ -68,7 +68,7 @@ def test_a_verdict_beats_the_operators_word_whatever_their_age(session: Session,
     assert (kept.status, kept.verified_at) == ("invalid", NOW - DAY)
 
 
-def test_a_word_does_not_undo_a_verdict(session: Session, ada: Contact) -> None:
+def test_an_unverified_status_does_not_supersede_a_verdict(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=NOW), now=NOW)
 
     kept = emails.upsert(session, ada.id, email(at=LATER), now=LATER)
@@ -77,7 +77,7 @@ def test_a_word_does_not_undo_a_verdict(session: Session, ada: Contact) -> None:
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == NOW
 
 
-def test_the_newer_verdict_counts(session: Session, ada: Contact) -> None:
+def test_the_newer_verdict_wins(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
 
     older = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=NOW), now=NOW).status
@@ -87,7 +87,7 @@ def test_the_newer_verdict_counts(session: Session, ada: Contact) -> None:
     assert (older, newest) == ("valid", "accept_all")
 
 
-def test_of_two_verdicts_of_one_moment_the_first_counts(session: Session, ada: Contact) -> None:
+def test_of_two_verdicts_with_the_same_time_the_first_stays(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
 
     kept = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=LATER), now=NOW)
@@ -95,7 +95,7 @@ def test_of_two_verdicts_of_one_moment_the_first_counts(session: Session, ada: C
     assert kept.status == "valid"
 
 
-def test_a_list_that_is_called_like_a_provider_is_another_source(session: Session, ada: Contact) -> None:
+def test_an_import_named_like_a_provider_is_another_source(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.IMPORT)), now=NOW)
 
     kept = emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.PROVIDER)), now=NOW)
@@ -106,7 +106,9 @@ def test_a_list_that_is_called_like_a_provider_is_another_source(session: Sessio
     ]
 
 
-def test_of_two_words_the_newer_counts_and_of_one_moment_the_first(session: Session, ada: Contact) -> None:
+def test_of_two_unverified_statuses_the_newer_wins_or_the_first_at_the_same_time(
+    session: Session, ada: Contact
+) -> None:
     emails.upsert(session, ada.id, email(), now=NOW)
 
     same = emails.upsert(session, ada.id, email(status=EmailStatus.RISKY), now=NOW).status
@@ -115,7 +117,7 @@ def test_of_two_words_the_newer_counts_and_of_one_moment_the_first(session: Sess
     assert (same, newer) == ("valid", "risky")
 
 
-def test_the_same_address_twice_in_a_batch_is_one(session: Session, ada: Contact) -> None:
+def test_an_address_twice_in_a_batch_is_stored_once(session: Session, ada: Contact) -> None:
     item = EmailEntry(ada.id, None, email())
     newer = EmailEntry(ada.id, None, email(at=LATER))
 
@@ -126,7 +128,7 @@ def test_the_same_address_twice_in_a_batch_is_one(session: Session, ada: Contact
     assert kept.last_seen_at == LATER
 
 
-def test_addresses_come_by_contact_in_the_order_they_were_known(session: Session, ada: Contact) -> None:
+def test_addresses_are_returned_by_contact_oldest_first(session: Session, ada: Contact) -> None:
     bob = contacts.upsert(session, person("Bob Ray", emails=(email("bob@acme.example"),)), now=NOW)
     texts = [f"ada{index}@acme.example" for index in range(5)]
     emails.upsert_many(session, [EmailEntry(ada.id, None, email(text)) for text in texts])
@@ -137,7 +139,7 @@ def test_addresses_come_by_contact_in_the_order_they_were_known(session: Session
     assert set(known) == {ada.id, bob.id}
 
 
-def test_valid_work_addresses_teach_the_pattern(session: Session) -> None:
+def test_the_pattern_is_learned_from_valid_work_addresses(session: Session) -> None:
     founds = [
         person("Ada Lovelace", emails=(email("ada.lovelace@acme.example"),)),
         person("Bob Ray", emails=(email("bob.ray@acme.example"),)),
@@ -157,7 +159,9 @@ def test_valid_work_addresses_teach_the_pattern(session: Session) -> None:
     assert counts == [PatternStat("{first}.{last}", 2), PatternStat("{f}{last}", 1)]
 
 
-def test_a_guess_teaches_once_somebody_else_confirms_it(session: Session, ada: Contact) -> None:
+def test_a_guess_counts_for_the_pattern_once_another_source_confirms_it(
+    session: Session, ada: Contact
+) -> None:
     guessed = emails.upsert(session, ada.id, email(source=GUESS), now=NOW).form
 
     confirmed = emails.upsert(session, ada.id, email(), now=NOW).form
@@ -165,7 +169,7 @@ def test_a_guess_teaches_once_somebody_else_confirms_it(session: Session, ada: C
     assert (guessed, confirmed) == (None, "{first}.{last}")
 
 
-def test_a_guess_again_teaches_nothing(session: Session, ada: Contact) -> None:
+def test_a_repeated_guess_does_not_count_for_the_pattern(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(source=GUESS), now=NOW)
 
     again = emails.upsert(session, ada.id, email(source=GUESS), now=NOW)

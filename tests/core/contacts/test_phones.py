@@ -20,7 +20,7 @@ def ada(session: Session) -> Contact:
     return contacts.upsert(session, person(linkedin_url=ADA), now=NOW)
 
 
-def test_a_number_is_kept_with_what_its_digits_tell(session: Session, ada: Contact) -> None:
+def test_a_number_is_stored_with_country_and_line_type(session: Session, ada: Contact) -> None:
     kept = phones.upsert(session, ada.id, phone("+442079460001", type="direct", extension="42"), now=LATER)
 
     assert (kept.e164, kept.national, kept.country) == ("+442079460001", "020 7946 0001", "GB")
@@ -29,12 +29,12 @@ def test_a_number_is_kept_with_what_its_digits_tell(session: Session, ada: Conta
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == LATER
 
 
-def test_a_number_needs_its_contact(session: Session) -> None:
+def test_a_number_of_an_unknown_contact_is_an_error(session: Session) -> None:
     with pytest.raises(ContactNotFound):
         phones.upsert(session, "con_unknown", phone(), now=NOW)
 
 
-def test_a_newer_word_wins_and_silence_takes_nothing_back(session: Session, ada: Contact) -> None:
+def test_newer_values_win_and_missing_ones_remove_nothing(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(do_not_call=True, extension="42"), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(at=LATER, type="work"), now=LATER)
@@ -43,7 +43,7 @@ def test_a_newer_word_wins_and_silence_takes_nothing_back(session: Session, ada:
 
 
 @pytest.mark.parametrize("kind", ["mobile", "direct", "work", "hq", "other"])
-def test_whose_number_it_is_stays_as_it_was_told_and_the_line_is_the_digits(
+def test_the_type_is_the_sources_and_the_line_type_is_derived_from_the_digits(
     session: Session, ada: Contact, kind: str
 ) -> None:
     kept = phones.upsert(session, ada.id, phone("+447911123456", type=kind), now=NOW)
@@ -51,7 +51,7 @@ def test_whose_number_it_is_stays_as_it_was_told_and_the_line_is_the_digits(
     assert (kept.type, kept.line_type) == (kind, "mobile")
 
 
-def test_who_does_not_know_the_type_or_the_status_takes_none_back(session: Session, ada: Contact) -> None:
+def test_an_unknown_type_or_status_does_not_replace_a_known_one(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(type="direct", confidence=0.9), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(at=LATER, type="other", status="unknown"), now=LATER)
@@ -59,7 +59,7 @@ def test_who_does_not_know_the_type_or_the_status_takes_none_back(session: Sessi
     assert (kept.type, kept.status, kept.confidence) == ("direct", "valid", 0.9)
 
 
-def test_a_verdict_that_nobody_can_tell_is_news(session: Session, ada: Contact) -> None:
+def test_an_unknown_status_from_a_verification_is_stored(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(at=LATER, status="unknown", verified_at=LATER), now=LATER)
@@ -67,7 +67,7 @@ def test_a_verdict_that_nobody_can_tell_is_news(session: Session, ada: Contact) 
     assert (kept.status, kept.verified_at) == ("unknown", LATER)
 
 
-def test_an_older_word_fills_gaps_only(session: Session, ada: Contact) -> None:
+def test_older_values_only_fill_empty_fields(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(at=LATER, type="other"), now=NOW)
     older = phone(type="direct", extension="42", status="invalid")
 
@@ -87,7 +87,7 @@ def test_an_older_word_fills_gaps_only(session: Session, ada: Contact) -> None:
     ],
     ids=["newer", "newer and the same", "older", "silence with a date", "of the same moment"],
 )
-def test_the_newest_look_up_of_do_not_call_stands_with_its_date(
+def test_the_newest_do_not_call_entry_wins_with_its_date(
     session: Session, ada: Contact, told: tuple[bool | None, timedelta], stands: tuple[bool, timedelta]
 ) -> None:
     phones.upsert(session, ada.id, phone(at=LATER, do_not_call=True, do_not_call_at=NOW), now=NOW)
@@ -98,7 +98,7 @@ def test_the_newest_look_up_of_do_not_call_stands_with_its_date(
     assert (kept.do_not_call, kept.do_not_call_at) == (stands[0], NOW + stands[1])
 
 
-def test_a_look_up_counts_though_the_rest_of_the_word_is_older(session: Session, ada: Contact) -> None:
+def test_a_newer_do_not_call_entry_of_an_older_record_wins(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(at=LATER + DAY, do_not_call=False, do_not_call_at=NOW), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(type="hq", do_not_call=True, do_not_call_at=LATER), now=LATER)
@@ -106,7 +106,7 @@ def test_a_look_up_counts_though_the_rest_of_the_word_is_older(session: Session,
     assert (kept.do_not_call, kept.do_not_call_at, kept.type) == (True, LATER, "mobile")
 
 
-def test_without_a_date_it_was_looked_up_when_it_was_told(session: Session, ada: Contact) -> None:
+def test_a_do_not_call_entry_without_a_date_has_that_of_its_source(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(at=LATER, do_not_call=True), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(do_not_call=False), now=LATER)
@@ -114,7 +114,7 @@ def test_without_a_date_it_was_looked_up_when_it_was_told(session: Session, ada:
     assert (kept.do_not_call, kept.do_not_call_at) == (True, LATER)
 
 
-def test_the_same_look_up_again_is_no_update_of_the_contact(session: Session, ada: Contact) -> None:
+def test_the_same_do_not_call_entry_again_does_not_update_the_contact(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(do_not_call=True), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(at=LATER, do_not_call=True), now=LATER)
@@ -123,7 +123,7 @@ def test_the_same_look_up_again_is_no_update_of_the_contact(session: Session, ad
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == NOW
 
 
-def test_the_same_again_is_no_change(session: Session, ada: Contact) -> None:
+def test_the_same_number_again_changes_nothing(session: Session, ada: Contact) -> None:
     phones.upsert(session, ada.id, phone(), now=NOW)
 
     kept = phones.upsert(session, ada.id, phone(), now=LATER)
@@ -132,13 +132,13 @@ def test_the_same_again_is_no_change(session: Session, ada: Contact) -> None:
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == NOW
 
 
-def test_the_same_number_twice_in_a_batch_is_one(session: Session, ada: Contact) -> None:
+def test_a_number_twice_in_a_batch_is_stored_once(session: Session, ada: Contact) -> None:
     changes = phones.upsert_many(session, [PhoneEntry(ada.id, phone()), PhoneEntry(ada.id, phone())])
 
     assert changes == [Change.CHANGED, Change.NONE]
 
 
-def test_numbers_come_by_contact_in_the_order_they_were_known(session: Session, ada: Contact) -> None:
+def test_numbers_are_returned_by_contact_oldest_first(session: Session, ada: Contact) -> None:
     texts = [f"+1617555010{index}" for index in range(5)]
     phones.upsert_many(session, [PhoneEntry(ada.id, phone(text)) for text in texts])
 

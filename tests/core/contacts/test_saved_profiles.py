@@ -47,7 +47,7 @@ def save(
     )
 
 
-def test_the_first_save_makes_a_profile(session: Session, workspace_id: str) -> None:
+def test_the_first_save_inserts_a_profile(session: Session, workspace_id: str) -> None:
     saved = save(
         session,
         workspace_id,
@@ -85,7 +85,7 @@ def test_saving_twice_changes_nothing(session: Session, workspace_id: str) -> No
     assert (again.profile.id, again.profile.updated_at) == (first.profile.id, updated_at)
 
 
-def test_a_newer_capture_wins_and_says_what_it_changed(session: Session, workspace_id: str) -> None:
+def test_a_newer_snapshot_wins_and_its_changes_are_returned(session: Session, workspace_id: str) -> None:
     save(session, workspace_id, **READ)
 
     saved = save(session, workspace_id, at=DAY, title="Director", company_name="Beta")
@@ -100,7 +100,7 @@ def test_a_newer_capture_wins_and_says_what_it_changed(session: Session, workspa
     assert saved.profile.updated_at == NOW + DAY
 
 
-def test_an_older_capture_fills_gaps_and_changes_nothing_else(session: Session, workspace_id: str) -> None:
+def test_an_older_snapshot_only_fills_empty_fields(session: Session, workspace_id: str) -> None:
     save(session, workspace_id, title="Director")
 
     saved = save(session, workspace_id, at=-DAY, title="Engineer", headline="Thinks")
@@ -110,7 +110,9 @@ def test_an_older_capture_fills_gaps_and_changes_nothing_else(session: Session, 
     assert saved.previous_position is None
 
 
-def test_an_old_company_does_not_come_back_with_its_website(session: Session, workspace_id: str) -> None:
+def test_an_older_snapshot_does_not_restore_the_previous_companys_website(
+    session: Session, workspace_id: str
+) -> None:
     save(session, workspace_id, **READ)
     save(session, workspace_id, at=2 * DAY, company_name="Beta")
 
@@ -119,7 +121,7 @@ def test_an_old_company_does_not_come_back_with_its_website(session: Session, wo
     assert (saved.changes, saved.profile.company_name, saved.profile.company_domain) == ((), "Beta", None)
 
 
-def test_what_an_even_newer_capture_said_of_the_website_stays(session: Session, workspace_id: str) -> None:
+def test_a_website_from_a_newer_snapshot_is_not_removed(session: Session, workspace_id: str) -> None:
     save(session, workspace_id, company_name="Acme")
     save(session, workspace_id, at=2 * DAY, company_domain="beta.com")
 
@@ -128,7 +130,7 @@ def test_what_an_even_newer_capture_said_of_the_website_stays(session: Session, 
     assert saved.profile.company_domain == "beta.com"
 
 
-def test_what_is_absent_or_null_stays(session: Session, workspace_id: str) -> None:
+def test_missing_and_null_fields_keep_their_value(session: Session, workspace_id: str) -> None:
     save(session, workspace_id, marks={"note": "hi"}, **READ)
 
     saved = save(session, workspace_id, at=DAY, full_name=None, company_name="Acme")
@@ -138,9 +140,7 @@ def test_what_is_absent_or_null_stays(session: Session, workspace_id: str) -> No
     assert saved.profile.note == "hi"
 
 
-def test_list_tags_and_note_replace_what_was_there_and_null_clears(
-    session: Session, workspace_id: str
-) -> None:
+def test_list_tags_and_note_are_replaced_and_null_removes_them(session: Session, workspace_id: str) -> None:
     save(session, workspace_id, marks={"list_name": "Prospects", "tags": ["a"], "note": "hi"})
 
     saved = save(session, workspace_id, at=DAY, marks={"list_name": None, "tags": ["b"]})
@@ -159,7 +159,7 @@ def test_list_tags_and_note_replace_what_was_there_and_null_clears(
         ({"company_name": "Acme", "company_domain": "acme.com"}, {"company_domain": "acme.io"}),
     ],
 )
-def test_another_spelling_or_a_filled_gap_is_no_new_job(
+def test_another_spelling_or_a_filled_field_is_not_a_job_change(
     session: Session, workspace_id: str, before: dict[str, str], after: dict[str, str]
 ) -> None:
     save(session, workspace_id, **before)
@@ -178,7 +178,7 @@ def test_another_spelling_or_a_filled_gap_is_no_new_job(
         ({"company_domain": "acme.com"}, {"company_domain": "beta.com"}),
     ],
 )
-def test_another_title_or_company_is_a_new_job(
+def test_another_title_or_company_is_a_job_change(
     session: Session, workspace_id: str, before: dict[str, str], after: dict[str, str]
 ) -> None:
     save(session, workspace_id, **before)
@@ -188,7 +188,7 @@ def test_another_title_or_company_is_a_new_job(
     assert saved.previous_position is not None
 
 
-def test_each_workspace_has_its_own_profile_and_contacts_are_not_touched(
+def test_each_workspace_has_its_own_profile_and_contacts_do_not_change(
     session: Session, workspace_id: str
 ) -> None:
     other = a_workspace(session)
@@ -203,7 +203,7 @@ def test_each_workspace_has_its_own_profile_and_contacts_are_not_touched(
     assert session.scalar(select(func.count()).select_from(Contact)) == 0
 
 
-def test_two_first_saves_at_once_make_one_profile_with_what_both_know(database: Database) -> None:
+def test_two_concurrent_first_saves_are_merged_into_one_profile(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session)
     fields = [{"title": "Engineer"}, {"headline": "Thinks"}, {"location": "London"}, {"full_name": "Ada"}]
@@ -225,7 +225,7 @@ def test_two_first_saves_at_once_make_one_profile_with_what_both_know(database: 
     )
 
 
-def test_a_note_from_an_older_capture_does_not_replace_a_newer_one(
+def test_a_note_from_an_older_snapshot_does_not_replace_a_newer_one(
     session: Session, workspace_id: str
 ) -> None:
     save(session, workspace_id, marks={"note": "new"})

@@ -15,26 +15,26 @@ BOB = Identifier("phone", "+12025550143")
 CAROL = Identifier("linkedin_url", "https://www.linkedin.com/in/carol")
 
 
-def test_those_on_the_list_are_found_and_the_others_are_not(session: Session) -> None:
+def test_only_suppressed_identifiers_are_returned(session: Session) -> None:
     suppressions.suppress(session, [ADA, BOB], reason="asked", now=NOW)
 
     assert suppressions.suppressed(session, [ADA, CAROL]) == {ADA}
 
 
-def test_nobody_is_suppressed_among_nobody(session: Session) -> None:
+def test_without_identifiers_nothing_is_suppressed(session: Session) -> None:
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
 
     assert suppressions.suppressed(session, []) == frozenset()
 
 
-def test_only_new_ones_are_counted(session: Session) -> None:
+def test_only_new_identifiers_are_counted(session: Session) -> None:
     first = suppressions.suppress(session, [ADA, BOB], reason="asked", now=NOW)
     second = suppressions.suppress(session, [BOB, CAROL, CAROL], reason="asked", now=NOW)
 
     assert (first, second) == (2, 1)
 
 
-def test_the_list_holds_no_value_in_the_clear(session: Session) -> None:
+def test_the_list_contains_digests_only(session: Session) -> None:
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
 
     row = session.scalars(select(Suppression)).one()
@@ -56,7 +56,7 @@ def test_the_digest_depends_on_the_suppression_key_only() -> None:
     assert digest(other_suppression_key, ADA) != digest(DIGEST_KEYS, ADA)
 
 
-def test_it_is_known_when_the_list_last_grew(session: Session) -> None:
+def test_the_time_of_the_latest_suppression_is_known(session: Session) -> None:
     empty = suppressions.latest(session)
     suppressions.suppress(session, [ADA], reason="asked", now=NOW)
     suppressions.suppress(session, [BOB], reason="asked", now=NOW + timedelta(hours=1))

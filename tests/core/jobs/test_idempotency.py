@@ -41,13 +41,13 @@ def test_the_digest_depends_on_the_path_and_on_the_body() -> None:
     assert len(digests) == 4
 
 
-def test_the_first_request_takes_the_key(session: Session) -> None:
+def test_the_first_request_inserts_the_key(session: Session) -> None:
     workspace_id = a_workspace(session)
 
     assert idempotency.begin(session, workspace_id, "key-1", BODY, now=NOW) is None
 
 
-def test_a_replay_gets_what_the_first_one_made(session: Session) -> None:
+def test_a_replay_returns_the_reference_of_the_first_request(session: Session) -> None:
     workspace_id = a_workspace(session)
     idempotency.begin(session, workspace_id, "key-1", BODY, now=NOW)
     idempotency.finish(session, workspace_id, "key-1", "job_1")
@@ -64,7 +64,7 @@ def test_the_same_key_with_another_body_is_refused(session: Session) -> None:
         idempotency.begin(session, workspace_id, "key-1", OTHER_BODY, now=NOW)
 
 
-def test_another_workspace_has_keys_of_its_own(session: Session) -> None:
+def test_keys_of_different_workspaces_are_independent(session: Session) -> None:
     mine, theirs = a_workspace(session), a_workspace(session)
     idempotency.begin(session, mine, "key-1", BODY, now=NOW)
     idempotency.finish(session, mine, "key-1", "job_1")
@@ -72,7 +72,7 @@ def test_another_workspace_has_keys_of_its_own(session: Session) -> None:
     assert idempotency.begin(session, theirs, "key-1", OTHER_BODY, now=NOW) is None
 
 
-def test_a_key_is_forgotten_when_it_was_kept_long_enough(session: Session) -> None:
+def test_a_key_is_deleted_after_its_retention(session: Session) -> None:
     workspace_id = a_workspace(session)
     idempotency.begin(
         session, workspace_id, "old", BODY, now=NOW - idempotency.RETENTION - timedelta(seconds=1)
@@ -84,13 +84,13 @@ def test_a_key_is_forgotten_when_it_was_kept_long_enough(session: Session) -> No
     assert session.scalars(select(IdempotencyKey.key)).all() == ["young"]
 
 
-def test_keys_are_kept_for_more_than_a_day() -> None:
+def test_keys_are_stored_for_more_than_a_day() -> None:
     day = timedelta(hours=24)
 
     assert day <= idempotency.RETENTION
 
 
-def test_a_refusal_leaves_no_key_behind_so_a_top_up_and_the_same_key_work(database: Database) -> None:
+def test_a_refused_request_stores_no_key_so_it_can_be_repeated_after_a_grant(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=0)
     with pytest.raises(InsufficientCredits):
@@ -117,7 +117,7 @@ def test_forty_threads_with_one_key_are_one_request_and_thirty_nine_replays(data
         assert session.scalar(select(func.count()).select_from(Job)) == 1
 
 
-def test_forty_threads_with_one_key_and_no_credits_leave_nothing(database: Database) -> None:
+def test_forty_threads_with_one_key_and_no_credits_store_nothing(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=0)
 

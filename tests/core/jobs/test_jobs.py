@@ -31,7 +31,7 @@ def test_a_workspace_reads_its_own_job(session: Session) -> None:
     assert jobs.get(session, workspace_id, job_id).id == job_id
 
 
-def test_somebody_elses_job_looks_like_one_that_never_was(session: Session) -> None:
+def test_another_workspaces_job_is_not_found(session: Session) -> None:
     mine, theirs = a_workspace(session), a_workspace(session)
     job_id = a_job(session, theirs)
 
@@ -42,7 +42,7 @@ def test_somebody_elses_job_looks_like_one_that_never_was(session: Session) -> N
     assert foreign.value.as_dict() == unknown.value.as_dict()
 
 
-def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) -> None:
+def test_jobs_are_listed_newest_first_in_pages(session: Session) -> None:
     mine, theirs = a_workspace(session), a_workspace(session)
     ids = sorted(a_job(session, mine, f"person {number}") for number in range(5))
     a_job(session, theirs)
@@ -53,7 +53,7 @@ def test_the_latest_jobs_come_newest_first_and_page_by_page(session: Session) ->
     assert [job.id for job in [*first, *second]] == ids[::-1]
 
 
-def test_the_latest_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(session: Session) -> None:
+def test_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(session: Session) -> None:
     workspace_id = a_workspace(session)
     by_id = sorted((a_job(session, workspace_id, f"person {number}") for number in range(4)), reverse=True)
     for number, job_id in enumerate(by_id):  # the clock of the process that created the ids ran backwards
@@ -68,7 +68,7 @@ def test_the_latest_jobs_are_ordered_by_the_databases_time_and_not_by_their_ids(
     assert pages == by_id[::-1]
 
 
-def test_the_list_goes_on_after_a_job_that_is_gone(session: Session) -> None:
+def test_a_page_can_start_after_a_deleted_job(session: Session) -> None:
     workspace_id = a_workspace(session)
     ids = [a_job(session, workspace_id, f"person {number}", price=0) for number in range(3)]
     for job_id in ids:
@@ -81,7 +81,7 @@ def test_the_list_goes_on_after_a_job_that_is_gone(session: Session) -> None:
     assert [job.id for job in found] == [ids[0]]
 
 
-def test_the_latest_jobs_can_be_those_of_one_status(session: Session) -> None:
+def test_jobs_can_be_filtered_by_status(session: Session) -> None:
     workspace_id = a_workspace(session)
     running = a_job(session, workspace_id, "ada")
     a_job(session, workspace_id, "bob")
@@ -92,7 +92,7 @@ def test_the_latest_jobs_can_be_those_of_one_status(session: Session) -> None:
     assert [job.id for job in found] == [running]
 
 
-def test_items_come_in_the_order_they_were_asked(session: Session) -> None:
+def test_items_are_returned_in_the_order_of_the_request(session: Session) -> None:
     workspace_id = a_workspace(session)
     items = tuple({"subject": {"full_name": f"person {number}"}} for number in range(12))
     question = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=items)
@@ -102,7 +102,7 @@ def test_items_come_in_the_order_they_were_asked(session: Session) -> None:
     assert tuple(item.request for item in jobs.items(session, job.id)) == items
 
 
-def test_a_job_that_must_not_be_remembered_is_gone(session: Session) -> None:
+def test_a_private_job_can_be_deleted(session: Session) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id, kind=Kind.COMPANY_BY_HASH, price=0)
 
@@ -111,7 +111,7 @@ def test_a_job_that_must_not_be_remembered_is_gone(session: Session) -> None:
     assert session.scalars(select(Job.id)).all() == []
 
 
-def test_only_old_hash_lookups_that_ended_are_forgotten(session: Session) -> None:
+def test_only_old_finished_hash_lookups_are_deleted(session: Session) -> None:
     workspace_id = a_workspace(session)
     old, young = timedelta(hours=25), timedelta(hours=23)
     for kind in (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH):
@@ -127,7 +127,7 @@ def test_only_old_hash_lookups_that_ended_are_forgotten(session: Session) -> Non
     assert set(session.scalars(select(Job.id))) == kept
 
 
-def test_a_key_of_a_forgotten_lookup_is_forgotten_with_it(session: Session) -> None:
+def test_the_idempotency_key_of_a_hash_lookup_is_deleted_with_it(session: Session) -> None:
     workspace_id = a_workspace(session)
     lookup = a_finished_job(session, workspace_id, "old", Kind.COMPANY_BY_HASH, age=timedelta(hours=25))
     paid = a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=timedelta(hours=25))
@@ -140,7 +140,7 @@ def test_a_key_of_a_forgotten_lookup_is_forgotten_with_it(session: Session) -> N
     assert session.scalars(select(IdempotencyKey.reference)).all() == [paid]
 
 
-def test_the_database_refuses_a_second_open_job_with_the_same_question(session: Session) -> None:
+def test_the_database_rejects_a_second_open_job_for_the_same_request(session: Session) -> None:
     workspace_id = a_workspace(session)
     first = a_job(session, workspace_id, "ada")
     other = a_job(session, workspace_id, "bob")
@@ -150,14 +150,14 @@ def test_the_database_refuses_a_second_open_job_with_the_same_question(session: 
         session.execute(update(Job).where(Job.id == other).values(question=question))
 
 
-def test_the_database_refuses_a_running_job_without_a_lease(session: Session) -> None:
+def test_the_database_rejects_a_running_job_without_a_lease(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
     with pytest.raises(IntegrityError):
         session.execute(update(Job).where(Job.id == job_id).values(status=Status.RUNNING))
 
 
-def test_a_failed_job_shows_why_and_the_callers_reference_but_no_subject(session: Session) -> None:
+def test_a_failed_job_shows_its_error_and_client_reference_but_no_subject(session: Session) -> None:
     job_id = a_job(session, a_workspace(session), request={"subject": "ada", "client_reference": "row-1"})
     leases.fail(session, claim(session, job_id), {"code": "provider_failed"}, now=NOW)
 

@@ -606,7 +606,7 @@ def _reveal(reveal: Reveal) -> tuple[str, str, int, bool]:
     return reveal.contact_id, reveal.job_id, reveal.credits, reveal.refunded_at is not None
 
 
-def test_jobs_do_what_the_model_says(database: Database) -> None:
+def test_jobs_behave_like_the_model(database: Database) -> None:
     run_state_machine_as_test(
         lambda: JobsModel(database),
         settings=settings(

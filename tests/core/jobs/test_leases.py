@@ -47,7 +47,7 @@ def an_item(held: Claim, index: int) -> JobItem:
     )
 
 
-def test_a_claim_says_what_there_is_to_do_and_to_spend(session: Session) -> None:
+def test_a_claim_has_the_request_and_the_budget(session: Session) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id, price=2)
 
@@ -59,31 +59,31 @@ def test_a_claim_says_what_there_is_to_do_and_to_spend(session: Session) -> None
     assert (job.status, job.lease_token, job.lease_until) == (Status.RUNNING, held.lease_token, NOW + LEASE)
 
 
-def test_a_running_job_is_nobody_elses(session: Session) -> None:
+def test_a_running_job_cannot_be_claimed_again(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     claim(session, job_id)
 
     assert try_claim(session, job_id, now=NOW + LEASE) is None
 
 
-def test_a_job_that_never_was_is_not_to_be_had(session: Session) -> None:
+def test_an_unknown_job_cannot_be_claimed(session: Session) -> None:
     assert try_claim(session, "job_nothing") is None
 
 
-def test_a_job_is_not_to_be_had_before_it_is_due(session: Session) -> None:
+def test_a_job_cannot_be_claimed_before_it_is_due(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
     assert try_claim(session, job_id, now=NOW - SECOND) is None
     assert try_claim(session, job_id, now=NOW) is not None
 
 
-def test_a_job_past_its_deadline_is_not_to_be_had(session: Session) -> None:
+def test_a_job_past_its_deadline_cannot_be_claimed(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
     assert try_claim(session, job_id, now=NOW + DEADLINE) is None
 
 
-def test_a_finished_job_is_not_to_be_had(session: Session) -> None:
+def test_a_finished_job_cannot_be_claimed(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     leases.settle(session, claim(session, job_id), FOUND, now=NOW)
 
@@ -103,7 +103,7 @@ def test_a_finished_job_is_not_to_be_had(session: Session) -> None:
         ({"status": "succeeded", "finished_at": NOW}, Refusal.OVER),
     ],
 )
-def test_why_a_job_cannot_be_claimed_is_said(
+def test_the_reason_why_a_job_cannot_be_claimed_is_known(
     session: Session, state: dict[str, Any], refusal: Refusal
 ) -> None:
     job_id = a_job(session, a_workspace(session))
@@ -113,11 +113,11 @@ def test_why_a_job_cannot_be_claimed_is_said(
     assert leases.refusal_reason(session, job_id, now=NOW) is refusal
 
 
-def test_a_job_that_never_was_cannot_be_claimed_for_a_reason_of_its_own(session: Session) -> None:
+def test_an_unknown_job_has_a_reason_of_its_own(session: Session) -> None:
     assert leases.refusal_reason(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
 
 
-def test_a_lease_that_ran_out_counts_a_crash_and_no_attempt(session: Session) -> None:
+def test_an_expired_lease_counts_as_a_crash_and_not_as_an_attempt(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     first = claim(session, job_id)
 
@@ -129,7 +129,7 @@ def test_a_lease_that_ran_out_counts_a_crash_and_no_attempt(session: Session) ->
     assert second.lease_token != first.lease_token
 
 
-def test_a_job_that_crashed_its_workers_too_often_is_not_to_be_had(session: Session) -> None:
+def test_a_job_with_too_many_crashes_cannot_be_claimed(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     starts = [NOW + (LEASE + SECOND) * number for number in range(MAX_CRASHES + 1)]
 
@@ -139,7 +139,7 @@ def test_a_job_that_crashed_its_workers_too_often_is_not_to_be_had(session: Sess
     assert read(session, job_id).crashes == MAX_CRASHES - 1
 
 
-def test_an_answer_ends_the_job_and_spends_its_charge(session: Session) -> None:
+def test_settling_finishes_the_job_and_spends_its_charge(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     job_id = a_job(session, workspace_id, price=3)
 
@@ -153,7 +153,7 @@ def test_an_answer_ends_the_job_and_spends_its_charge(session: Session) -> None:
     assert figures(session, workspace_id) == (9, 0, 1)
 
 
-def test_an_answer_that_costs_nothing_gives_everything_back(session: Session) -> None:
+def test_settling_without_a_charge_releases_the_hold(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     job_id = a_job(session, workspace_id, price=3)
 
@@ -162,7 +162,7 @@ def test_an_answer_that_costs_nothing_gives_everything_back(session: Session) ->
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_failure_ends_the_job_and_gives_everything_back(session: Session) -> None:
+def test_a_failure_finishes_the_job_and_releases_the_hold(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     job_id = a_job(session, workspace_id)
 
@@ -176,7 +176,7 @@ def test_a_failure_ends_the_job_and_gives_everything_back(session: Session) -> N
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_job_that_only_waited_has_spent_no_try(session: Session) -> None:
+def test_a_snoozed_job_has_used_no_attempt(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
     leases.requeue(session, claim(session, job_id), run_after=NOW, counts_as_attempt=False)
@@ -184,7 +184,7 @@ def test_a_job_that_only_waited_has_spent_no_try(session: Session) -> None:
     assert read(session, job_id).attempts == 0
 
 
-def test_an_answer_that_is_heard_again_stands_in_the_trace_once(session: Session) -> None:
+def test_a_call_that_is_reused_is_in_the_trace_once(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     first, second = {"provider": "one", "at": "09:30"}, {"provider": "two", "at": "09:31"}
     leases.requeue(session, claim(session, job_id), trace=[first], run_after=NOW)
@@ -194,7 +194,7 @@ def test_an_answer_that_is_heard_again_stands_in_the_trace_once(session: Session
     assert read(session, job_id).trace == [first, second]
 
 
-def test_a_job_that_is_put_back_runs_again_at_its_time(session: Session) -> None:
+def test_a_requeued_job_runs_again_at_its_time(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     later = NOW + timedelta(seconds=30)
 
@@ -205,7 +205,7 @@ def test_a_job_that_is_put_back_runs_again_at_its_time(session: Session) -> None
     assert claim(session, job_id, now=later).attempts == 2
 
 
-def test_the_trace_of_earlier_tries_is_kept(session: Session) -> None:
+def test_the_trace_of_earlier_attempts_is_kept(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     leases.requeue(session, claim(session, job_id), trace=[{"provider": "one"}], run_after=NOW)
 
@@ -224,7 +224,7 @@ def test_a_renewed_lease_lasts_longer(session: Session) -> None:
     assert try_claim(session, job_id, now=NOW + LEASE * 2 + SECOND) is not None
 
 
-def test_an_item_is_charged_and_shown_as_soon_as_it_is_handed_in(session: Session) -> None:
+def test_an_item_is_charged_and_visible_as_soon_as_it_is_complete(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     held = an_enrichment(session, workspace_id, price=6)
 
@@ -236,7 +236,7 @@ def test_an_item_is_charged_and_shown_as_soon_as_it_is_handed_in(session: Sessio
     assert figures(session, workspace_id) == (4, 6, 0)
 
 
-def test_the_next_worker_knows_what_was_charged_already(session: Session) -> None:
+def test_the_next_claim_has_the_credits_charged_so_far(session: Session) -> None:
     held = an_enrichment(session, a_workspace(session), price=6)
     leases.complete_item(session, held, an_item(held, 0), charge=2, lease_until=NOW + LEASE)
 
@@ -245,7 +245,7 @@ def test_the_next_worker_knows_what_was_charged_already(session: Session) -> Non
     assert (again.held, again.charged, again.budget) == (6, 2, 4)
 
 
-def test_the_close_settles_what_was_delivered_and_releases_the_rest(session: Session) -> None:
+def test_closing_spends_the_charge_of_complete_items_and_releases_the_rest(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     held = an_enrichment(session, workspace_id, price=6)
     for index in range(3):
@@ -257,7 +257,7 @@ def test_the_close_settles_what_was_delivered_and_releases_the_rest(session: Ses
     assert figures(session, workspace_id) == (7, 0, 3)
 
 
-def test_an_enrichment_that_fails_midway_pays_for_what_was_delivered(session: Session) -> None:
+def test_an_enrichment_that_fails_midway_is_charged_for_complete_items(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     held = an_enrichment(session, workspace_id, price=6)
     leases.complete_item(session, held, an_item(held, 0), charge=2, lease_until=NOW + LEASE)
@@ -267,7 +267,7 @@ def test_an_enrichment_that_fails_midway_pays_for_what_was_delivered(session: Se
     assert figures(session, workspace_id) == (8, 0, 2)
 
 
-def test_an_enrichment_that_expires_midway_pays_for_what_was_delivered(session: Session) -> None:
+def test_an_enrichment_that_expires_midway_is_charged_for_complete_items(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     held = an_enrichment(session, workspace_id, price=6)
     leases.complete_item(session, held, an_item(held, 0), charge=2, lease_until=NOW + LEASE)
@@ -298,7 +298,9 @@ def write_and(verb: Verb, database: Database, held: Claim) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_zombie_cannot_touch_its_job_and_nothing_it_wrote_stays(database: Database, verb: str) -> None:
+def test_a_worker_that_lost_its_lease_cannot_change_the_job_and_its_writes_are_rolled_back(
+    database: Database, verb: str
+) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session)
         zombie = an_enrichment(session, workspace_id, price=3)
@@ -317,7 +319,7 @@ def test_a_zombie_cannot_touch_its_job_and_nothing_it_wrote_stays(database: Data
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_job_that_is_over_stays_as_it_is(session: Session, verb: str) -> None:
+def test_a_finished_job_cannot_be_changed(session: Session, verb: str) -> None:
     held = an_enrichment(session, a_workspace(session), price=3)
     leases.settle(session, held, JobResult(outcome=Outcome.NOT_FOUND), now=NOW)
 
@@ -327,7 +329,7 @@ def test_a_job_that_is_over_stays_as_it_is(session: Session, verb: str) -> None:
     assert read(session, held.job_id).outcome == Outcome.NOT_FOUND
 
 
-def test_of_twelve_workers_exactly_one_gets_each_job(database: Database) -> None:
+def test_of_twelve_workers_exactly_one_claims_each_job(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=20)
         job_ids = [a_job(session, workspace_id, f"person {number}") for number in range(20)]
@@ -345,7 +347,7 @@ def test_of_twelve_workers_exactly_one_gets_each_job(database: Database) -> None
     assert sorted(job_id for won in winners for job_id in won) == sorted(job_ids)
 
 
-def test_of_a_zombie_and_its_heir_exactly_one_is_paid(database: Database) -> None:
+def test_of_two_workers_with_the_same_job_exactly_one_is_paid(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=10)
         job_id = a_job(session, workspace_id)
@@ -368,7 +370,7 @@ def test_of_a_zombie_and_its_heir_exactly_one_is_paid(database: Database) -> Non
         assert figures(session, workspace_id) == (9, 0, 1)
 
 
-def test_a_job_that_is_handed_over_runs_at_once_in_the_other_queue_and_spent_no_try(
+def test_a_job_moved_to_another_queue_is_due_at_once_and_has_used_no_attempt(
     session: Session,
 ) -> None:
     workspace_id = a_workspace(session)
@@ -383,7 +385,7 @@ def test_a_job_that_is_handed_over_runs_at_once_in_the_other_queue_and_spent_no_
     assert claim(session, job_id).queue is Queue.PROVIDERS
 
 
-def test_who_lost_the_lease_hands_nothing_over(session: Session) -> None:
+def test_a_worker_that_lost_its_lease_cannot_move_the_job(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
     lost = claim(session, job_id)
     claim(session, job_id, now=NOW + LEASE + timedelta(seconds=1))

@@ -67,7 +67,7 @@ def call(
         Subject(contact_id="con_1", full_name="Ada Lovelace", company_domain="acme.com"),
     ],
 )
-def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> None:
+def test_the_digest_ignores_case_and_the_contact_id(other: Subject) -> None:
     assert subject_digest(DIGEST_KEYS, "email", ("work",), other) == QUESTION.subject
 
 
@@ -87,17 +87,19 @@ def test_the_same_person_in_other_words_is_the_same_question(other: Subject) -> 
         ("email", ("work",), Subject(phone="+12025550143")),
     ],
 )
-def test_anything_else_is_another_question(field: str, types: tuple[str, ...], subject: Subject) -> None:
+def test_the_digest_depends_on_field_types_and_values(
+    field: str, types: tuple[str, ...], subject: Subject
+) -> None:
     assert subject_digest(DIGEST_KEYS, field, types, subject) != QUESTION.subject
 
 
-def test_the_digest_does_not_hold_the_person() -> None:
+def test_the_digest_contains_no_value_of_the_person() -> None:
     assert b"ada" not in QUESTION.subject.lower()
     assert len(QUESTION.subject) == 32
 
 
 @pytest.mark.parametrize("outcome", [HIT, MISS, TraceOutcome.SUPPRESSED])
-def test_an_answer_is_found_again_by_the_job_that_asked(session: Session, outcome: TraceOutcome) -> None:
+def test_a_reply_is_reused_by_the_job_that_made_the_call(session: Session, outcome: TraceOutcome) -> None:
     call_id = call(session, outcome=outcome)
 
     found = provider_calls.find_reusable(session, QUESTION)
@@ -107,13 +109,13 @@ def test_an_answer_is_found_again_by_the_job_that_asked(session: Session, outcom
 
 
 @pytest.mark.parametrize("outcome", [None, TraceOutcome.ERROR, TraceOutcome.RATE_LIMITED])
-def test_what_brought_no_answer_is_asked_again(session: Session, outcome: TraceOutcome | None) -> None:
+def test_a_call_without_a_reply_is_made_again(session: Session, outcome: TraceOutcome | None) -> None:
     call(session, outcome=outcome)
 
     assert provider_calls.find_reusable(session, replace(QUESTION, attempt=2)) is None
 
 
-def test_a_ticket_is_found_again(session: Session) -> None:
+def test_a_pending_call_is_reused(session: Session) -> None:
     call_id = call(session)
 
     provider_calls.mark_pending(session, call_id, ticket="t-1")
@@ -133,20 +135,20 @@ def test_a_ticket_is_found_again(session: Session) -> None:
         replace(QUESTION, subject=bytes(32)),
     ],
 )
-def test_another_question_has_no_answer_yet(session: Session, other: CallKey) -> None:
+def test_a_reply_is_not_reused_for_another_request(session: Session, other: CallKey) -> None:
     call(session, outcome=HIT)
 
     assert provider_calls.find_reusable(session, other) is None
 
 
-def test_an_item_finds_its_own_answer(session: Session) -> None:
+def test_a_reply_is_reused_by_its_own_item_only(session: Session) -> None:
     item = replace(QUESTION, item=3)
     call(session, item, HIT)
 
     assert provider_calls.find_reusable(session, item) is not None
 
 
-def test_a_miss_stands_for_other_jobs_too_until_it_is_too_old(session: Session) -> None:
+def test_a_recent_miss_counts_for_other_jobs_too(session: Session) -> None:
     call(session, outcome=MISS, days=10)
     other = replace(QUESTION, job_id="job_2")
 
@@ -154,7 +156,7 @@ def test_a_miss_stands_for_other_jobs_too_until_it_is_too_old(session: Session) 
     assert not provider_calls.has_conclusive_answer(session, other, since=NOW - timedelta(days=9))
 
 
-def test_a_later_hit_ends_a_miss(session: Session) -> None:
+def test_a_later_hit_supersedes_a_miss(session: Session) -> None:
     call(session, outcome=MISS, days=2)
     call(session, outcome=HIT, days=1)
 
@@ -172,7 +174,7 @@ def test_a_later_hit_ends_a_miss(session: Session) -> None:
         ("company", None, True),
     ],
 )
-def test_what_it_told_and_is_stored_is_not_bought_again(
+def test_a_stored_reply_is_not_bought_again(
     session: Session, field: str, status: str | None, *, told: bool
 ) -> None:
     question = replace(QUESTION, field=field, job_id=job(session, Status.SUCCEEDED))
@@ -182,7 +184,7 @@ def test_what_it_told_and_is_stored_is_not_bought_again(
 
 
 @pytest.mark.parametrize("status", [Status.CANCELED, Status.FAILED, Status.RUNNING])
-def test_what_a_job_without_an_answer_was_told_is_stored_nowhere(session: Session, status: Status) -> None:
+def test_the_reply_of_a_failed_job_does_not_count_as_stored(session: Session, status: Status) -> None:
     question = replace(QUESTION, field="person", job_id=job(session, status))
     call(session, question, HIT, status=None)
 
@@ -200,7 +202,7 @@ def test_what_a_job_without_an_answer_was_told_is_stored_nowhere(session: Sessio
         ("hit", 10, Status.RUNNING, False),
     ],
 )
-def test_what_another_open_job_waits_for_is_on_its_way(
+def test_a_call_of_another_open_job_is_in_flight(
     session: Session, outcome: str, age: int, status: Status, *, expected: bool
 ) -> None:
     call_id = call(session, replace(QUESTION, job_id=job(session, status)))
@@ -212,7 +214,7 @@ def test_what_another_open_job_waits_for_is_on_its_way(
     assert provider_calls.is_in_flight(session, QUESTION, since=since, now=NOW) is expected
 
 
-def test_what_the_job_itself_waits_for_is_not_on_its_way_to_another(session: Session) -> None:
+def test_a_call_of_the_job_itself_is_not_in_flight_elsewhere(session: Session) -> None:
     mine = replace(QUESTION, job_id=job(session, Status.QUEUED), item=2)
     call(session, mine)
 
@@ -223,7 +225,7 @@ def test_what_the_job_itself_waits_for_is_not_on_its_way_to_another(session: Ses
     assert on_its_way(replace(mine, item=3))
 
 
-def test_a_failure_stands_for_the_try_in_which_it_was(session: Session) -> None:
+def test_a_failure_is_reused_within_its_attempt_only(session: Session) -> None:
     call_id = call(session, replace(QUESTION, attempt=2), TraceOutcome.TIMEOUT)
 
     again = provider_calls.find_reusable(session, replace(QUESTION, attempt=2))
@@ -233,20 +235,20 @@ def test_a_failure_stands_for_the_try_in_which_it_was(session: Session) -> None:
     assert provider_calls.find_reusable(session, replace(QUESTION, attempt=3)) is None
 
 
-def test_an_opt_out_is_no_miss(session: Session) -> None:
+def test_an_opt_out_does_not_count_as_a_miss(session: Session) -> None:
     call(session, outcome=TraceOutcome.SUPPRESSED, days=2)
 
     assert not provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=3))
 
 
-def test_a_failure_after_a_miss_changes_nothing(session: Session) -> None:
+def test_a_failure_after_a_miss_does_not_supersede_it(session: Session) -> None:
     call(session, outcome=MISS, days=2)
     call(session, outcome=TraceOutcome.ERROR, days=1)
 
     assert provider_calls.has_conclusive_answer(session, QUESTION, since=NOW - timedelta(days=11))
 
 
-def test_what_is_on_its_way_counts_at_its_highest_price(session: Session) -> None:
+def test_an_open_call_counts_with_its_maximum_cost(session: Session) -> None:
     call(session, outcome=HIT, cost=0.25)
     call(session, cost=10)
     call(session, outcome=HIT, cost=5, days=2)
@@ -255,7 +257,7 @@ def test_what_is_on_its_way_counts_at_its_highest_price(session: Session) -> Non
     assert provider_calls.credits_since(session, "prospeo", NOW - timedelta(days=1)) == 0
 
 
-def test_costs_are_told_by_job_and_item(session: Session) -> None:
+def test_costs_are_summed_by_job_and_item(session: Session) -> None:
     call(session, outcome=HIT, cost=2)
     call(session, replace(QUESTION, provider="prospeo"), HIT, cost=3)
     call(session, replace(QUESTION, item=1), HIT, cost=7)
@@ -274,7 +276,7 @@ def test_the_outcome_after_verification_is_stored(session: Session) -> None:
     assert (row.outcome, row.status) == ("miss", None)
 
 
-def test_the_values_are_dropped_and_the_call_stays(session: Session) -> None:
+def test_the_reply_is_deleted_and_the_call_stays(session: Session) -> None:
     call_id = call(session, outcome=HIT)
 
     provider_calls.purge_replies(session, "job_1")
@@ -294,7 +296,7 @@ def test_old_calls_are_deleted(session: Session) -> None:
     assert [row.id for row in session.query(ProviderCall)] == [call_id]
 
 
-def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Session) -> None:
+def test_a_reply_left_by_a_canceled_job_is_deleted_later(session: Session) -> None:
     old, new = call(session, outcome=HIT, days=2), call(session, outcome=HIT)
 
     provider_calls.purge_expired(
@@ -305,7 +307,7 @@ def test_what_a_canceled_job_left_behind_is_dropped_after_a_while(session: Sessi
     assert (rows[old], rows[new]) == (None, {"outcome": "hit"})
 
 
-def test_a_ticket_that_was_left_behind_without_an_answer_is_dropped_as_well(session: Session) -> None:
+def test_a_poll_token_left_without_a_reply_is_deleted_too(session: Session) -> None:
     old, new = call(session, days=2), call(session)
     for one in (old, new):
         provider_calls.mark_pending(session, one, ticket="t-1")
@@ -319,7 +321,7 @@ def test_a_ticket_that_was_left_behind_without_an_answer_is_dropped_as_well(sess
     assert (rows[old], rows[new]) == (None, "t-1")
 
 
-def test_what_a_job_still_waited_for_when_it_ended_is_on_its_receipt(session: Session) -> None:
+def test_a_call_that_was_open_when_the_job_ended_is_in_the_trace(session: Session) -> None:
     item = replace(QUESTION, item=3, provider="dropcontact")
     answered, waiting = call(session, outcome=HIT), call(session, item, cost=1.0)
     provider_calls.mark_pending(session, waiting, ticket="t-1")
@@ -342,13 +344,13 @@ def test_what_a_job_still_waited_for_when_it_ended_is_on_its_receipt(session: Se
     ]
 
 
-def test_of_a_reveal_the_receipt_says_no_item(session: Session) -> None:
+def test_the_trace_of_a_reveal_has_no_item(session: Session) -> None:
     call(session)
 
     assert ["item" in line for line in provider_calls.time_out_open(session, "job_1", now=NOW)] == [False]
 
 
-def test_an_open_jobs_receipt_has_who_answered_and_who_is_being_asked(session: Session) -> None:
+def test_the_progress_of_an_open_job_has_ended_calls_and_those_in_flight(session: Session) -> None:
     call(session, replace(QUESTION, provider="hunter"), MISS, status=None, cost=0.0)
     call(session, replace(QUESTION, provider="prospeo", item=2), HIT, cost=0.5)
     waited_for = call(session, replace(QUESTION, provider="dropcontact"))
@@ -367,7 +369,7 @@ def test_an_open_jobs_receipt_has_who_answered_and_who_is_being_asked(session: S
     assert asking == ["dropcontact", "pdl"]
 
 
-def test_a_call_that_a_dead_worker_left_behind_is_not_being_asked(session: Session) -> None:
+def test_a_call_of_a_lost_worker_is_not_in_flight(session: Session) -> None:
     call(session)
 
     lines, asking = provider_calls.progress(session, "job_1", now=NOW + timedelta(seconds=31))

@@ -92,7 +92,9 @@ def balance(database: Database, workspace_id: str) -> tuple[int, int, int]:
 
 @pytest.mark.parametrize("number", range(ROUNDS))
 @pytest.mark.parametrize("key", [None, "the same key"])
-def test_forty_who_ask_the_same_at_once_get_one_job(database: Database, number: int, key: str | None) -> None:
+def test_forty_concurrent_equal_requests_get_one_job(
+    database: Database, number: int, key: str | None
+) -> None:
     workspace_id = add_workspace(database)
 
     jobs = at_once(40, lambda _: ask(database, workspace_id, "ada", key))
@@ -102,7 +104,7 @@ def test_forty_who_ask_the_same_at_once_get_one_job(database: Database, number: 
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_of_two_requests_with_one_key_one_is_refused(database: Database, number: int) -> None:
+def test_of_two_different_requests_with_one_key_one_is_refused(database: Database, number: int) -> None:
     workspace_id = add_workspace(database)
 
     jobs = at_once(
@@ -116,7 +118,7 @@ def test_of_two_requests_with_one_key_one_is_refused(database: Database, number:
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_five_credits_buy_five_of_forty_questions_and_refusals_leave_nothing(
+def test_five_credits_pay_for_five_of_forty_requests_and_refused_ones_store_nothing(
     database: Database, number: int
 ) -> None:
     workspace_id = add_workspace(database, 5)
@@ -133,7 +135,7 @@ def test_five_credits_buy_five_of_forty_questions_and_refusals_leave_nothing(
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_of_twelve_workers_one_gets_each_job(database: Database, number: int) -> None:
+def test_of_twelve_workers_one_claims_each_job(database: Database, number: int) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=100)
         jobs = [a_job(session, workspace_id, f"p{number}") for number in range(40)]
@@ -168,7 +170,9 @@ def found(claimed: Claim, charge: int = 1) -> Callable[[Session], object]:
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_a_zombie_and_its_successor_do_not_both_finish(database: Database, number: int) -> None:
+def test_a_worker_that_lost_its_lease_and_its_successor_do_not_both_settle(
+    database: Database, number: int
+) -> None:
     late = NOW + LEASE * 2
     with database.transaction() as session:
         job_id = a_job(session, a_workspace(session))
@@ -181,7 +185,7 @@ def test_a_zombie_and_its_successor_do_not_both_finish(database: Database, numbe
 
 
 @pytest.mark.parametrize("number", range(ROUNDS * 3))
-def test_of_cancel_claim_finish_and_expiry_one_ends_the_job(database: Database, number: int) -> None:
+def test_of_cancel_settle_and_expiry_exactly_one_ends_the_job(database: Database, number: int) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session)
         job_id = a_job(session, workspace_id)
@@ -208,7 +212,7 @@ def end_lost(session: Session, late: timedelta = DEADLINE) -> list[str]:
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_questions_that_lead_to_the_same_address_are_charged_once(database: Database, number: int) -> None:
+def test_requests_that_lead_to_the_same_address_are_charged_once(database: Database, number: int) -> None:
     """Requests by id, by profile and in two enrichments are different jobs, but one reveal."""
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=100)
@@ -266,7 +270,7 @@ def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_a_bounce_that_many_report_is_refunded_once(database: Database, number: int) -> None:
+def test_concurrent_reports_of_a_bounce_are_refunded_once(database: Database, number: int) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session)
         contact = a_contact(session, a_company(session))
@@ -292,7 +296,7 @@ def test_a_bounce_that_many_report_is_refunded_once(database: Database, number: 
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_enrichments_that_start_at_once_hold_no_more_than_there_is(database: Database, number: int) -> None:
+def test_concurrent_enrichments_hold_no_more_than_the_balance(database: Database, number: int) -> None:
     """Each reads the balance before it holds; on PostgreSQL they once deadlocked."""
     workspace_id = add_workspace(database, 10)
 
@@ -310,9 +314,7 @@ def test_enrichments_that_start_at_once_hold_no_more_than_there_is(database: Dat
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_workspaces_that_are_given_the_same_person_do_not_lock_each_other_out(
-    database: Database, number: int
-) -> None:
+def test_workspaces_that_reveal_the_same_person_do_not_deadlock(database: Database, number: int) -> None:
     """A disclosed address takes a key-share lock on the contact; then a found phone is stored."""
     with database.transaction() as session:
         contact = a_contact(session, a_company(session))
@@ -331,7 +333,7 @@ def test_workspaces_that_are_given_the_same_person_do_not_lock_each_other_out(
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_a_busy_service_shows_no_fault_at_any_moment(database: Database, number: int) -> None:
+def test_the_audit_finds_no_violation_under_load(database: Database, number: int) -> None:
     """Submits, runs, sweeps, cancels, grants and reports run concurrently with the audit."""
     with database.transaction() as session:
         workspaces = [a_workspace(session, grant=20) for _ in range(2)]

@@ -53,13 +53,13 @@ def light(session: Session) -> str:
     return a_workspace(session, grant=500)
 
 
-def test_where_one_workspace_waits_a_message_claims_the_job_that_it_names(session: Session) -> None:
+def test_with_one_workspace_a_message_claims_the_job_that_it_names(session: Session) -> None:
     jobs = some_jobs(session, a_workspace(session), 3)
 
     assert [must_claim(session, job_id).job_id for job_id in reversed(jobs)] == list(reversed(jobs))
 
 
-def test_a_message_of_a_job_that_is_taken_claims_another(session: Session, heavy: str) -> None:
+def test_a_message_about_a_claimed_job_claims_another(session: Session, heavy: str) -> None:
     first, second = some_jobs(session, heavy, 2)
     claim(session, first)
 
@@ -67,7 +67,7 @@ def test_a_message_of_a_job_that_is_taken_claims_another(session: Session, heavy
     assert claim_next(session, second) is None
 
 
-def test_a_workspace_that_holds_no_thread_comes_first(session: Session, heavy: str, light: str) -> None:
+def test_a_workspace_without_a_thread_comes_first(session: Session, heavy: str, light: str) -> None:
     jobs = some_jobs(session, heavy, 120)
     held = [must_claim(session, job_id) for job_id in jobs[:THREADS]]
     click = a_job(session, light)
@@ -78,13 +78,13 @@ def test_a_workspace_that_holds_no_thread_comes_first(session: Session, heavy: s
     assert taken.job_id == click
 
 
-def test_alone_a_workspace_may_hold_every_thread(session: Session, heavy: str) -> None:
+def test_a_single_workspace_may_occupy_every_thread(session: Session, heavy: str) -> None:
     jobs = some_jobs(session, heavy, THREADS)
 
     assert {must_claim(session, job_id).job_id for job_id in jobs} == set(jobs)
 
 
-def test_while_others_wait_nobody_holds_more_than_their_share(
+def test_while_others_wait_no_workspace_occupies_more_than_its_share(
     session: Session, heavy: str, light: str
 ) -> None:
     third = a_workspace(session, grant=500)
@@ -101,7 +101,7 @@ def test_while_others_wait_nobody_holds_more_than_their_share(
     assert sorted(counts.values()) == [3, 3, 4]
 
 
-def test_a_workspace_of_long_jobs_holds_no_more_than_one_of_short_ones(
+def test_a_workspace_with_long_jobs_occupies_no_more_threads_than_one_with_short_jobs(
     session: Session, heavy: str, light: str
 ) -> None:
     some_jobs(session, heavy, 30)
@@ -117,7 +117,7 @@ def test_a_workspace_of_long_jobs_holds_no_more_than_one_of_short_ones(
     assert Counter(one.workspace_id for one in held) == {heavy: 5, light: 5}
 
 
-def test_with_a_single_thread_the_workspaces_take_turns(session: Session, heavy: str, light: str) -> None:
+def test_with_a_single_thread_workspaces_take_turns(session: Session, heavy: str, light: str) -> None:
     some_jobs(session, heavy, 50)
     some_jobs(session, light, 2)
     served: list[str] = []
@@ -141,7 +141,7 @@ def test_threads_of_other_queues_do_not_count(session: Session, heavy: str, ligh
     assert must_claim(session).job_id == click
 
 
-def test_a_holder_whose_lease_ran_out_does_not_count(session: Session, heavy: str, light: str) -> None:
+def test_jobs_with_an_expired_lease_do_not_count(session: Session, heavy: str, light: str) -> None:
     later = NOW + LEASE + timedelta(seconds=1)
     for job_id in some_jobs(session, heavy, 3):
         claim(session, job_id)
@@ -153,7 +153,9 @@ def test_a_holder_whose_lease_ran_out_does_not_count(session: Session, heavy: st
     assert taken.workspace_id == heavy
 
 
-def test_what_is_not_due_over_or_of_another_queue_is_left_alone(session: Session, heavy: str) -> None:
+def test_jobs_that_are_not_due_finished_or_of_another_queue_are_not_claimed(
+    session: Session, heavy: str
+) -> None:
     later, over, *_rest = some_jobs(session, heavy, 2)
     leases.requeue(session, claim(session, later), run_after=NOW + timedelta(seconds=1))
     settle(session, claim(session, over))
@@ -162,7 +164,7 @@ def test_what_is_not_due_over_or_of_another_queue_is_left_alone(session: Session
     assert [claim_next(session, job_id) for job_id in (later, over, "job_nothing")] == [None] * 3
 
 
-def test_as_many_claims_at_once_as_jobs_take_every_job(database: Database) -> None:
+def test_as_many_concurrent_claims_as_jobs_claim_every_job(database: Database) -> None:
     with database.transaction() as session:
         jobs = [job for _ in range(4) for job in some_jobs(session, a_workspace(session, grant=50), 10)]
 
@@ -180,7 +182,7 @@ def test_as_many_claims_at_once_as_jobs_take_every_job(database: Database) -> No
     ("own", "others", "yields"),
     [(1, 0, True), (10, 0, True), (1, 1, False), (2, 1, False), (3, 1, True), (5, 5, False)],
 )
-def test_a_long_job_yields_to_a_workspace_that_holds_less(
+def test_a_long_job_yields_to_a_workspace_with_fewer_threads(
     session: Session, heavy: str, light: str, *, own: int, others: int, yields: bool
 ) -> None:
     held = [claim(session, job_id) for job_id in some_jobs(session, heavy, own)]
@@ -190,7 +192,9 @@ def test_a_long_job_yields_to_a_workspace_that_holds_less(
     assert scheduling.must_yield(session, held[0], now=NOW) is yields
 
 
-def test_a_long_job_yields_to_nobody_who_does_not_wait(session: Session, heavy: str, light: str) -> None:
+def test_a_long_job_does_not_yield_if_no_other_workspace_waits(
+    session: Session, heavy: str, light: str
+) -> None:
     held = [claim(session, job_id) for job_id in some_jobs(session, heavy, 5)[:3]]
     some_jobs(session, light, 1, Kind.ENRICHMENT_REQUEST)
 

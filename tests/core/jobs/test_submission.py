@@ -41,7 +41,7 @@ def an_answered_job(session: Session, workspace_id: str, outcome: Outcome = Outc
     return job_id
 
 
-def test_a_new_question_is_a_queued_job_that_holds_its_price(session: Session) -> None:
+def test_a_new_request_is_a_queued_job_that_holds_its_price(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
 
     submission = submit(session, a_question(workspace_id, price=3))
@@ -67,7 +67,7 @@ def test_an_enrichment_has_one_item_per_request(session: Session) -> None:
     ]
 
 
-def test_a_question_that_takes_what_there_is_holds_less_than_its_price(session: Session) -> None:
+def test_a_partial_hold_takes_the_available_credits(session: Session) -> None:
     workspace_id = a_workspace(session, grant=2)
 
     job = submit(session, a_question(workspace_id, price=5, allow_partial_hold=True)).job
@@ -76,7 +76,7 @@ def test_a_question_that_takes_what_there_is_holds_less_than_its_price(session: 
     assert figures(session, workspace_id) == (0, 2, 0)
 
 
-def test_a_question_the_workspace_cannot_pay_leaves_nothing(database: Database) -> None:
+def test_a_request_that_the_workspace_cannot_pay_stores_nothing(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=1)
 
@@ -89,7 +89,7 @@ def test_a_question_the_workspace_cannot_pay_leaves_nothing(database: Database) 
 
 
 @pytest.mark.parametrize("is_claimed", [False, True])
-def test_an_equal_question_joins_the_open_job(session: Session, is_claimed: bool) -> None:  # noqa: FBT001 -- a case
+def test_an_equal_request_joins_the_open_job(session: Session, is_claimed: bool) -> None:  # noqa: FBT001 -- a case
     workspace_id = a_workspace(session, grant=10)
     job_id = a_job(session, workspace_id)
     if is_claimed:
@@ -102,7 +102,7 @@ def test_an_equal_question_joins_the_open_job(session: Session, is_claimed: bool
 
 
 @pytest.mark.parametrize("change", [{"about": "bob"}, {"kind": Kind.REVEAL_PHONE}])
-def test_another_question_is_another_job(session: Session, change: dict[str, str]) -> None:
+def test_another_request_is_another_job(session: Session, change: dict[str, str]) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id)
 
@@ -112,7 +112,7 @@ def test_another_question_is_another_job(session: Session, change: dict[str, str
     assert other.job.id != job_id
 
 
-def test_another_workspaces_question_is_another_job(session: Session) -> None:
+def test_the_same_request_of_another_workspace_is_another_job(session: Session) -> None:
     job_id = a_job(session, a_workspace(session))
 
     other = submit(session, a_question(a_workspace(session)))
@@ -129,7 +129,7 @@ def test_another_workspaces_question_is_another_job(session: Session) -> None:
         (InsufficientIdentifiers(), False),
     ],
 )
-def test_an_enrichment_that_could_do_better_now_is_asked_again(
+def test_an_enrichment_whose_result_is_incomplete_is_not_reused(
     session: Session,
     problem: Problem,
     is_asked_again: bool,  # noqa: FBT001 -- a case
@@ -145,7 +145,7 @@ def test_an_enrichment_that_could_do_better_now_is_asked_again(
     assert again.is_new is is_asked_again
 
 
-def test_a_fresh_answer_is_given_again(session: Session) -> None:
+def test_a_fresh_result_is_reused(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     job_id = an_answered_job(session, workspace_id)
 
@@ -155,7 +155,7 @@ def test_a_fresh_answer_is_given_again(session: Session) -> None:
     assert figures(session, workspace_id) == (9, 0, 1)
 
 
-def test_an_answer_that_is_too_old_is_asked_anew(session: Session) -> None:
+def test_an_old_result_is_not_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     job_id = an_answered_job(session, workspace_id)
 
@@ -166,7 +166,7 @@ def test_an_answer_that_is_too_old_is_asked_anew(session: Session) -> None:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.NOT_FOUND, Outcome.SUPPRESSED])
-def test_a_miss_stands_for_its_own_time(session: Session, outcome: Outcome) -> None:
+def test_a_miss_has_its_own_freshness(session: Session, outcome: Outcome) -> None:
     workspace_id = a_workspace(session)
     job_id = an_answered_job(session, workspace_id, outcome)
 
@@ -177,7 +177,7 @@ def test_a_miss_stands_for_its_own_time(session: Session, outcome: Outcome) -> N
     assert after.is_new
 
 
-def test_the_newest_of_several_answers_counts(session: Session) -> None:
+def test_the_newest_of_several_results_is_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     an_answered_job(session, workspace_id)
     later = NOW + FRESH.found
@@ -190,7 +190,7 @@ def test_the_newest_of_several_answers_counts(session: Session) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 1])
-def test_an_answer_from_before_an_import_is_asked_anew(session: Session, seconds: int) -> None:
+def test_a_result_from_before_an_import_is_not_reused(session: Session, seconds: int) -> None:
     workspace_id = a_workspace(session)
     an_answered_job(session, workspace_id)
     import_runs.start(session, entity="contacts", now=NOW + timedelta(seconds=seconds))
@@ -198,7 +198,7 @@ def test_an_answer_from_before_an_import_is_asked_anew(session: Session, seconds
     assert submit(session, a_question(workspace_id), now=NOW + SECOND * 2).is_new
 
 
-def test_an_answer_from_after_an_import_stands(session: Session) -> None:
+def test_a_result_from_after_an_import_is_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     import_runs.start(session, entity="contacts", now=NOW - SECOND)
     job_id = an_answered_job(session, workspace_id)
@@ -206,7 +206,7 @@ def test_an_answer_from_after_an_import_stands(session: Session) -> None:
     assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
 
 
-def test_an_answer_from_before_somebody_was_suppressed_is_asked_anew(session: Session) -> None:
+def test_a_result_from_before_a_suppression_is_not_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     an_answered_job(session, workspace_id)
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW + SECOND)
@@ -214,7 +214,7 @@ def test_an_answer_from_before_somebody_was_suppressed_is_asked_anew(session: Se
     assert submit(session, a_question(workspace_id), now=NOW + SECOND * 2).is_new
 
 
-def test_an_answer_from_after_somebody_was_suppressed_stands(session: Session) -> None:
+def test_a_result_from_after_a_suppression_is_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW - SECOND)
     job_id = an_answered_job(session, workspace_id)
@@ -222,7 +222,7 @@ def test_an_answer_from_after_somebody_was_suppressed_stands(session: Session) -
     assert submit(session, a_question(workspace_id), now=NOW + SECOND).job.id == job_id
 
 
-def test_a_failed_job_may_be_asked_again_at_once(session: Session) -> None:
+def test_a_failed_job_is_not_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id)
     leases.fail(session, claim(session, job_id), {"code": "provider_failed"}, now=NOW)
@@ -233,14 +233,14 @@ def test_a_failed_job_may_be_asked_again_at_once(session: Session) -> None:
     assert again.job.id != job_id
 
 
-def test_a_canceled_job_may_be_asked_again_at_once(session: Session) -> None:
+def test_a_canceled_job_is_not_reused(session: Session) -> None:
     workspace_id = a_workspace(session)
     sweeper.cancel(session, a_job(session, workspace_id), now=NOW)
 
     assert submit(session, a_question(workspace_id)).is_new
 
 
-def test_who_loses_the_race_for_a_question_joins_the_winner(
+def test_a_request_that_loses_the_insert_race_joins_the_other_job(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workspace_id = a_workspace(session, grant=10)
@@ -261,7 +261,7 @@ def test_who_loses_the_race_for_a_question_joins_the_winner(
 
 
 @pytest.mark.parametrize("round_", range(3))
-def test_forty_threads_with_the_same_question_are_one_job_and_one_hold(
+def test_forty_threads_with_the_same_request_are_one_job_and_one_hold(
     database: Database, round_: int
 ) -> None:
     with database.transaction() as session:

@@ -55,7 +55,7 @@ def workspace_id(session: Session) -> str:
     return a_workspace(session, grant=10)
 
 
-def test_a_queued_job_past_its_deadline_expires_and_gives_its_credits_back(
+def test_a_queued_job_past_its_deadline_expires_and_releases_its_credits(
     session: Session, workspace_id: str
 ) -> None:
     job_id = a_job(session, workspace_id)
@@ -68,13 +68,13 @@ def test_a_queued_job_past_its_deadline_expires_and_gives_its_credits_back(
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_job_before_its_deadline_is_left_alone(session: Session, workspace_id: str) -> None:
+def test_a_job_before_its_deadline_does_not_expire(session: Session, workspace_id: str) -> None:
     a_job(session, workspace_id)
 
     assert end_lost(session, NOW + DEADLINE - SECOND) == []
 
 
-def test_a_job_that_is_put_back_beyond_its_deadline_expires(session: Session, workspace_id: str) -> None:
+def test_a_job_requeued_beyond_its_deadline_expires(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
     leases.requeue(session, claim(session, job_id), run_after=NOW + DEADLINE * 2)
 
@@ -105,7 +105,7 @@ def test_an_abandoned_job_past_its_deadline_expires(session: Session, workspace_
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_poison_job_ends_as_worker_lost_and_gives_its_credits_back(
+def test_a_poison_job_fails_as_worker_lost_and_releases_its_credits(
     session: Session, workspace_id: str
 ) -> None:
     job_id = a_job(session, workspace_id)
@@ -132,7 +132,7 @@ def test_a_poison_job_is_not_ended_while_its_last_lease_runs(session: Session, w
     assert end_lost(session, NOW + LEASE + SECOND) == [job_id]
 
 
-def test_jobs_that_are_over_are_left_alone(session: Session, workspace_id: str) -> None:
+def test_finished_jobs_do_not_change(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
     leases.settle(session, claim(session, job_id), JobResult(outcome=Outcome.FOUND), now=NOW)
 
@@ -140,9 +140,7 @@ def test_jobs_that_are_over_are_left_alone(session: Session, workspace_id: str) 
     assert read(session, job_id).status == Status.SUCCEEDED
 
 
-def test_a_new_job_is_sent_again_only_when_its_message_had_its_time(
-    session: Session, workspace_id: str
-) -> None:
+def test_a_new_job_is_republished_after_the_stale_interval(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
 
     assert resent(session, NOW + STALE - SECOND) == []
@@ -151,7 +149,7 @@ def test_a_new_job_is_sent_again_only_when_its_message_had_its_time(
     ]
 
 
-def test_a_job_that_is_sent_again_is_marked_as_sent(session: Session, workspace_id: str) -> None:
+def test_a_republished_job_is_marked_as_published(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
 
     resent(session, NOW + STALE)
@@ -161,7 +159,7 @@ def test_a_job_that_is_sent_again_is_marked_as_sent(session: Session, workspace_
     assert resent(session, NOW + STALE) == []
 
 
-def test_the_time_between_resendings_doubles_up_to_a_limit(session: Session, workspace_id: str) -> None:
+def test_the_republish_interval_doubles_up_to_a_limit(session: Session, workspace_id: str) -> None:
     a_job(session, workspace_id)
     seconds = range(int(STALE.total_seconds()) * 40)
 
@@ -170,7 +168,7 @@ def test_the_time_between_resendings_doubles_up_to_a_limit(session: Session, wor
     assert sent == [5, 5 + 11, 16 + 21, 37 + 41, 78 + 41, 119 + 41]
 
 
-def test_a_job_that_is_put_back_is_sent_as_soon_as_it_is_due(session: Session, workspace_id: str) -> None:
+def test_a_requeued_job_is_published_as_soon_as_it_is_due(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
     later = NOW + timedelta(seconds=30)
     leases.requeue(session, claim(session, job_id), run_after=later)
@@ -181,7 +179,9 @@ def test_a_job_that_is_put_back_is_sent_as_soon_as_it_is_due(session: Session, w
     assert resent(session, later) == [job_id]
 
 
-def test_what_could_not_be_sent_is_sent_at_the_next_sweep(session: Session, workspace_id: str) -> None:
+def test_a_job_that_could_not_be_published_is_published_at_the_next_sweep(
+    session: Session, workspace_id: str
+) -> None:
     job_id = a_job(session, workspace_id)
     resent(session, NOW + STALE)
 
@@ -191,7 +191,7 @@ def test_what_could_not_be_sent_is_sent_at_the_next_sweep(session: Session, work
     assert resent(session, NOW + STALE + SECOND) == [job_id]
 
 
-def test_an_abandoned_job_is_sent_to_another_worker(session: Session, workspace_id: str) -> None:
+def test_an_abandoned_job_is_republished(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
     claim(session, job_id)
     over = NOW + LEASE + SECOND
@@ -202,13 +202,13 @@ def test_an_abandoned_job_is_sent_to_another_worker(session: Session, workspace_
     assert resent(session, over + STALE + SECOND) == [job_id]
 
 
-def test_a_running_job_is_not_sent_again(session: Session, workspace_id: str) -> None:
+def test_a_running_job_is_not_republished(session: Session, workspace_id: str) -> None:
     claim(session, a_job(session, workspace_id))
 
     assert resent(session, NOW + LEASE) == []
 
 
-def test_one_sweep_sends_no_more_than_a_batch(
+def test_one_sweep_publishes_at_most_a_batch(
     session: Session, workspace_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sweeper, "BATCH", 2)
@@ -225,7 +225,7 @@ def test_one_sweep_sends_no_more_than_a_batch(
     ("seconds", "needed"),
     [(0, False), (STALE.seconds - 1, False), (STALE.seconds, True), (DEADLINE.seconds, True)],
 )
-def test_a_waiting_job_needs_sweeping_when_its_message_had_its_time(
+def test_a_queued_job_needs_sweeping_after_the_stale_interval(
     session: Session, workspace_id: str, seconds: int, *, needed: bool
 ) -> None:
     a_job(session, workspace_id)
@@ -237,7 +237,7 @@ def test_nothing_needs_sweeping_in_an_empty_database(session: Session) -> None:
     assert not needs_sweeping(session, NOW)
 
 
-def test_a_queued_job_can_be_canceled_and_gives_its_credits_back(session: Session, workspace_id: str) -> None:
+def test_a_queued_job_can_be_canceled_and_releases_its_credits(session: Session, workspace_id: str) -> None:
     job_id = a_job(session, workspace_id)
 
     canceled = sweeper.cancel(session, job_id, now=NOW)
@@ -263,12 +263,12 @@ def test_a_finished_job_cannot_be_canceled(session: Session, workspace_id: str) 
     assert not sweeper.cancel(session, job_id, now=NOW)
 
 
-def test_a_job_that_never_was_cannot_be_canceled(session: Session) -> None:
+def test_an_unknown_job_cannot_be_canceled(session: Session) -> None:
     with pytest.raises(JobNotFound):
         sweeper.cancel(session, "job_nothing", now=NOW)
 
 
-def test_what_a_session_read_before_does_not_let_it_cancel_a_running_job(database: Database) -> None:
+def test_a_stale_read_does_not_allow_canceling_a_running_job(database: Database) -> None:
     with database.transaction() as session:
         job_id = a_job(session, a_workspace(session))
     with database.transaction() as session:
@@ -286,7 +286,7 @@ def test_what_a_session_read_before_does_not_let_it_cancel_a_running_job(databas
 
 
 @pytest.mark.parametrize("round_", range(5))
-def test_of_a_cancel_and_a_claim_at_the_same_time_exactly_one_wins(database: Database, round_: int) -> None:
+def test_of_a_concurrent_cancel_and_claim_exactly_one_wins(database: Database, round_: int) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=10)
         job_id = a_job(session, workspace_id, f"round {round_}")
@@ -305,7 +305,7 @@ def test_of_a_cancel_and_a_claim_at_the_same_time_exactly_one_wins(database: Dat
         assert figures(session, workspace_id) == ((10, 0, 0) if winners == ["canceled"] else (9, 1, 0))
 
 
-def test_many_sweepers_at_once_end_and_send_each_job_once(database: Database) -> None:
+def test_concurrent_sweepers_end_and_publish_each_job_once(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=20)
         late = [a_job(session, workspace_id, f"late {number}") for number in range(10)]
@@ -336,7 +336,7 @@ def test_only_one_transaction_at_a_time_sweeps_on_postgresql(database: Database)
 
 
 @pytest.mark.parametrize("is_free", [True, False])
-def test_postgresql_is_asked_for_the_sweepers_lock(*, is_free: bool) -> None:
+def test_on_postgresql_an_advisory_lock_serialises_sweeps(*, is_free: bool) -> None:
     postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
     session = SimpleNamespace(get_bind=lambda: postgresql, scalar=lambda _query, _values: is_free)
 
@@ -345,7 +345,7 @@ def test_postgresql_is_asked_for_the_sweepers_lock(*, is_free: bool) -> None:
     assert answer is is_free
 
 
-def test_the_receipt_of_an_expired_job_says_whom_it_waited_for_and_keeps_no_values(
+def test_the_trace_of_an_expired_job_has_its_open_calls_and_no_values(
     session: Session, workspace_id: str
 ) -> None:
     job_id = a_job(session, workspace_id)

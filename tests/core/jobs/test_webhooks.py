@@ -66,7 +66,7 @@ def states(session: Session, webhook_id: str, *, after: timedelta) -> list[Attem
     return [webhook_attempts.state(attempt, now=NOW + after) for attempt in attempts]
 
 
-def test_nobody_is_told_before_the_job_is_over(session: Session) -> None:
+def test_a_webhook_is_not_due_before_the_job_is_finished(session: Session) -> None:
     job_id = asked(session)
 
     before = webhooks.any_due(session, now=NOW)
@@ -76,13 +76,13 @@ def test_nobody_is_told_before_the_job_is_over(session: Session) -> None:
     assert (before, after) == (False, True)
 
 
-def test_without_an_address_nobody_is_told(session: Session) -> None:
+def test_without_a_url_there_is_no_webhook(session: Session) -> None:
     settle(session, asked(session, url=None))
 
     assert webhooks.claim_due(session, now=NOW) == []
 
 
-def test_a_joined_question_may_bring_another_address_and_the_same_one_is_told_once(session: Session) -> None:
+def test_a_joined_request_can_add_another_url_and_equal_urls_are_notified_once(session: Session) -> None:
     workspace = a_workspace(session)
     for url in (URL, URL, "https://other.example/"):
         job = submit(session, a_question(workspace, webhook_url=url)).job
@@ -93,7 +93,7 @@ def test_a_joined_question_may_bring_another_address_and_the_same_one_is_told_on
     assert len(taken) == 2
 
 
-def test_what_was_taken_is_taken_again_only_if_no_worker_took_it_up(session: Session) -> None:
+def test_a_claimed_webhook_is_claimed_again_only_if_no_worker_began_it(session: Session) -> None:
     webhook_id = over(session)
 
     taken = [
@@ -104,7 +104,7 @@ def test_what_was_taken_is_taken_again_only_if_no_worker_took_it_up(session: Ses
     assert taken == [[webhook_id], [], [webhook_id]]
 
 
-def test_an_attempt_is_in_the_log_before_it_is_over(session: Session) -> None:
+def test_an_attempt_is_logged_before_it_is_complete(session: Session) -> None:
     webhook_id = over(session)
 
     begin(session, webhook_id)
@@ -112,14 +112,14 @@ def test_an_attempt_is_in_the_log_before_it_is_over(session: Session) -> None:
     assert states(session, webhook_id, after=LEASE - SECOND) == [AttemptState.RUNNING]
 
 
-def test_a_message_that_comes_twice_is_one_attempt(session: Session) -> None:
+def test_a_duplicate_message_is_one_attempt(session: Session) -> None:
     webhook_id = over(session)
     begin(session, webhook_id)
 
     assert webhooks.begin(session, webhook_id, now=NOW + LEASE - SECOND) is None
 
 
-def test_of_workers_at_once_one_begins(database: Database) -> None:
+def test_of_concurrent_workers_one_begins_the_attempt(database: Database) -> None:
     with database.transaction() as session:
         webhook_id = over(session)
 
@@ -130,7 +130,7 @@ def test_of_workers_at_once_one_begins(database: Database) -> None:
     assert sum(delivery is not None for delivery in at_once(8, work)) == 1
 
 
-def test_a_lost_attempt_is_seen_and_another_worker_delivers_under_the_same_id(session: Session) -> None:
+def test_a_lost_attempt_is_logged_and_another_worker_delivers_under_the_same_id(session: Session) -> None:
     webhook_id = over(session)
     begin(session, webhook_id)
 
@@ -142,7 +142,7 @@ def test_a_lost_attempt_is_seen_and_another_worker_delivers_under_the_same_id(se
     assert states(session, webhook_id, after=LEASE) == [AttemptState.LOST, AttemptState.DELIVERED]
 
 
-def test_a_worker_slower_than_its_lease_does_not_say_when_the_next_try_is(session: Session) -> None:
+def test_a_worker_slower_than_its_lease_does_not_schedule_the_retry(session: Session) -> None:
     webhook_id = over(session)
     slow = begin(session, webhook_id)
     begin(session, webhook_id, after=LEASE)
@@ -152,7 +152,7 @@ def test_a_worker_slower_than_its_lease_does_not_say_when_the_next_try_is(sessio
     assert row(session, webhook_id).next_at == NOW + 2 * LEASE
 
 
-def test_a_worker_slower_than_its_lease_may_still_have_delivered(session: Session) -> None:
+def test_a_worker_slower_than_its_lease_still_records_success(session: Session) -> None:
     webhook_id = over(session)
     slow, fast = begin(session, webhook_id), begin(session, webhook_id, after=LEASE)
 
@@ -163,7 +163,7 @@ def test_a_worker_slower_than_its_lease_may_still_have_delivered(session: Sessio
     assert row(session, webhook_id).next_at is None
 
 
-def test_pauses_follow_the_schedule_with_jitter_for_more_than_a_day_until_it_is_given_up(
+def test_retries_follow_the_schedule_with_jitter_until_the_webhook_is_given_up(
     session: Session,
 ) -> None:
     webhook_id = over(session)
@@ -180,14 +180,14 @@ def test_pauses_follow_the_schedule_with_jitter_for_more_than_a_day_until_it_is_
     assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
 
 
-def test_two_webhooks_that_fail_together_are_not_tried_together(session: Session) -> None:
+def test_two_webhooks_that_fail_together_are_retried_at_different_times(session: Session) -> None:
     workspace = a_workspace(session)
     first, second = over(session, workspace=workspace), over(session, "https://other.example/", workspace)
 
     assert fail(session, first) != fail(session, second)
 
 
-def test_workers_that_die_one_after_the_other_do_not_try_for_ever(session: Session) -> None:
+def test_lost_workers_use_up_the_attempts(session: Session) -> None:
     webhook_id = over(session)
 
     for number in range(len(RETRY_SCHEDULE) + 1):
@@ -196,7 +196,7 @@ def test_workers_that_die_one_after_the_other_do_not_try_for_ever(session: Sessi
     assert webhooks.begin(session, webhook_id, now=NOW + timedelta(days=9)) is None
 
 
-def test_who_is_gone_is_not_tried_again(session: Session) -> None:
+def test_a_410_response_is_not_retried(session: Session) -> None:
     webhook_id = over(session)
 
     pause = fail(session, webhook_id, AttemptResult(status=410, latency_ms=7))
@@ -209,7 +209,7 @@ def test_who_is_gone_is_not_tried_again(session: Session) -> None:
 @pytest.mark.parametrize(
     ("said", "pause"), [(600.0, timedelta(minutes=10)), (float("inf"), timedelta(days=1))]
 )
-def test_a_receiver_that_says_when_to_come_back_is_obeyed_within_a_day(
+def test_retry_after_is_respected_up_to_a_day(
     session: Session, status: int, said: float, pause: timedelta
 ) -> None:
     webhook_id = over(session)
@@ -218,7 +218,7 @@ def test_a_receiver_that_says_when_to_come_back_is_obeyed_within_a_day(
 
 
 @pytest.mark.parametrize(("status", "said"), [(429, 0.0), (500, 600.0), (429, None)])
-def test_nobody_shortens_the_pauses_and_other_statuses_do_not_change_them(
+def test_retry_after_does_not_shorten_the_delay_and_counts_for_429_and_503_only(
     session: Session, status: int, said: float | None
 ) -> None:
     webhook_id = over(session)
@@ -229,7 +229,7 @@ def test_nobody_shortens_the_pauses_and_other_statuses_do_not_change_them(
     assert 4 * SECOND <= pause <= 6 * SECOND
 
 
-def test_a_delivery_says_what_is_over_and_names_nobody(session: Session) -> None:
+def test_a_delivery_contains_the_job_and_no_personal_data(session: Session) -> None:
     job_id = asked(session)
     settle(session, job_id)
     (webhook_id,) = webhooks.claim_due(session, now=NOW)
@@ -242,7 +242,7 @@ def test_a_delivery_says_what_is_over_and_names_nobody(session: Session) -> None
     assert Reference(delivery.secret)
 
 
-def test_what_was_delivered_is_not_delivered_again(session: Session) -> None:
+def test_a_delivered_webhook_is_not_delivered_again(session: Session) -> None:
     webhook_id = over(session)
 
     webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
@@ -255,7 +255,7 @@ def test_what_was_delivered_is_not_delivered_again(session: Session) -> None:
     ("ending", "error"),
     [(TAKEN, None), (FAILED, "http_status"), (AttemptResult(error="timeout", latency_ms=15_000), "timeout")],
 )
-def test_the_log_says_how_each_attempt_ended(
+def test_the_log_has_the_result_of_each_attempt(
     session: Session, ending: AttemptResult, error: str | None
 ) -> None:
     webhook_id = over(session)
@@ -268,7 +268,7 @@ def test_the_log_says_how_each_attempt_ended(
     assert attempt.latency_ms == ending.latency_ms
 
 
-def test_attempts_are_forgotten_after_thirty_days(session: Session) -> None:
+def test_attempts_are_deleted_after_thirty_days(session: Session) -> None:
     webhook_id = over(session)
     begin(session, webhook_id)
     begin(session, webhook_id, after=LEASE)
@@ -280,7 +280,7 @@ def test_attempts_are_forgotten_after_thirty_days(session: Session) -> None:
     ]
 
 
-def test_the_log_goes_with_its_job(session: Session) -> None:
+def test_the_log_is_deleted_with_its_job(session: Session) -> None:
     begin(session, over(session))
 
     session.execute(delete(Job))
@@ -288,7 +288,7 @@ def test_the_log_goes_with_its_job(session: Session) -> None:
     assert session.scalar(select(func.count()).select_from(WebhookAttempt)) == 0
 
 
-def test_what_is_finished_after_it_was_deleted_is_left_alone(session: Session) -> None:
+def test_finishing_a_deleted_webhook_changes_nothing(session: Session) -> None:
     delivery = begin(session, over(session))
     session.execute(delete(Job))
 
@@ -297,7 +297,7 @@ def test_what_is_finished_after_it_was_deleted_is_left_alone(session: Session) -
     assert session.scalar(select(func.count()).select_from(Webhook)) == 0
 
 
-def test_a_replay_begins_a_fresh_run_of_tries_under_the_same_id(session: Session) -> None:
+def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> None:
     webhook_id = over(session)
     for _ in (*RETRY_SCHEDULE, "the last"):
         fail(session, webhook_id)
@@ -319,7 +319,7 @@ def test_a_replay_does_not_wait_for_a_message_that_was_lost_a_moment_ago(session
     assert webhooks.claim_due(session, now=NOW) == [webhook_id]
 
 
-def test_what_was_delivered_may_be_replayed(session: Session) -> None:
+def test_a_delivered_webhook_can_be_replayed(session: Session) -> None:
     webhook_id = over(session)
     webhooks.finish(session, begin(session, webhook_id), TAKEN, now=NOW)
 
@@ -328,7 +328,7 @@ def test_what_was_delivered_may_be_replayed(session: Session) -> None:
     assert begin(session, webhook_id).id == webhook_id
 
 
-def test_a_replay_of_failures_takes_those_given_up_and_those_tried_in_vain_of_the_time_asked(
+def test_replaying_failures_includes_given_up_and_failing_webhooks_of_the_period(
     session: Session,
 ) -> None:
     workspace = a_workspace(session)
@@ -350,7 +350,7 @@ def test_a_replay_of_failures_takes_those_given_up_and_those_tried_in_vain_of_th
     assert elsewhere in webhook_admin.replay_failed(session, workspace_id=None, since=NOW, now=NOW)
 
 
-def test_the_latest_are_listed_with_how_far_they_have_come(session: Session) -> None:
+def test_the_latest_webhooks_are_listed_with_their_state(session: Session) -> None:
     workspace = a_workspace(session)
     delivered, given_up = over(session, "https://a.example/", workspace), over(session, URL, workspace)
     asked(session, "https://later.example/", workspace)

@@ -83,14 +83,14 @@ def test_a_new_job_can_be_claimed_at_once(session: Session, job_id: str) -> None
     assert claim(session, job_id) is not None
 
 
-def test_a_lease_that_runs_is_respected(session: Session, job_id: str) -> None:
+def test_an_unexpired_lease_is_respected(session: Session, job_id: str) -> None:
     claim(session, job_id)
 
     assert claim(session, job_id) is None
     assert leases.refusal_reason(session, job_id, now=now()) is leases.Refusal.HELD
 
 
-def test_a_job_that_was_put_back_waits_and_then_runs(session: Session, job_id: str) -> None:
+def test_a_requeued_job_waits_and_then_runs(session: Session, job_id: str) -> None:
     claimed = claim(session, job_id)
     assert claimed is not None
     leases.requeue(session, claimed, run_after=now() + MINUTE)
@@ -119,9 +119,7 @@ def test_a_job_past_its_deadline_expires(session: Session, job_id: str) -> None:
     assert session.get_one(Job, job_id, populate_existing=True).status == "expired"
 
 
-def test_an_answer_stands_for_as_long_as_it_is_fresh(
-    session: Session, workspace_id: str, job_id: str
-) -> None:
+def test_a_result_is_reused_while_it_is_fresh(session: Session, workspace_id: str, job_id: str) -> None:
     settled(session, job_id)
     again = submit(session, workspace_id).job.id
     age(session, Job, "finished_at", FRESH.found + MINUTE)
@@ -132,14 +130,14 @@ def test_an_answer_stands_for_as_long_as_it_is_fresh(
     assert later != job_id
 
 
-def test_an_answer_does_not_stand_once_data_came_in(session: Session, workspace_id: str, job_id: str) -> None:
+def test_a_result_is_not_reused_after_an_import(session: Session, workspace_id: str, job_id: str) -> None:
     settled(session, job_id)
     import_runs.start(session, entity="contacts", now=now())
 
     assert submit(session, workspace_id).job.id != job_id
 
 
-def test_an_answer_stands_where_data_came_in_before(session: Session, workspace_id: str) -> None:
+def test_a_result_is_reused_if_the_import_was_before_it(session: Session, workspace_id: str) -> None:
     import_runs.start(session, entity="contacts", now=now() - MINUTE)
     identifier = suppressions.Identifier("email", "ada@acme.example")
     suppressions.suppress(session, [identifier], reason="test", now=now() - MINUTE)
@@ -149,7 +147,9 @@ def test_an_answer_stands_where_data_came_in_before(session: Session, workspace_
     assert submit(session, workspace_id).job.id == job_id
 
 
-def test_a_webhook_is_due_when_its_job_is_over_and_posted_once(session: Session, workspace_id: str) -> None:
+def test_a_webhook_is_due_when_its_job_is_finished_and_posted_once(
+    session: Session, workspace_id: str
+) -> None:
     job_id = submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id
     settled(session, job_id)
 
@@ -162,7 +162,7 @@ def test_a_webhook_is_due_when_its_job_is_over_and_posted_once(session: Session,
     assert second is None
 
 
-def test_a_webhook_that_failed_is_due_again_after_its_pause(session: Session, workspace_id: str) -> None:
+def test_a_failed_webhook_is_due_again_after_its_delay(session: Session, workspace_id: str) -> None:
     settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
     [webhook_id] = webhooks.claim_due(session, now=now())
     delivery = webhooks.begin(session, webhook_id, now=now())
@@ -176,7 +176,7 @@ def test_a_webhook_that_failed_is_due_again_after_its_pause(session: Session, wo
     assert late is not None
 
 
-def test_an_idempotency_key_is_kept_for_its_time(session: Session, workspace_id: str) -> None:
+def test_an_idempotency_key_is_stored_for_its_retention(session: Session, workspace_id: str) -> None:
     idempotency.begin(session, workspace_id, "click", b"1", now=now())
     age(session, IdempotencyKey, "created_at", idempotency.RETENTION - MINUTE)
 
@@ -189,7 +189,7 @@ def test_an_idempotency_key_is_kept_for_its_time(session: Session, workspace_id:
     assert session.scalar(select(IdempotencyKey.key)) is None
 
 
-def test_the_log_of_a_webhook_is_kept_for_its_time(session: Session, workspace_id: str) -> None:
+def test_the_log_of_a_webhook_is_stored_for_its_retention(session: Session, workspace_id: str) -> None:
     settled(session, submit(session, workspace_id, webhook_url="https://hooks.example/in").job.id)
     [webhook_id] = webhooks.claim_due(session, now=now())
     webhooks.begin(session, webhook_id, now=now())
@@ -203,9 +203,7 @@ def test_the_log_of_a_webhook_is_kept_for_its_time(session: Session, workspace_i
 @pytest.mark.parametrize(
     ("idle", "works"), [(timedelta(days=14) - MINUTE, True), (timedelta(days=14) + MINUTE, False)]
 )
-def test_a_session_ends_when_it_was_idle_for_its_time(
-    database: Database, *, idle: timedelta, works: bool
-) -> None:
+def test_a_session_expires_at_its_idle_limit(database: Database, *, idle: timedelta, works: bool) -> None:
     with database.transaction() as session:
         account = accounts.create(
             session, a_workspace(session), email="ada@acme.example", name="Ada", password_hash="x", now=now()
@@ -221,9 +219,7 @@ def test_a_session_ends_when_it_was_idle_for_its_time(
         assert works
 
 
-def test_a_session_that_has_just_begun_is_listed_and_not_forgotten(
-    session: Session, workspace_id: str
-) -> None:
+def test_a_new_session_is_listed_and_not_deleted(session: Session, workspace_id: str) -> None:
     account = accounts.create(
         session, workspace_id, email="ada@acme.example", name="Ada", password_hash="x", now=now()
     )
@@ -233,7 +229,7 @@ def test_a_session_that_has_just_begun_is_listed_and_not_forgotten(
     assert len(sessions.of_account(session, account.id, lifetime=LIFETIME, now=now())) == 1
 
 
-def test_many_failed_sign_ins_make_the_next_wait_a_minute_at_most(session: Session) -> None:
+def test_many_failed_sign_ins_delay_the_next_by_at_most_a_minute(session: Session) -> None:
     for _ in range(login_throttle.FREE_FAILURES + 10):
         login_throttle.record_failure(session, "ada@acme.example", now=now())
 
@@ -241,7 +237,7 @@ def test_many_failed_sign_ins_make_the_next_wait_a_minute_at_most(session: Sessi
     assert login_throttle.retry_after(session, "ada@acme.example", now=now() + MINUTE) == 0
 
 
-def test_a_provider_that_asks_for_a_pause_is_left_alone_for_as_long(session: Session) -> None:
+def test_a_provider_is_not_called_during_its_requested_pause(session: Session) -> None:
     rates = parse_rates("10/second")
     provider_throttles.report(session, "hunter", TraceOutcome.RATE_LIMITED, retry_after=30, now=now())
 
@@ -252,7 +248,7 @@ def test_a_provider_that_asks_for_a_pause_is_left_alone_for_as_long(session: Ses
     assert late.refused is None
 
 
-def test_a_worker_that_has_just_said_how_it_stands_lives(session: Session) -> None:
+def test_a_worker_with_a_recent_heartbeat_is_alive(session: Session) -> None:
     one = Heartbeat(name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=60)
     worker_heartbeats.record_heartbeat(session, one, now=now())
 
@@ -269,7 +265,7 @@ def test_an_audit_is_due_an_hour_after_the_last(session: Session) -> None:
     assert audits.is_due(session, every=timedelta(hours=1), now=now() + timedelta(hours=1))
 
 
-def test_an_address_that_was_taken_to_be_verified_is_left_alone_for_an_hour(
+def test_an_address_claimed_for_verification_is_reserved_for_an_hour(
     session: Session, workspace_id: str
 ) -> None:
     ada = a_contact(session)

@@ -28,7 +28,7 @@ def sums(session: Session, workspace_id: str) -> tuple[int, int, int]:
     return int(row[0]), int(row[1]), int(row[2])
 
 
-def test_a_grant_adds_to_what_is_available_and_says_why(session: Session) -> None:
+def test_a_grant_adds_available_credits_with_its_reason(session: Session) -> None:
     workspace_id = a_workspace(session, grant=5)
 
     balance = credits.grant(session, workspace_id, 7, reason="invoice 12", now=NOW)
@@ -37,7 +37,7 @@ def test_a_grant_adds_to_what_is_available_and_says_why(session: Session) -> Non
     assert session.scalars(select(LedgerEntry.reason)).all() == ["test", "invoice 12"]
 
 
-def test_a_grant_to_a_workspace_that_never_was_is_an_error(session: Session) -> None:
+def test_a_grant_to_an_unknown_workspace_is_an_error(session: Session) -> None:
     with pytest.raises(NoResultFound):
         credits.grant(session, "wks_nobody", 7, reason="mistyped", now=NOW)
 
@@ -50,7 +50,7 @@ def test_a_hold_moves_credits_from_available_to_held(session: Session) -> None:
     assert figures(session, workspace_id) == (3, 2, 0)
 
 
-def test_a_hold_of_nothing_leaves_no_trace(session: Session) -> None:
+def test_a_hold_of_nothing_writes_no_entry(session: Session) -> None:
     workspace_id = a_workspace(session, grant=0)
 
     credits.hold(session, workspace_id, "job_1", 0, now=NOW)
@@ -58,7 +58,7 @@ def test_a_hold_of_nothing_leaves_no_trace(session: Session) -> None:
     assert entries(session, workspace_id) == []
 
 
-def test_a_hold_beyond_the_balance_says_what_is_needed_and_what_there_is(session: Session) -> None:
+def test_a_hold_beyond_the_balance_reports_the_required_and_available_credits(session: Session) -> None:
     workspace_id = a_workspace(session, grant=2)
 
     with pytest.raises(InsufficientCredits) as refusal:
@@ -70,7 +70,7 @@ def test_a_hold_beyond_the_balance_says_what_is_needed_and_what_there_is(session
 
 
 @pytest.mark.parametrize(("wanted", "held"), [(2, 2), (5, 5), (9, 5)])
-def test_a_modest_hold_takes_what_there_is(session: Session, wanted: int, held: int) -> None:
+def test_a_partial_hold_takes_the_available_credits(session: Session, wanted: int, held: int) -> None:
     workspace_id = a_workspace(session, grant=5)
 
     given = credits.hold_up_to(session, workspace_id, "job_1", wanted, now=NOW)
@@ -79,7 +79,7 @@ def test_a_modest_hold_takes_what_there_is(session: Session, wanted: int, held: 
     assert figures(session, workspace_id) == (5 - held, held, 0)
 
 
-def test_a_modest_hold_of_an_empty_purse_is_nothing(session: Session) -> None:
+def test_a_partial_hold_without_credits_holds_nothing(session: Session) -> None:
     workspace_id = a_workspace(session, grant=0)
 
     given = credits.hold_up_to(session, workspace_id, "job_1", 5, now=NOW)
@@ -92,7 +92,7 @@ def test_a_modest_hold_of_an_empty_purse_is_nothing(session: Session) -> None:
     ("charged", "kind", "after"),
     [(3, "settle", (7, 0, 3)), (1, "settle", (9, 0, 1)), (0, "release", (10, 0, 0))],
 )
-def test_a_close_spends_the_charge_and_gives_the_rest_back(
+def test_a_close_spends_the_charge_and_releases_the_rest(
     session: Session, charged: int, kind: str, after: tuple[int, int, int]
 ) -> None:
     workspace_id = a_workspace(session, grant=10)
@@ -104,7 +104,7 @@ def test_a_close_spends_the_charge_and_gives_the_rest_back(
     assert kind in {entry[0] for entry in entries(session, workspace_id)}
 
 
-def test_a_close_of_a_job_that_held_nothing_leaves_no_trace(session: Session) -> None:
+def test_a_close_of_a_job_without_a_hold_writes_no_entry(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
 
     credits.close(session, workspace_id, "job_1", held=0, charged=0, now=NOW)
@@ -112,7 +112,7 @@ def test_a_close_of_a_job_that_held_nothing_leaves_no_trace(session: Session) ->
     assert entries(session, workspace_id) == [("grant", 10, 0, 0)]
 
 
-def test_the_figures_are_the_sums_of_the_ledger(session: Session) -> None:
+def test_the_balance_is_the_sum_of_the_ledger(session: Session) -> None:
     workspace_id = a_workspace(session, grant=10)
     credits.hold(session, workspace_id, "job_1", 3, now=NOW)
     credits.hold(session, workspace_id, "job_2", 2, now=NOW)
@@ -122,7 +122,7 @@ def test_the_figures_are_the_sums_of_the_ledger(session: Session) -> None:
     assert sums(session, workspace_id) == figures(session, workspace_id) == (6, 2, 2)
 
 
-def test_the_database_refuses_a_second_hold_of_a_job(session: Session) -> None:
+def test_the_database_rejects_a_second_hold_of_a_job(session: Session) -> None:
     workspace_id = a_workspace(session)
     credits.hold(session, workspace_id, "job_1", 1, now=NOW)
 
@@ -131,7 +131,7 @@ def test_the_database_refuses_a_second_hold_of_a_job(session: Session) -> None:
 
 
 @pytest.mark.parametrize("charged", [0, 1])
-def test_the_database_refuses_a_second_close_of_a_job(session: Session, charged: int) -> None:
+def test_the_database_rejects_a_second_close_of_a_job(session: Session, charged: int) -> None:
     workspace_id = a_workspace(session)
     credits.hold(session, workspace_id, "job_1", 1, now=NOW)
     credits.hold(session, workspace_id, "job_2", 1, now=NOW)

@@ -31,7 +31,7 @@ def record(session: Session, workspace_id: str, contact_id: str, field: str = "e
     )
 
 
-def test_the_first_reveal_is_written_down_with_its_price(session: Session) -> None:
+def test_the_first_reveal_is_stored_with_its_price(session: Session) -> None:
     workspace_id, contact_id = a_workspace(session), a_contact(session)
 
     is_new = record(session, workspace_id, contact_id)
@@ -41,14 +41,14 @@ def test_the_first_reveal_is_written_down_with_its_price(session: Session) -> No
     assert (row.job_id, row.credits, row.created_at) == ("job_1", 2, NOW)
 
 
-def test_the_second_reveal_says_that_it_is_owned_already(session: Session) -> None:
+def test_the_second_reveal_returns_that_the_field_is_owned(session: Session) -> None:
     workspace_id, contact_id = a_workspace(session), a_contact(session)
     record(session, workspace_id, contact_id)
 
     assert not record(session, workspace_id, contact_id)
 
 
-def test_an_email_and_a_phone_are_owned_apart(session: Session) -> None:
+def test_an_email_and_a_phone_are_owned_separately(session: Session) -> None:
     workspace_id, contact_id = a_workspace(session), a_contact(session)
     record(session, workspace_id, contact_id, "email")
 
@@ -59,7 +59,7 @@ def test_an_email_and_a_phone_are_owned_apart(session: Session) -> None:
     }
 
 
-def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
+def test_ownership_is_per_workspace(session: Session) -> None:
     mine, theirs, contact_id = a_workspace(session), a_workspace(session), a_contact(session)
     record(session, theirs, contact_id)
 
@@ -67,7 +67,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     assert record(session, mine, contact_id)
 
 
-def test_only_the_contacts_that_were_asked_for_are_told(session: Session) -> None:
+def test_only_ownership_of_the_given_contacts_is_returned(session: Session) -> None:
     workspace_id, ada, bob = a_workspace(session), a_contact(session), a_contact(session)
     record(session, workspace_id, ada)
     record(session, workspace_id, bob)
@@ -75,12 +75,12 @@ def test_only_the_contacts_that_were_asked_for_are_told(session: Session) -> Non
     assert reveals.owned(session, workspace_id, [ada]).fields == {(ada, "email")}
 
 
-def test_of_nobody_nothing_is_owned(session: Session) -> None:
+def test_without_contacts_nothing_is_owned(session: Session) -> None:
     assert reveals.owned(session, a_workspace(session), []) == Ownership()
 
 
 @pytest.mark.parametrize("field", ["email", "phone"])
-def test_twelve_reveals_at_once_are_one_new_one(database: Database, field: str) -> None:
+def test_of_twelve_concurrent_reveals_one_is_new(database: Database, field: str) -> None:
     with database.transaction() as session:
         workspace_id, contact_id = a_workspace(session), a_contact(session)
 

@@ -20,7 +20,7 @@ def admit(session: Session, *founds: FoundContact) -> dict[str, int]:
     return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in founds], now=NOW))
 
 
-def test_a_run_remembers_when_data_last_came_in(session: Session) -> None:
+def test_a_run_stores_the_time_of_its_last_batch(session: Session) -> None:
     before = import_runs.latest(session)
     run = import_runs.start(session, entity="contacts", now=NOW)
 
@@ -31,7 +31,7 @@ def test_a_run_remembers_when_data_last_came_in(session: Session) -> None:
     assert run.rows == 7
 
 
-def test_people_are_counted_as_they_come_in(session: Session) -> None:
+def test_ingested_people_are_counted_by_change(session: Session) -> None:
     ada = person(emails=(email(),), title="CTO")
     admit(session, ada)
 
@@ -40,7 +40,7 @@ def test_people_are_counted_as_they_come_in(session: Session) -> None:
     assert counts == {"unchanged": 1, "updated": 1, "new": 1, "suppressed": 0}
 
 
-def test_a_suppressed_email_or_profile_keeps_the_person_out(session: Session) -> None:
+def test_a_person_with_a_suppressed_email_or_profile_is_dropped(session: Session) -> None:
     listed = [Identifier("email", "ada.lovelace@acme.example"), Identifier("linkedin_url", PROFILE)]
     suppressions.suppress(session, listed, reason="asked", now=NOW)
 
@@ -54,7 +54,7 @@ def test_a_suppressed_email_or_profile_keeps_the_person_out(session: Session) ->
     assert counts == {"new": 1, "suppressed": 2}
 
 
-def test_a_suppressed_phone_is_left_out(session: Session) -> None:
+def test_a_suppressed_phone_is_dropped(session: Session) -> None:
     suppressions.suppress(session, [Identifier("phone", "+16175550101")], reason="asked", now=NOW)
     people = [
         person(emails=(email(),), phones=(phone(), phone("+16175550102"))),
@@ -70,7 +70,7 @@ def test_a_suppressed_phone_is_left_out(session: Session) -> None:
     assert list(emails.by_contact(session, [ada.id])) == [ada.id]
 
 
-def test_companies_are_counted_as_they_come_in(session: Session) -> None:
+def test_ingested_companies_are_counted_by_change(session: Session) -> None:
     ingest.ingest_companies(session, [ACME], now=NOW)
 
     counts = ingest.ingest_companies(session, [ACME, company("Apex", industry="Tools")], now=NOW)
@@ -78,7 +78,7 @@ def test_companies_are_counted_as_they_come_in(session: Session) -> None:
     assert dict(counts) == {"unchanged": 1, "new": 1}
 
 
-def test_on_postgresql_one_transaction_at_a_time_decides_who_is_who() -> None:
+def test_on_postgresql_one_transaction_at_a_time_resolves_contacts() -> None:
     session = Mock(spec=Session)
     session.get_bind.return_value.dialect.name = "postgresql"
 

@@ -25,7 +25,7 @@ def find(session: Session, workspace_id: str, **request: Any) -> dict[str, Any] 
     return company_hashes.find(session, workspace_id, {"kind": "website"} | request)
 
 
-def test_a_company_is_found_by_its_websites_hash(session: Session, workspace_id: str) -> None:
+def test_a_company_is_found_by_the_hash_of_its_website(session: Session, workspace_id: str) -> None:
     company = a_company(session)
     for department in ("sales", "engineering", "engineering", None):
         a_contact(session, company, department=department)
@@ -54,7 +54,9 @@ def test_the_first_known_hash_wins(session: Session, workspace_id: str) -> None:
     assert (answer["matched_hash"], answer["company"]["domain"]) == (ACME, "acme.com")
 
 
-def test_a_company_page_is_another_kind_of_hash(session: Session, workspace_id: str) -> None:
+def test_a_company_is_found_by_the_hash_of_its_page_as_another_kind(
+    session: Session, workspace_id: str
+) -> None:
     a_company(session, domain=None, linkedin_url=PAGE)
     digest = hex_hash(profile_hash(PAGE))
 
@@ -66,7 +68,9 @@ def test_a_company_page_is_another_kind_of_hash(session: Session, workspace_id: 
     assert as_website is None
 
 
-def test_the_form_of_addresses_is_told_once_enough_are_known(session: Session, workspace_id: str) -> None:
+def test_the_email_pattern_is_returned_once_enough_addresses_are_known(
+    session: Session, workspace_id: str
+) -> None:
     company = a_company(session)
     for number in range(12):
         ada = a_contact(session, company)
@@ -81,7 +85,7 @@ def test_the_form_of_addresses_is_told_once_enough_are_known(session: Session, w
     assert pattern["sample_size"] == 12
 
 
-def test_suppressed_people_do_not_count(session: Session, workspace_id: str) -> None:
+def test_suppressed_people_are_not_counted(session: Session, workspace_id: str) -> None:
     an_email(session, a_contact(session, a_company(session), department="sales"), "ada@acme.com")
     suppress(session, "email", "ada@acme.com")
 
@@ -91,7 +95,7 @@ def test_suppressed_people_do_not_count(session: Session, workspace_id: str) -> 
     assert (answer["company"]["contacts_count"], answer["company"]["departments"]) == (0, [])
 
 
-def test_a_prefix_answers_every_company_that_begins_so_among_made_up_ones(
+def test_a_prefix_returns_all_matching_companies_among_random_suffixes(
     session: Session, workspace_id: str
 ) -> None:
     company = a_company(session)
@@ -113,7 +117,7 @@ def test_a_prefix_answers_every_company_that_begins_so_among_made_up_ones(
     ]
 
 
-def test_a_prefix_of_company_pages_finds_pages(session: Session, workspace_id: str) -> None:
+def test_a_prefix_of_a_page_hash_finds_pages(session: Session, workspace_id: str) -> None:
     a_company(session, linkedin_url=PAGE)
     prefix = hex_hash(profile_hash(PAGE))[:4]
 
@@ -124,7 +128,7 @@ def test_a_prefix_of_company_pages_finds_pages(session: Session, workspace_id: s
 
 
 @pytest.mark.parametrize(("companies", "matches"), [(0, 32), (1, 32), (32, 32), (33, 48), (49, 64)])
-def test_the_size_of_a_range_does_not_tell_how_many_it_holds(
+def test_the_size_of_the_response_does_not_reveal_the_number_of_companies(
     session: Session, workspace_id: str, companies: int, matches: int
 ) -> None:
     for number in range(companies):
@@ -142,7 +146,7 @@ def test_the_size_of_a_range_does_not_tell_how_many_it_holds(
     assert (size % 4096, size >= 8192) == (0, True)
 
 
-def test_an_empty_range_and_one_with_a_few_companies_are_equally_large(
+def test_an_empty_response_and_one_with_few_companies_have_the_same_size(
     session: Session, workspace_id: str
 ) -> None:
     a_company(session)
@@ -154,7 +158,9 @@ def test_an_empty_range_and_one_with_a_few_companies_are_equally_large(
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
 @pytest.mark.parametrize("request_", [{"hashes": [ACME]}, {"prefix": ACME[:4]}])
-def test_no_hash_reads_a_whole_table(session: Session, workspace_id: str, request_: dict[str, Any]) -> None:
+def test_a_hash_lookup_scans_no_whole_table(
+    session: Session, workspace_id: str, request_: dict[str, Any]
+) -> None:
     a_contact(session, a_company(session))
 
     with statements(session.get_bind()) as seen:  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def know(session: Session, workspace_id: str, wish: FieldRequest = WORK, **named
     return disclosure.assess(session, workspace_id, Subject(**named), wish, usual_age=USUAL, now=NOW)
 
 
-def test_a_stored_and_fresh_address_is_good(session: Session) -> None:
+def test_a_fresh_stored_address_satisfies_the_request(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session, a_company(session))
     an_email(session, ada, "ada@acme.com")
@@ -38,7 +38,7 @@ def test_a_stored_and_fresh_address_is_good(session: Session) -> None:
     assert known.subject.company_domain == "acme.com"
 
 
-def test_a_stranger_is_what_the_caller_said(session: Session) -> None:
+def test_an_unknown_person_has_only_the_callers_values(session: Session) -> None:
     workspace = a_workspace(session)
 
     known = know(session, workspace, full_name="Ada", company_name="Acme")
@@ -47,7 +47,7 @@ def test_a_stranger_is_what_the_caller_said(session: Session) -> None:
     assert known.subject == Subject(full_name="Ada", company_name="Acme")
 
 
-def test_somebody_without_a_company_has_no_domain(session: Session) -> None:
+def test_a_person_without_a_company_has_no_domain(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session, linkedin_url=ADA_URL)
 
@@ -56,7 +56,7 @@ def test_somebody_without_a_company_has_no_domain(session: Session) -> None:
     assert (known.subject.linkedin_url, known.subject.company_domain) == (ADA_URL, None)
 
 
-def test_an_id_that_nobody_has_is_not_found(session: Session) -> None:
+def test_an_unknown_contact_id_is_not_found(session: Session) -> None:
     workspace = a_workspace(session)
 
     with pytest.raises(ContactNotFound):
@@ -74,7 +74,7 @@ def test_an_id_that_nobody_has_is_not_found(session: Session) -> None:
         ("invalid", MinStatus.ANY, False),
     ],
 )
-def test_a_status_is_good_enough_or_not(
+def test_the_minimum_status_decides_whether_a_value_satisfies_the_request(
     session: Session, status: str, wanted: MinStatus, *, good: bool
 ) -> None:
     workspace = a_workspace(session)
@@ -91,7 +91,7 @@ def test_a_status_is_good_enough_or_not(
     assert known.has_fresh_value is good
 
 
-def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Session) -> None:
+def test_a_stale_value_satisfies_the_request_only_if_it_is_owned(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=181))
@@ -106,7 +106,7 @@ def test_a_value_older_than_usual_will_not_do_unless_it_is_owned(session: Sessio
     assert (after.has_fresh_value, after.owned) == (True, True)
 
 
-def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Session) -> None:
+def test_a_requested_maximum_age_applies_to_owned_values_too(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     row = an_email(session, ada, "ada@acme.com", verified_at=None)
@@ -124,7 +124,7 @@ def test_an_age_that_was_asked_for_counts_even_for_what_is_owned(session: Sessio
     assert (known.owned, known.has_fresh_value) == (True, False)
 
 
-def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: Session) -> None:
+def test_a_value_older_than_requested_is_disclosed_only_to_its_owner(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com", verified_at=NOW - timedelta(days=8))
@@ -146,7 +146,7 @@ def test_what_is_older_than_was_asked_for_is_given_only_to_who_owns_it(session: 
     assert (owned.charge, owned.already_owned) == (0, True)
 
 
-def test_a_wish_without_an_age_leaves_it_to_the_settings() -> None:
+def test_a_request_without_a_maximum_age_uses_the_default() -> None:
     wish = FieldRequest.parse(
         ContactField.PHONE, {"types": ["mobile"], "min_status": "any", "max_age_days": None}
     )
@@ -156,7 +156,7 @@ def test_a_wish_without_an_age_leaves_it_to_the_settings() -> None:
     )
 
 
-def test_a_suppressed_value_of_the_person_or_of_the_callers_words_hides_them(session: Session) -> None:
+def test_a_suppressed_identifier_stored_or_provided_hides_the_person(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com")
@@ -168,7 +168,7 @@ def test_a_suppressed_value_of_the_person_or_of_the_callers_words_hides_them(ses
     assert (stored.suppressed, said.suppressed) == (True, True)
 
 
-def test_everything_that_names_a_person_is_given(session: Session) -> None:
+def test_all_identifiers_of_the_person_are_returned(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session, linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
@@ -180,7 +180,7 @@ def test_everything_that_names_a_person_is_given(session: Session) -> None:
     assert of_stranger == [Identifier("email", "bob@acme.com")]
 
 
-def test_values_are_handed_over_best_first_and_charged_once(session: Session) -> None:
+def test_values_are_disclosed_best_first_and_charged_once(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "old@acme.com", confidence=0.5)
@@ -210,7 +210,7 @@ def test_values_are_handed_over_best_first_and_charged_once(session: Session) ->
 @pytest.mark.parametrize(
     ("verb", "says"), [("acquire_values", frozenset()), ("acquire_field", False)], ids=["value", "field"]
 )
-def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
+def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
     session: Session, monkeypatch: pytest.MonkeyPatch, verb: str, says: object
 ) -> None:
     workspace = a_workspace(session)
@@ -227,7 +227,7 @@ def test_what_another_job_has_bought_at_this_moment_is_handed_over_for_nothing(
     assert handed.already_owned
 
 
-def test_numbers_are_handed_over_in_full(session: Session) -> None:
+def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     a_phone(session, ada, "+12025550143", type="mobile")
@@ -246,7 +246,7 @@ def test_numbers_are_handed_over_in_full(session: Session) -> None:
     assert (handed.contact_id, handed.values[0]["e164"], handed.charge) == (ada.id, "+12025550143", 5)
 
 
-def test_nothing_good_enough_is_nothing_and_is_not_owned(session: Session) -> None:
+def test_without_a_satisfying_value_nothing_is_disclosed_or_owned(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@gmail.com", type="personal")
@@ -270,7 +270,7 @@ def test_the_pattern_of_the_persons_company_is_known(session: Session) -> None:
     assert [(stat.form, stat.count) for stat in known.patterns] == [("{first}.{last}", 1)]
 
 
-def test_whoever_was_suppressed_meanwhile_is_not_handed_over(session: Session) -> None:
+def test_a_person_suppressed_meanwhile_is_not_disclosed(session: Session) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com")

@@ -24,7 +24,9 @@ def estimate(
     return enrichment_estimates.estimate(session, workspace, requests, fields, settings=settings, now=NOW)
 
 
-def test_what_is_stored_is_certain_and_the_rest_is_possible(session: Session, settings: Settings) -> None:
+def test_stored_values_count_for_the_minimum_and_all_values_for_the_maximum(
+    session: Session, settings: Settings
+) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com")
@@ -35,7 +37,7 @@ def test_what_is_stored_is_certain_and_the_rest_is_possible(session: Session, se
     assert costs == Estimate(credits_min=1, credits_max=12)
 
 
-def test_who_is_named_twice_is_paid_once(session: Session, settings: Settings) -> None:
+def test_a_person_who_occurs_twice_is_counted_once(session: Session, settings: Settings) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
     an_email(session, ada, "ada@acme.com")
@@ -51,7 +53,7 @@ def test_who_is_named_twice_is_paid_once(session: Session, settings: Settings) -
     assert costs == Estimate(credits_min=1, credits_max=2)
 
 
-def test_owned_suppressed_and_unnamed_items_cost_nothing(session: Session, settings: Settings) -> None:
+def test_owned_suppressed_and_ineligible_items_cost_nothing(session: Session, settings: Settings) -> None:
     workspace = a_workspace(session)
     ada, eve = a_contact(session), a_contact(session, None, "Eve Hidden")
     an_email(session, ada, "ada@acme.com")

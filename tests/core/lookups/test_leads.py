@@ -65,7 +65,7 @@ def a_team(session: Session) -> tuple[Company, dict[str, Contact]]:
     return company, people
 
 
-def test_leads_come_with_their_company_and_counts_the_most_senior_first(
+def test_leads_are_listed_by_seniority_with_their_company_and_counts(
     session: Session, workspace_id: str
 ) -> None:
     company, _ = a_team(session)
@@ -78,7 +78,7 @@ def test_leads_come_with_their_company_and_counts_the_most_senior_first(
     assert (answer["email_pattern"], answer["next_cursor"]) == (None, None)
 
 
-def test_a_lead_says_what_can_be_had_and_what_is_saved(session: Session, workspace_id: str) -> None:
+def test_a_lead_shows_available_values_and_the_saved_profile(session: Session, workspace_id: str) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL, department="engineering")
     an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
@@ -145,7 +145,7 @@ def test_a_seniority_narrows_everything(session: Session, workspace_id: str) -> 
     )
 
 
-def test_has_asks_for_something_that_is_not_known_to_be_invalid(session: Session, workspace_id: str) -> None:
+def test_the_has_filter_requires_a_value_that_is_not_invalid(session: Session, workspace_id: str) -> None:
     _, people = a_team(session)
     for name in ("Ada Lovelace", "Grace Hopper"):
         an_email(session, people[name], f"{name[:3]}@acme.com")
@@ -162,7 +162,7 @@ def test_has_asks_for_something_that_is_not_known_to_be_invalid(session: Session
     assert (names(with_both), with_both["total"]) == (["Grace Hopper"], 1)
 
 
-def test_pages_hold_everybody_once(session: Session, workspace_id: str) -> None:
+def test_every_person_is_on_exactly_one_page(session: Session, workspace_id: str) -> None:
     a_team(session)
 
     pages = [ask(session, workspace_id, limit=2)]
@@ -177,7 +177,7 @@ def test_pages_hold_everybody_once(session: Session, workspace_id: str) -> None:
     assert {page["total"] for page in pages} == {5}
 
 
-def test_people_without_a_name_have_their_place_too(session: Session, workspace_id: str) -> None:
+def test_people_without_a_name_are_listed_too(session: Session, workspace_id: str) -> None:
     company = a_company(session)
     people = {a_contact(session, company, None).id for _ in range(3)}
 
@@ -205,12 +205,12 @@ def test_people_without_a_name_have_their_place_too(session: Session, workspace_
         PageCursor(1, "x", EXAMPLES["con"]).cursor() + "x" * 1000,
     ],
 )
-def test_a_cursor_that_no_page_gave_is_refused(cursor: str) -> None:
+def test_an_invalid_cursor_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidValue):
         PageCursor.parse(cursor)
 
 
-def test_a_cursor_is_read_back(session: Session) -> None:
+def test_a_cursor_can_be_parsed_again(session: Session) -> None:
     place = PageCursor(1, "lovelace ü", EXAMPLES["con"])
 
     assert PageCursor.parse(place.cursor()) == place
@@ -227,7 +227,7 @@ def test_suppressed_people_are_neither_listed_nor_counted(session: Session, work
     assert (answer["total"], answer["by_department"]) == (4, {"engineering": 3})
 
 
-def test_of_a_large_company_suppressed_people_are_counted_but_not_listed(
+def test_in_a_large_company_suppressed_people_are_counted_but_not_listed(
     session: Session, workspace_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(company_people, "MAX_CHECKED", 4)
@@ -240,7 +240,9 @@ def test_of_a_large_company_suppressed_people_are_counted_but_not_listed(
     assert (len(answer["leads"]), answer["total"]) == (4, 5)
 
 
-def test_a_page_costs_as_many_queries_for_a_hundred_as_for_one(session: Session, workspace_id: str) -> None:
+def test_a_page_of_a_hundred_needs_as_many_queries_as_a_page_of_one(
+    session: Session, workspace_id: str
+) -> None:
     company = a_company(session)
     for number in range(100):
         ada = a_contact(session, company, linkedin_url=f"{ADA_URL}-{number}")
@@ -256,7 +258,7 @@ def test_a_page_costs_as_many_queries_for_a_hundred_as_for_one(session: Session,
 
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
-def test_no_page_reads_a_whole_table_of_people(session: Session, workspace_id: str) -> None:
+def test_a_page_scans_no_whole_table(session: Session, workspace_id: str) -> None:
     a_team(session)
     cursor = ask(session, workspace_id, limit=1)["next_cursor"]
 

@@ -57,7 +57,7 @@ def save(session: Session, workspace_id: str, url: str = ADA_URL) -> str:
     return saved.profile.id
 
 
-def test_a_match_shows_the_contact_and_what_can_be_had(session: Session, workspace_id: str) -> None:
+def test_a_match_shows_the_contact_and_the_available_values(session: Session, workspace_id: str) -> None:
     company = a_company(session)
     ada = a_contact(session, company, linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
@@ -75,13 +75,13 @@ def test_a_match_shows_the_contact_and_what_can_be_had(session: Session, workspa
     assert (answer["candidates"], answer["saved"], answer["suppressed"]) == ([], None, False)
 
 
-def test_nobody_is_an_answer_in_the_same_shape(session: Session, workspace_id: str) -> None:
+def test_a_result_without_a_match_has_the_same_shape(session: Session, workspace_id: str) -> None:
     answer = look_up(session, workspace_id, linkedin_url=ADA_URL)
 
     assert answer == NOTHING
 
 
-def test_a_stranger_at_a_known_company_comes_with_the_company(session: Session, workspace_id: str) -> None:
+def test_an_unknown_person_at_a_known_company_has_the_company(session: Session, workspace_id: str) -> None:
     company = a_company(session)
 
     answer = look_up(session, workspace_id, linkedin_url=ADA_URL, company_domain="acme.com")
@@ -89,9 +89,7 @@ def test_a_stranger_at_a_known_company_comes_with_the_company(session: Session, 
     assert answer == NOTHING | {"company": representations.company_card(company)}
 
 
-def test_several_people_are_candidates_and_nothing_is_told_of_their_addresses(
-    session: Session, workspace_id: str
-) -> None:
+def test_several_matches_are_candidates_without_their_addresses(session: Session, workspace_id: str) -> None:
     company = a_company(session)
     ada, grace = a_contact(session, company), a_contact(session, full_name="Grace Hopper")
     for person in (ada, grace):
@@ -108,7 +106,7 @@ def test_several_people_are_candidates_and_nothing_is_told_of_their_addresses(
     assert answer["available"] == []
 
 
-def test_a_suppressed_person_is_nobody(session: Session, workspace_id: str) -> None:
+def test_a_suppressed_person_is_not_matched(session: Session, workspace_id: str) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
     suppress(session, "email", "ada@acme.com")
@@ -118,7 +116,7 @@ def test_a_suppressed_person_is_nobody(session: Session, workspace_id: str) -> N
     assert answer == NOTHING | {"suppressed": True}
 
 
-def test_a_suppressed_stranger_is_told_to_be_so(session: Session, workspace_id: str) -> None:
+def test_an_unknown_suppressed_person_is_marked_as_suppressed(session: Session, workspace_id: str) -> None:
     suppress(session, "linkedin_url", ADA_URL)
 
     answer = look_up(session, workspace_id, linkedin_url=ADA_URL)
@@ -137,7 +135,7 @@ def test_suppressed_candidates_are_left_out(session: Session, workspace_id: str)
     assert [one["contact"]["id"] for one in answer["candidates"]] == [grace.id]
 
 
-def test_where_all_candidates_are_suppressed_there_is_nobody(session: Session, workspace_id: str) -> None:
+def test_if_all_candidates_are_suppressed_there_is_no_match(session: Session, workspace_id: str) -> None:
     for url in (ADA_URL, f"{ADA_URL}-2"):
         an_email(session, a_contact(session, linkedin_url=url), "info@acme.com")
         suppress(session, "linkedin_url", url)
@@ -148,7 +146,7 @@ def test_where_all_candidates_are_suppressed_there_is_nobody(session: Session, w
 
 
 @pytest.mark.parametrize("said", [{"linkedin_url": ADA_URL}, {"email": "ada@acme.com"}])
-def test_what_the_workspace_saved_is_told_by_the_subjects_or_the_contacts_profile(
+def test_a_saved_profile_is_found_by_the_url_of_the_subject_or_contact(
     session: Session, workspace_id: str, said: dict[str, str]
 ) -> None:
     an_email(session, a_contact(session, linkedin_url=ADA_URL), "ada@acme.com")
@@ -165,7 +163,7 @@ def test_what_the_workspace_saved_is_told_by_the_subjects_or_the_contacts_profil
     }
 
 
-def test_what_another_workspace_saved_is_not_told(session: Session, workspace_id: str) -> None:
+def test_another_workspaces_saved_profile_is_not_shown(session: Session, workspace_id: str) -> None:
     save(session, a_workspace(session))
 
     answer = look_up(session, workspace_id, linkedin_url=ADA_URL)
@@ -173,7 +171,7 @@ def test_what_another_workspace_saved_is_not_told(session: Session, workspace_id
     assert answer["saved"] is None
 
 
-def test_one_subject_costs_six_short_queries_and_fifty_no_more(session: Session, workspace_id: str) -> None:
+def test_one_subject_needs_six_queries_and_fifty_need_no_more(session: Session, workspace_id: str) -> None:
     people = [a_contact(session, linkedin_url=f"{ADA_URL}-{n}") for n in range(50)]
     for number, person in enumerate(people):
         an_email(session, person, f"ada{number}@acme.com")
@@ -189,7 +187,7 @@ def test_one_subject_costs_six_short_queries_and_fifty_no_more(session: Session,
 
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
-def test_no_lookup_reads_a_whole_table(session: Session, workspace_id: str) -> None:
+def test_a_lookup_scans_no_whole_table(session: Session, workspace_id: str) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
 

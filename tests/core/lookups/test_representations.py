@@ -54,7 +54,7 @@ def test_a_contact_and_a_company_are_shown_in_full(session: Session) -> None:
     )
 
 
-def test_whatever_a_card_shows_can_have_a_source_and_a_conflict(session: Session) -> None:
+def test_every_field_of_a_card_can_have_a_source_and_a_conflict(session: Session) -> None:
     ada, acme = a_contact(session), a_company(session)
 
     shown = [set(representations.contact_card(ada)), set(representations.company_card(acme))]
@@ -66,7 +66,7 @@ def test_whatever_a_card_shows_can_have_a_source_and_a_conflict(session: Session
     ]
 
 
-def test_what_can_be_had_is_masked_and_priced(session: Session) -> None:
+def test_available_values_are_masked_and_priced(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@acme.com")
     a_phone(session, ada, "+12025550143")
@@ -95,7 +95,7 @@ def test_what_can_be_had_is_masked_and_priced(session: Session) -> None:
     ]
 
 
-def test_of_each_type_the_best_is_shown_and_nothing_that_is_invalid(session: Session) -> None:
+def test_the_best_value_of_each_type_is_shown_and_no_invalid_one(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "x@acme.com", status="unknown")
     an_email(session, ada, "y@acme.com", status="accept_all", confidence=None)
@@ -111,7 +111,7 @@ def test_of_each_type_the_best_is_shown_and_nothing_that_is_invalid(session: Ses
     ]
 
 
-def test_what_is_owned_costs_nothing_and_comes_in_full(session: Session) -> None:
+def test_owned_values_cost_nothing_and_are_shown_in_full(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@gmail.com", type="personal", verified_at=None)
     an_email(session, ada, "ada@acme.com")
@@ -138,7 +138,7 @@ def test_what_is_owned_costs_nothing_and_comes_in_full(session: Session) -> None
     }
 
 
-def test_an_owned_phone_comes_in_full(session: Session) -> None:
+def test_an_owned_phone_is_shown_in_full(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@acme.com")
     a_phone(session, ada, "+12025550143", verified_at=NOW, extension="12", do_not_call_at=NOW)
@@ -167,7 +167,7 @@ def test_an_owned_phone_comes_in_full(session: Session) -> None:
     }
 
 
-def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
+def test_ownership_is_per_workspace(session: Session) -> None:
     ours, theirs, ada = a_workspace(session), a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@acme.com")
     own(session, theirs, ada, "email")
@@ -182,7 +182,7 @@ def test_what_one_workspace_owns_another_does_not(session: Session) -> None:
     ("kind", "value"),
     [("email", "ada@acme.com"), ("phone", "+12025550143"), ("linkedin_url", ADA_URL)],
 )
-def test_a_contact_is_hidden_by_anything_that_is_suppressed(session: Session, kind: str, value: str) -> None:
+def test_a_contact_is_hidden_by_any_suppressed_identifier(session: Session, kind: str, value: str) -> None:
     workspace_id = a_workspace(session)
     ada, grace = a_contact(session, linkedin_url=ADA_URL), a_contact(session, full_name="Grace Hopper")
     an_email(session, ada, "ada@acme.com")
@@ -194,7 +194,7 @@ def test_a_contact_is_hidden_by_anything_that_is_suppressed(session: Session, ki
     assert [held.is_suppressed(ada), held.is_suppressed(grace)] == [True, False]
 
 
-def test_a_subject_hides_the_person_by_what_the_caller_said(session: Session) -> None:
+def test_a_suppressed_identifier_of_the_request_hides_the_person(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     suppress(session, "email", "ada@acme.com")
     said = Subject(contact_id=ada.id, email="ada@acme.com")
@@ -208,7 +208,7 @@ def test_a_subject_hides_the_person_by_what_the_caller_said(session: Session) ->
     ]
 
 
-def test_a_hundred_contacts_cost_as_many_queries_as_one(session: Session) -> None:
+def test_a_hundred_contacts_need_as_many_queries_as_one(session: Session) -> None:
     workspace_id = a_workspace(session)
     people = [a_contact(session) for _ in range(100)]
     for number, person in enumerate(people):
@@ -221,14 +221,14 @@ def test_a_hundred_contacts_cost_as_many_queries_as_one(session: Session) -> Non
     assert len(seen) == 4
 
 
-def test_nobody_costs_no_query(session: Session) -> None:
+def test_no_contacts_need_no_query(session: Session) -> None:
     with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
         held = contact_data.load(session, "wks_none", [])
 
     assert (seen, held.is_suppressed(None)) == ([], False)
 
 
-def test_rows_that_are_not_flushed_yet_are_seen(session: Session) -> None:
+def test_unflushed_rows_are_included(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     row = an_email(session, ada, "ada@acme.com", status="risky")
     row.status = "valid"
@@ -241,7 +241,7 @@ def test_rows_that_are_not_flushed_yet_are_seen(session: Session) -> None:
 @pytest.mark.parametrize(
     ("is_owned", "told"), [(True, "2026-11-20T09:30:00.000Z"), (False, "2026-11-20T00:00:00.000Z")]
 )
-def test_the_time_of_a_verification_is_exact_for_owners_and_a_day_for_others(
+def test_the_verification_time_is_exact_for_owners_and_rounded_to_the_day_for_others(
     session: Session, *, is_owned: bool, told: str
 ) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)

@@ -13,7 +13,7 @@ KEYS = {"linkedin_url": ADA_URL, "email": "ada@acme.com", "phone": "+12025550143
 
 
 @pytest.mark.parametrize("key", KEYS)
-def test_an_exact_key_names_its_contact_and_the_company(session: Session, key: str) -> None:
+def test_an_exact_key_matches_its_contact_and_company(session: Session, key: str) -> None:
     company = a_company(session)
     ada = a_contact(session, company, linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
@@ -27,7 +27,7 @@ def test_an_exact_key_names_its_contact_and_the_company(session: Session, key: s
     assert 0.5 < match.confidence <= 1
 
 
-def test_a_contact_id_names_its_contact(session: Session) -> None:
+def test_a_contact_id_matches_its_contact(session: Session) -> None:
     ada = a_contact(session)
 
     match = contact_matching.find(session, Subject(contact_id=ada.id))
@@ -35,7 +35,7 @@ def test_a_contact_id_names_its_contact(session: Session) -> None:
     assert (match.contact, match.company, match.matched_on) == (ada, None, ("contact_id",))
 
 
-def test_a_contact_id_that_does_not_exist_matches_nobody_whatever_else_is_said(session: Session) -> None:
+def test_an_unknown_contact_id_never_matches(session: Session) -> None:
     company = a_company(session)
     a_contact(session, company, linkedin_url=ADA_URL)
     subject = Subject(
@@ -47,7 +47,7 @@ def test_a_contact_id_that_does_not_exist_matches_nobody_whatever_else_is_said(s
     assert (match.outcome, match.contact) == ("none", None)
 
 
-def test_of_keys_that_name_different_people_the_strongest_wins(session: Session) -> None:
+def test_of_keys_of_different_people_the_strongest_wins(session: Session) -> None:
     ada = a_contact(session, linkedin_url=ADA_URL)
     an_email(session, a_contact(session, full_name="Charles Babbage"), "charles@acme.com")
 
@@ -56,7 +56,7 @@ def test_of_keys_that_name_different_people_the_strongest_wins(session: Session)
     assert (match.contact, match.matched_on) == (ada, ("linkedin_url",))
 
 
-def test_keys_and_words_that_agree_are_all_told(session: Session) -> None:
+def test_all_agreeing_keys_and_fields_are_returned(session: Session) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
     an_email(session, ada, "ada@acme.com")
     subject = Subject(
@@ -68,7 +68,7 @@ def test_keys_and_words_that_agree_are_all_told(session: Session) -> None:
     assert match.matched_on == ("linkedin_url", "email", "full_name", "company_domain")
 
 
-def test_a_name_and_company_that_do_not_agree_are_not_told(session: Session) -> None:
+def test_fields_that_disagree_are_not_returned(session: Session) -> None:
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL)
     subject = Subject(linkedin_url=ADA_URL, full_name="Grace Hopper", company_name="Univac")
 
@@ -77,7 +77,7 @@ def test_a_name_and_company_that_do_not_agree_are_not_told(session: Session) -> 
     assert (match.contact, match.matched_on) == (ada, ("linkedin_url",))
 
 
-def test_a_name_and_company_say_nothing_where_none_is_stored(session: Session) -> None:
+def test_a_name_and_company_are_not_compared_if_none_is_stored(session: Session) -> None:
     nobody = a_contact(session, full_name=None, linkedin_url=ADA_URL)
     subject = Subject(linkedin_url=ADA_URL, full_name="Ada Lovelace", company_name="Acme")
 
@@ -86,7 +86,7 @@ def test_a_name_and_company_say_nothing_where_none_is_stored(session: Session) -
     assert (match.contact, match.matched_on) == (nobody, ("linkedin_url",))
 
 
-def test_a_phone_that_several_share_is_ambiguous_with_at_most_five_candidates(session: Session) -> None:
+def test_a_shared_phone_is_ambiguous_with_at_most_five_candidates(session: Session) -> None:
     company = a_company(session)
     for name in (
         "Ada Lovelace",
@@ -106,7 +106,7 @@ def test_a_phone_that_several_share_is_ambiguous_with_at_most_five_candidates(se
     assert all(0 < one.confidence < 1 for one in match.candidates)
 
 
-def test_a_weaker_key_tells_apart_people_who_share_a_stronger_one(session: Session) -> None:
+def test_a_weaker_key_distinguishes_people_who_share_a_stronger_one(session: Session) -> None:
     ada, grace = a_contact(session), a_contact(session, full_name="Grace Hopper")
     an_email(session, ada, "info@acme.com")
     an_email(session, grace, "info@acme.com")
@@ -118,7 +118,7 @@ def test_a_weaker_key_tells_apart_people_who_share_a_stronger_one(session: Sessi
     assert (match.contact, match.matched_on) == (grace, ("email", "phone"))
 
 
-def test_a_name_tells_apart_people_who_share_an_address(session: Session) -> None:
+def test_a_name_distinguishes_people_who_share_an_address(session: Session) -> None:
     ada, grace = a_contact(session), a_contact(session, full_name="Grace Hopper")
     an_email(session, ada, "info@acme.com")
     an_email(session, grace, "info@acme.com")
@@ -128,7 +128,7 @@ def test_a_name_tells_apart_people_who_share_an_address(session: Session) -> Non
     assert (match.contact, match.matched_on) == (grace, ("email", "full_name"))
 
 
-def test_a_number_that_hundreds_share_does_not_hide_the_other_numbers_of_a_batch(session: Session) -> None:
+def test_a_number_of_hundreds_of_contacts_does_not_hide_other_numbers_of_the_batch(session: Session) -> None:
     for _ in range(101):
         a_phone(session, a_contact(session), "+12025550100")
     grace = a_contact(session, full_name="Grace Hopper")
@@ -149,7 +149,7 @@ def test_a_number_that_hundreds_share_does_not_hide_the_other_numbers_of_a_batch
         ({"company_name": "ACME Engines Inc."}, "company_name"),
     ],
 )
-def test_a_name_at_a_company_names_its_contact(session: Session, named: dict[str, str], field: str) -> None:
+def test_a_name_at_a_company_matches_its_contact(session: Session, named: dict[str, str], field: str) -> None:
     company = a_company(session)
     ada = a_contact(session, company)
     a_contact(session, company, "Grace Hopper")
@@ -160,7 +160,7 @@ def test_a_name_at_a_company_names_its_contact(session: Session, named: dict[str
     assert (match.contact, match.company, match.matched_on) == (ada, company, ("full_name", field))
 
 
-def test_a_name_in_two_parts_is_as_good(session: Session) -> None:
+def test_a_name_in_two_parts_matches_as_well(session: Session) -> None:
     ada = a_contact(session, a_company(session))
 
     match = contact_matching.find(
@@ -170,7 +170,7 @@ def test_a_name_in_two_parts_is_as_good(session: Session) -> None:
     assert match.contact == ada
 
 
-def test_a_person_with_one_name_is_found_by_the_whole_of_it(session: Session) -> None:
+def test_a_contact_with_a_single_name_matches_the_full_name(session: Session) -> None:
     cher = a_contact(session, a_company(session), "Cher")
 
     match = contact_matching.find(session, Subject(full_name="Cher", company_domain="acme.com"))
@@ -188,7 +188,7 @@ def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -
     assert {one.contact.id for one in match.candidates} == both
 
 
-def test_a_company_name_that_is_nearly_right_will_do(session: Session) -> None:
+def test_a_similar_company_name_matches(session: Session) -> None:
     ada = a_contact(session, a_company(session, "Analytical Engines"))
     a_contact(session, a_company(session, "Analytical Chemists", domain="chemists.com"))
 
@@ -200,7 +200,7 @@ def test_a_company_name_that_is_nearly_right_will_do(session: Session) -> None:
     assert match.matched_on == ("full_name", "company_name")
 
 
-def test_a_company_of_the_same_name_but_another_website_is_not_meant(session: Session) -> None:
+def test_a_company_of_the_same_name_with_another_website_does_not_match(session: Session) -> None:
     a_contact(session, a_company(session))
     subject = Subject(full_name="Ada Lovelace", company_name="Acme Engines", company_domain="acme.org")
 
@@ -209,7 +209,7 @@ def test_a_company_of_the_same_name_but_another_website_is_not_meant(session: Se
     assert (match.outcome, match.company) == ("none", None)
 
 
-def test_a_company_without_a_website_may_be_meant(session: Session) -> None:
+def test_a_company_without_a_website_may_match_by_name(session: Session) -> None:
     ada = a_contact(session, a_company(session, domain=None))
     subject = Subject(full_name="Ada Lovelace", company_name="Acme Engines", company_domain="acme.org")
 
@@ -218,7 +218,7 @@ def test_a_company_without_a_website_may_be_meant(session: Session) -> None:
     assert match.contact == ada
 
 
-def test_a_short_company_name_is_not_compared_with_what_begins_like_it(session: Session) -> None:
+def test_short_company_names_are_not_compared_by_similarity(session: Session) -> None:
     a_contact(session, a_company(session, "AB Engines"))
 
     match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_name="AB Engine"))
@@ -226,7 +226,7 @@ def test_a_short_company_name_is_not_compared_with_what_begins_like_it(session: 
     assert match.outcome == "none"
 
 
-def test_somebody_of_that_name_with_another_profile_is_another_person(session: Session) -> None:
+def test_a_contact_of_the_same_name_with_another_profile_does_not_match(session: Session) -> None:
     company = a_company(session)
     a_contact(session, company, linkedin_url=ADA_URL)
     subject = Subject(linkedin_url=f"{ADA_URL}-2", full_name="Ada Lovelace", company_domain="acme.com")
@@ -236,7 +236,7 @@ def test_somebody_of_that_name_with_another_profile_is_another_person(session: S
     assert (match.outcome, match.contact, match.company) == ("none", None, company)
 
 
-def test_a_profile_that_is_not_known_falls_back_on_the_name(session: Session) -> None:
+def test_an_unknown_profile_falls_back_to_the_name(session: Session) -> None:
     ada = a_contact(session, a_company(session))
     subject = Subject(linkedin_url=ADA_URL, full_name="Ada Lovelace", company_domain="acme.com")
 
@@ -245,7 +245,7 @@ def test_a_profile_that_is_not_known_falls_back_on_the_name(session: Session) ->
     assert (match.contact, match.matched_on) == (ada, ("full_name", "company_domain"))
 
 
-def test_a_family_name_with_a_slip_is_found_by_its_beginning(session: Session) -> None:
+def test_a_misspelled_family_name_is_found_by_its_first_letters(session: Session) -> None:
     ada = a_contact(session, a_company(session))
     subject = Subject(full_name="Ada Lovelase", company_domain="acme.com")
 
@@ -255,7 +255,7 @@ def test_a_family_name_with_a_slip_is_found_by_its_beginning(session: Session) -
 
 
 @pytest.mark.parametrize("name", ["Grace Hopper", "Cher", "123"])
-def test_a_stranger_matches_nobody_but_the_company_is_known(session: Session, name: str) -> None:
+def test_an_unknown_person_at_a_known_company_returns_the_company(session: Session, name: str) -> None:
     company = a_company(session)
     a_contact(session, company)
 
@@ -264,13 +264,13 @@ def test_a_stranger_matches_nobody_but_the_company_is_known(session: Session, na
     assert (match.outcome, match.contact, match.company) == ("none", None, company)
 
 
-def test_a_company_nobody_knows_is_none(session: Session) -> None:
+def test_an_unknown_company_returns_no_company(session: Session) -> None:
     match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_domain="acme.com"))
 
     assert (match.outcome, match.company) == ("none", None)
 
 
-def test_many_subjects_are_answered_in_order_by_one_query_for_each_kind_of_key(session: Session) -> None:
+def test_many_subjects_are_matched_in_order_with_one_query_per_kind_of_key(session: Session) -> None:
     people = [a_contact(session, linkedin_url=f"{ADA_URL}-{n}") for n in range(50)]
     subjects = [Subject(linkedin_url=person.linkedin_url) for person in reversed(people)]
 
@@ -294,7 +294,7 @@ def test_many_subjects_are_answered_in_order_by_one_query_for_each_kind_of_key(s
         Subject(full_name="Cher", company_name="Acme Engines"),
     ],
 )
-def test_no_subject_reads_a_whole_table(session: Session, subject: Subject) -> None:
+def test_matching_scans_no_whole_table(session: Session, subject: Subject) -> None:
     a_contact(session, a_company(session))
 
     with statements(session.get_bind()) as seen:  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ def by(provider: str) -> dict[str, object]:
     return {"source": said(NOW, provider, SourceKind.PROVIDER)}
 
 
-def test_rows_that_somebody_holds_are_read_anew_after_the_merge(session: Session) -> None:
+def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
     stored = contacts.upsert(session, person(linkedin_url=ADA, company=company(at=NOW - DAY)), now=NOW)
     employer = companies.get(session, str(stored.company_id))
     told = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
@@ -29,7 +29,7 @@ def test_rows_that_somebody_holds_are_read_anew_after_the_merge(session: Session
     assert (stored.title, employer.industry) == ("CTO", "Machinery")
 
 
-def test_one_employer_is_no_conflict_however_it_is_called(session: Session) -> None:
+def test_differing_spellings_of_one_employer_are_not_a_conflict(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
     told = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
 
@@ -42,7 +42,7 @@ def test_one_employer_is_no_conflict_however_it_is_called(session: Session) -> N
     assert [(one["entity"], one["field"]) for one in described["conflicts"]] == [("company", "name")]
 
 
-def test_nobody_said_anything_of_nobody(session: Session) -> None:
+def test_without_a_stored_contact_and_findings_there_are_no_records(session: Session) -> None:
     kept = survivorship.store_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
 
     assert survivorship.first_contact(session, kept) is survivorship.first_company(session, kept) is None
@@ -52,7 +52,7 @@ def test_nobody_said_anything_of_nobody(session: Session) -> None:
     }
 
 
-def test_one_word_without_a_name_goes_with_the_profile_that_another_told(session: Session) -> None:
+def test_a_finding_without_a_name_gets_the_profile_of_another_finding(session: Session) -> None:
     nameless = person(full_name=None, first_name=None, last_name=None, title="CTO", **by("one"))
     named = person(linkedin_url=ADA, **by("two"))
 

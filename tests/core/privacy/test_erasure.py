@@ -69,19 +69,19 @@ def items(session: Session, job_id: str) -> list[JobItem]:
 
 
 @pytest.mark.parametrize("identifier", [EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)])
-def test_a_person_is_found_by_what_is_stored_of_them(
+def test_a_person_is_found_by_any_stored_identifier(
     session: Session, ada: Contact, identifier: Identifier
 ) -> None:
     assert erasure.find_contacts(session, [identifier], ()) == [ada]
 
 
-def test_a_person_is_found_by_id_and_nobody_by_an_unknown_one(session: Session, ada: Contact) -> None:
+def test_a_person_is_found_by_id_and_an_unknown_id_is_an_error(session: Session, ada: Contact) -> None:
     assert erasure.find_contacts(session, [], [ada.id]) == [ada]
     with pytest.raises(ContactNotFound):
         erasure.find_contacts(session, [], [ada.id, "con_none"])
 
 
-def test_everything_that_names_the_person_goes_on_the_list(session: Session, ada: Contact) -> None:
+def test_all_identifiers_of_the_person_are_suppressed(session: Session, ada: Contact) -> None:
     trail = follow(session, EMAIL)
 
     assert set(trail.to_suppress) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
@@ -89,13 +89,13 @@ def test_everything_that_names_the_person_goes_on_the_list(session: Session, ada
     assert trail.shared == 0
 
 
-def test_whom_nobody_knows_is_kept_out_all_the_same(session: Session) -> None:
+def test_an_unknown_person_is_suppressed_as_well(session: Session) -> None:
     trail = erase(session, EMAIL)
 
     assert (trail.to_suppress, trail.contact_ids) == ((EMAIL,), ())
 
 
-def test_values_that_others_have_too_stay_theirs(session: Session, ada: Contact) -> None:
+def test_identifiers_shared_with_other_contacts_are_kept(session: Session, ada: Contact) -> None:
     bob = a_contact(session, None, "Bob Ray")
     a_phone(session, bob, PHONE.value)
     an_email(session, bob, EMAIL.value)
@@ -107,7 +107,7 @@ def test_values_that_others_have_too_stay_theirs(session: Session, ada: Contact)
     assert session.scalars(select(Contact.id)).all() == [bob.id]
 
 
-def test_the_trail_tells_who_was_given_what_and_who_signs_in_with_an_address(
+def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
     session: Session, ada: Contact
 ) -> None:
     workspace_id = a_workspace(session)
@@ -134,7 +134,7 @@ def test_the_trail_tells_who_was_given_what_and_who_signs_in_with_an_address(
     }
 
 
-def test_a_waiting_job_ends_as_suppressed_and_gives_back_what_it_held(session: Session, ada: Contact) -> None:
+def test_a_queued_job_ends_as_suppressed_and_releases_its_hold(session: Session, ada: Contact) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id, request=SUBJECT | {"client_reference": "r"})
     question = read(session, job_id).question
@@ -148,7 +148,7 @@ def test_a_waiting_job_ends_as_suppressed_and_gives_back_what_it_held(session: S
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_the_worker_of_a_running_job_can_hand_in_nothing_and_its_calls_are_ended(
+def test_the_worker_of_a_running_job_loses_its_lease_and_its_calls_are_ended(
     session: Session, ada: Contact
 ) -> None:
     job_id = a_job(session, a_workspace(session), request=SUBJECT)
@@ -166,7 +166,7 @@ def test_the_worker_of_a_running_job_can_hand_in_nothing_and_its_calls_are_ended
         leases.renew(session, held, lease_until=NOW)
 
 
-def test_a_paid_job_keeps_its_money_and_nothing_else(session: Session, ada: Contact) -> None:
+def test_a_paid_job_keeps_its_charge_and_no_personal_data(session: Session, ada: Contact) -> None:
     workspace_id = a_workspace(session)
     job_id = a_job(session, workspace_id, request={"subject": {"full_name": "X"}})
     result = {"contact_id": ada.id, "emails": [{"email": EMAIL.value}]}
@@ -185,7 +185,7 @@ def test_a_paid_job_keeps_its_money_and_nothing_else(session: Session, ada: Cont
     assert session.scalars(select(IdempotencyKey)).all() == []
 
 
-def test_a_failed_job_keeps_the_code_of_its_error_and_no_sentence(session: Session, ada: Contact) -> None:
+def test_a_failed_job_keeps_the_code_of_its_error_and_no_detail(session: Session, ada: Contact) -> None:
     job_id = a_job(session, a_workspace(session), request=SUBJECT)
     error = {"code": "c", "detail": EMAIL.value, "errors": []}
     leases.fail(session, claim(session, job_id), error, now=NOW)
@@ -195,7 +195,7 @@ def test_a_failed_job_keeps_the_code_of_its_error_and_no_sentence(session: Sessi
     assert read(session, job_id).error == {"code": "c"}
 
 
-def test_an_open_enrichment_goes_on_without_the_person(session: Session, ada: Contact) -> None:
+def test_an_open_enrichment_continues_without_the_person(session: Session, ada: Contact) -> None:
     workspace_id = a_workspace(session)
     job_id = enrichment(session, workspace_id, SUBJECT, BOB)
     held = claim(session, job_id)
@@ -210,7 +210,7 @@ def test_an_open_enrichment_goes_on_without_the_person(session: Session, ada: Co
         leases.renew(session, held, lease_until=NOW)
 
 
-def test_an_enrichment_that_waits_or_is_over_loses_the_persons_item_alone(
+def test_only_the_persons_item_of_a_queued_or_finished_enrichment_is_redacted(
     session: Session, ada: Contact
 ) -> None:
     workspace_id = a_workspace(session)
@@ -254,7 +254,7 @@ def test_lookups_that_show_the_person_are_deleted(session: Session, ada: Contact
     assert session.scalars(select(Job)).all() == []
 
 
-def test_jobs_about_others_and_namesakes_stay_as_they_are(session: Session, ada: Contact) -> None:
+def test_jobs_about_other_people_and_namesakes_do_not_change(session: Session, ada: Contact) -> None:
     workspace_id = a_workspace(session)
     other = {"subject": {"full_name": "Ada Lovelace", "company_domain": "other.com"}}
     job_id = a_job(session, workspace_id, request=other)
@@ -264,7 +264,7 @@ def test_jobs_about_others_and_namesakes_stay_as_they_are(session: Session, ada:
     assert (read(session, job_id).status, read(session, job_id).request) == ("queued", other)
 
 
-def test_a_job_that_knew_only_name_and_company_is_found_too(session: Session, ada: Contact) -> None:
+def test_a_job_with_only_the_name_and_company_is_found_too(session: Session, ada: Contact) -> None:
     subject = {"full_name": "ADA LOVELACE", "company_name": "Acme Engines Ltd"}
     job_id = a_job(session, a_workspace(session), request={"subject": subject})
 
@@ -273,7 +273,7 @@ def test_a_job_that_knew_only_name_and_company_is_found_too(session: Session, ad
     assert read(session, job_id).request == {}
 
 
-def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned(
+def test_saved_profiles_are_deleted_in_all_workspaces_and_mentions_in_others_are_removed(
     session: Session, ada: Contact
 ) -> None:
     first, second = a_workspace(session), a_workspace(session)
@@ -302,7 +302,7 @@ def test_saved_profiles_go_in_all_workspaces_and_notes_beside_others_are_cleaned
     assert (trail.counts["saved_profiles"], trail.counts["notes"]) == (2, 1)
 
 
-def test_webhooks_whose_address_names_the_person_go(session: Session, ada: Contact) -> None:
+def test_webhooks_whose_url_contains_the_person_are_deleted(session: Session, ada: Contact) -> None:
     job = session.get_one(Job, a_job(session, a_workspace(session), "bob"))
     for url in ("https://a.example/?who=ada%40acme.com", "https://b.example/"):
         webhooks.subscribe(session, job, url, now=NOW)
@@ -312,7 +312,9 @@ def test_webhooks_whose_address_names_the_person_go(session: Session, ada: Conta
     assert session.scalars(select(Webhook.url)).all() == ["https://b.example/"]
 
 
-def test_who_was_stored_again_before_the_list_was_seen_goes_too(session: Session, ada: Contact) -> None:
+def test_a_contact_stored_again_before_the_suppression_took_effect_is_deleted_too(
+    session: Session, ada: Contact
+) -> None:
     trail = follow(session, EMAIL)
     again = a_contact(session, None, "Ada L")
     an_email(session, again, EMAIL.value)
@@ -322,7 +324,7 @@ def test_who_was_stored_again_before_the_list_was_seen_goes_too(session: Session
     assert session.scalars(select(Contact.id)).all() == []
 
 
-def test_more_jobs_and_profiles_than_fit_one_slice_are_read(
+def test_more_jobs_and_profiles_than_one_batch_are_read(
     session: Session, ada: Contact, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(erasure, "BATCH_SIZE", 1)
@@ -332,7 +334,7 @@ def test_more_jobs_and_profiles_than_fit_one_slice_are_read(
     assert follow(session, EMAIL).job_ids == tuple(job_ids)
 
 
-def test_ended_jobs_forget_their_answers_after_a_time_and_keep_their_money(session: Session) -> None:
+def test_finished_jobs_lose_their_results_after_the_retention_and_keep_their_charge(session: Session) -> None:
     workspace_id = a_workspace(session)
     old, young = (enrichment(session, workspace_id, BOB | {"client_reference": n}) for n in ("o", "y"))
     answer = leases.JobResult(outcome=leases.Outcome.FOUND, result={"x": 1}, charge=1)
@@ -360,7 +362,7 @@ def test_ended_jobs_forget_their_answers_after_a_time_and_keep_their_money(sessi
         (None, {}),
     ],
 )
-def test_of_a_request_about_a_suppressed_person_only_an_id_of_the_callers_stays(
+def test_only_an_id_like_client_reference_of_a_suppressed_request_is_kept(
     reference: str | None, kept: dict[str, str]
 ) -> None:
     request: dict[str, Any] = {"subject": {"phone": PHONE.value}}
@@ -368,7 +370,7 @@ def test_of_a_request_about_a_suppressed_person_only_an_id_of_the_callers_stays(
     assert redaction.without_subject(request | ({"client_reference": reference} if reference else {})) == kept
 
 
-def test_a_job_about_a_suppressed_person_forgets_whom_it_asked_about(session: Session) -> None:
+def test_a_job_about_a_suppressed_person_loses_its_subject(session: Session) -> None:
     job_id = a_job(session, a_workspace(session), request=SUBJECT)
     question = read(session, job_id).question
 
@@ -378,7 +380,7 @@ def test_a_job_about_a_suppressed_person_forgets_whom_it_asked_about(session: Se
     assert read(session, job_id).question != question
 
 
-def test_what_only_these_words_led_to_is_erased_and_no_contact_that_others_named(session: Session) -> None:
+def test_a_contact_requested_only_by_these_identifiers_is_erased_and_no_other(session: Session) -> None:
     workspace_id = a_workspace(session)
     nameless, shared, named = (a_contact(session, None, name) for name in (None, None, "Bob Ray"))
     for contact in (nameless, shared, named):

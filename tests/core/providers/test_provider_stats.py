@@ -81,7 +81,7 @@ def a_bounce(session: Session, *, providers: list[str], country: str = "DE", tim
         feedback.record(session, said, allowance=Allowance(0), now=NOW)
 
 
-def test_hits_costs_and_times_are_counted_by_provider(session: Session) -> None:
+def test_hits_costs_and_latencies_are_computed_per_provider(session: Session) -> None:
     call(session, status="valid", cost=1, latency_ms=300)
     call(session, TraceOutcome.MISS, cost=0.5, latency_ms=100)
     call(session, TraceOutcome.MISS, latency_ms=200)
@@ -94,7 +94,7 @@ def test_hits_costs_and_times_are_counted_by_provider(session: Session) -> None:
 
 
 @pytest.mark.parametrize("outcome", NOT_ASKED)
-def test_known_misses_and_refusals_are_no_questions(session: Session, outcome: TraceOutcome) -> None:
+def test_known_misses_and_refusals_are_not_requests(session: Session, outcome: TraceOutcome) -> None:
     call(session, outcome, cost=1)
 
     assert count(session) == {}
@@ -103,15 +103,13 @@ def test_known_misses_and_refusals_are_no_questions(session: Session, outcome: T
 @pytest.mark.parametrize(
     "outcome", [TraceOutcome.MISS, TraceOutcome.SUPPRESSED, TraceOutcome.TIMEOUT, TraceOutcome.ERROR]
 )
-def test_what_was_asked_and_not_found_is_a_question_without_a_hit(
-    session: Session, outcome: TraceOutcome
-) -> None:
+def test_a_miss_is_a_request_without_a_hit(session: Session, outcome: TraceOutcome) -> None:
     call(session, outcome)
 
     assert (count(session)["hunter"].asked, count(session)["hunter"].hits) == (1, 0)
 
 
-def test_a_call_without_an_answer_is_not_counted(session: Session) -> None:
+def test_an_open_call_is_not_counted(session: Session) -> None:
     provider_calls.start(session, a_question(), cost=1, now=NOW)
     waiting = provider_calls.start(session, a_question(), cost=1, now=NOW)
     provider_calls.mark_pending(session, waiting, ticket="t")
@@ -119,7 +117,7 @@ def test_a_call_without_an_answer_is_not_counted(session: Session) -> None:
     assert count(session) == {}
 
 
-def test_a_guess_counts_as_it_was_judged(session: Session) -> None:
+def test_a_guess_counts_by_its_verdict(session: Session) -> None:
     judged = call(session, provider="pattern", status="unknown")
     call(session, provider="pattern", status="valid")
 
@@ -131,25 +129,25 @@ def test_a_guess_counts_as_it_was_judged(session: Session) -> None:
 @pytest.mark.parametrize(
     ("status", "hits"), [("valid", 1), ("accept_all", 1), ("risky", 1), ("unknown", 1), ("invalid", 0)]
 )
-def test_an_invalid_address_is_no_hit(session: Session, status: str, hits: int) -> None:
+def test_an_invalid_address_is_not_a_hit(session: Session, status: str, hits: int) -> None:
     call(session, status=status)
 
     assert count(session)["hunter"].hits == hits
 
 
-def test_to_a_verification_invalid_is_an_answer(session: Session) -> None:
+def test_for_a_verification_invalid_is_a_hit(session: Session) -> None:
     call(session, status="invalid", field="verification")
 
     assert count(session, "verification")["hunter"].hits == 1
 
 
-def test_each_field_is_counted_apart(session: Session) -> None:
+def test_each_field_is_counted_separately(session: Session) -> None:
     call(session, field="phone")
 
     assert (list(count(session)), list(count(session, "phone"))) == ([], ["hunter"])
 
 
-def test_each_country_can_be_counted_apart(session: Session) -> None:
+def test_each_country_can_be_counted_separately(session: Session) -> None:
     call(session, country="DE", latency_ms=100)
     call(session, TraceOutcome.MISS, country="FR", latency_ms=300)
     call(session, TraceOutcome.MISS, country=None, latency_ms=500)
@@ -161,7 +159,7 @@ def test_each_country_can_be_counted_apart(session: Session) -> None:
     assert count(session, country="US") == {}
 
 
-def test_what_is_older_than_asked_for_does_not_count(session: Session) -> None:
+def test_older_calls_are_not_counted(session: Session) -> None:
     call(session, at=SINCE - timedelta(seconds=1))
     call(session, provider="pdl", at=SINCE)
 
@@ -177,7 +175,7 @@ def test_the_median_is_of_the_latest_calls(session: Session, monkeypatch: pytest
     assert count(session)["hunter"].latency_ms == 150
 
 
-def test_a_bounce_counts_for_everybody_who_gave_the_address(session: Session) -> None:
+def test_a_bounce_counts_for_every_provider_of_the_address(session: Session) -> None:
     call(session)
     call(session, provider="pdl")
     call(session, provider="apollo")
@@ -187,7 +185,7 @@ def test_a_bounce_counts_for_everybody_who_gave_the_address(session: Session) ->
     assert {name: one.bounces for name, one in count(session).items()} == {"hunter": 1, "pdl": 1, "apollo": 0}
 
 
-def test_an_address_that_bounced_for_three_workspaces_bounced_once(session: Session) -> None:
+def test_an_address_that_bounced_for_three_workspaces_counts_once(session: Session) -> None:
     call(session)
 
     a_bounce(session, providers=["hunter"], times=3)
@@ -214,7 +212,7 @@ def test_bounces_belong_to_the_country_of_the_person(session: Session) -> None:
     assert count(session, country="DE")["hunter"].bounces == 0
 
 
-def test_bounces_say_nothing_of_phones(session: Session) -> None:
+def test_bounces_do_not_count_for_phones(session: Session) -> None:
     call(session, field="phone")
 
     a_bounce(session, providers=["hunter"])

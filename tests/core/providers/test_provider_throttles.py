@@ -25,11 +25,11 @@ def admit(session: Session, provider: str = "hunter", *, breaker: bool = True) -
     return provider_throttles.admit(session, provider, RATES, breaker=breaker, now=clock.now())
 
 
-def test_a_provider_that_was_never_asked_may_be_asked(session: Session) -> None:
+def test_a_provider_that_was_never_called_is_admitted(session: Session) -> None:
     assert admit(session) == throttles.Permit()
 
 
-def test_each_provider_has_a_gate_of_its_own(session: Session) -> None:
+def test_each_provider_has_its_own_throttle(session: Session) -> None:
     for _ in range(throttles.FAILURES_IN_A_ROW):
         report(session, TraceOutcome.ERROR)
 
@@ -37,7 +37,7 @@ def test_each_provider_has_a_gate_of_its_own(session: Session) -> None:
     assert admit(session, "prospeo").refused is None
 
 
-def test_a_pause_is_remembered(session: Session) -> None:
+def test_a_requested_pause_is_stored(session: Session) -> None:
     report(session, TraceOutcome.RATE_LIMITED, after=60.0)
 
     admission = admit(session)
@@ -46,21 +46,21 @@ def test_a_pause_is_remembered(session: Session) -> None:
     assert admission.retry_after == pytest.approx(60.0, abs=5)
 
 
-def test_without_a_breaker_failures_close_nothing(session: Session) -> None:
+def test_without_a_breaker_failures_refuse_no_call(session: Session) -> None:
     for _ in range(throttles.FAILURES_IN_A_ROW):
         report(session, TraceOutcome.ERROR)
 
     assert admit(session, breaker=False).refused is None
 
 
-def test_health_is_told_of_everybody_who_was_asked(session: Session) -> None:
+def test_the_health_of_every_called_provider_is_returned(session: Session) -> None:
     report(session, TraceOutcome.NO_CREDITS)
     provider_throttles.lock(session, "prospeo", now=NOW)
 
     assert provider_throttles.health(session) == {"hunter": False, "prospeo": True}
 
 
-def test_twelve_workers_together_keep_to_the_rate(database: Database) -> None:
+def test_twelve_workers_together_respect_the_rate(database: Database) -> None:
     until = time.monotonic() + 1.5
 
     def work(_number: int) -> list[float]:
@@ -84,7 +84,7 @@ def test_twelve_workers_together_keep_to_the_rate(database: Database) -> None:
     assert len(calls) > RATES[0].count
 
 
-def test_of_twelve_workers_one_probes_a_provider_that_failed(database: Database) -> None:
+def test_of_twelve_workers_one_probes_an_open_breaker(database: Database) -> None:
     with database.transaction() as session:
         for _ in range(throttles.FAILURES_IN_A_ROW):
             report(session, TraceOutcome.TIMEOUT)

@@ -115,7 +115,7 @@ def address(session: Session, email: str = ADDRESS) -> Email:
     return session.scalars(query, execution_options={"populate_existing": True}).one()
 
 
-def test_a_bounce_gives_back_what_the_reveal_cost(
+def test_a_bounce_refunds_the_price_of_the_reveal(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     recorded = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
@@ -125,7 +125,7 @@ def test_a_bounce_gives_back_what_the_reveal_cost(
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_refund_is_in_the_ledger_with_the_job_that_was_paid(
+def test_a_refund_is_in_the_ledger_with_the_charged_job(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
@@ -136,7 +136,7 @@ def test_a_refund_is_in_the_ledger_with_the_job_that_was_paid(
     assert entry.job_id == paid.job_id
 
 
-def test_what_was_refunded_is_owned_no_more_and_costs_again(
+def test_a_refunded_field_is_no_longer_owned_and_costs_again(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     report(session, workspace_id, contact_id)
@@ -167,7 +167,7 @@ def test_the_same_bounce_twice_changes_nothing(session: Session, workspace_id: s
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_reveal_is_refunded_when_the_last_of_its_addresses_bounced(
+def test_a_reveal_is_refunded_when_all_its_addresses_bounced(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     an_email(session, a_contact(session), "else@acme.com").contact_id = contact_id
@@ -190,7 +190,7 @@ def test_a_refunded_contacts_other_addresses_cannot_be_guessed(
         report(session, workspace_id, contact_id, email="else@acme.com")
 
 
-def test_a_bounce_of_somebody_whose_phone_is_owned_too_refunds_the_email_only(
+def test_a_bounce_refunds_the_email_and_not_an_owned_phone(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     reveal(session, workspace_id, contact_id, field="phone", price=5)
@@ -213,7 +213,7 @@ def test_a_refund_is_due_for_thirty_days(
     assert (recorded.refunded, recorded.refund) == result
 
 
-def test_what_cost_nothing_is_not_refunded(session: Session, contact_id: str) -> None:
+def test_a_free_reveal_is_not_refunded(session: Session, contact_id: str) -> None:
     workspace_id = a_workspace(session)
     reveal(session, workspace_id, contact_id, price=0)
 
@@ -224,7 +224,7 @@ def test_what_cost_nothing_is_not_refunded(session: Session, contact_id: str) ->
 
 
 @pytest.mark.parametrize("kind", [FeedbackKind.WRONG_PERSON, FeedbackKind.VALID])
-def test_other_feedback_is_recorded_and_nothing_else(
+def test_other_feedback_is_only_recorded(
     session: Session, workspace_id: str, contact_id: str, kind: FeedbackKind
 ) -> None:
     recorded = feedback.record(
@@ -245,7 +245,7 @@ def test_other_feedback_is_recorded_and_nothing_else(
         ("unknown", "unknown"),
     ],
 )
-def test_a_bounced_address_is_at_best_risky_for_its_reporter_and_as_before_for_others(
+def test_a_bounced_address_is_risky_for_its_reporter_and_unchanged_for_others(
     session: Session, workspace_id: str, contact_id: str, before: str, after: str
 ) -> None:
     address(session).status = before
@@ -259,7 +259,7 @@ def test_a_bounced_address_is_at_best_risky_for_its_reporter_and_as_before_for_o
 
 
 @pytest.mark.parametrize(("verified_at", "status"), [(None, "risky"), (NOW, "risky"), (NOW + A_DAY, "valid")])
-def test_only_a_later_verdict_clears_an_address_that_two_reported(
+def test_only_a_later_verdict_clears_an_address_reported_by_two_workspaces(
     session: Session, workspace_id: str, contact_id: str, verified_at: datetime | None, status: str
 ) -> None:
     address(session).verified_at = None
@@ -275,7 +275,7 @@ def test_only_a_later_verdict_clears_an_address_that_two_reported(
     assert address(session).status == status
 
 
-def test_the_providers_that_gave_the_address_are_noted_and_lists_are_not(
+def test_the_providers_of_the_address_are_stored_without_imports(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     sights = [a_sight("old list", "import"), a_sight("pattern", "pattern"), a_sight("hunter"), SOURCE]
@@ -303,7 +303,7 @@ def test_the_country_is_the_persons_or_else_the_companys(
     assert recorded.feedback.country == country
 
 
-def test_of_somebody_without_a_company_the_address_tells_the_country(session: Session) -> None:
+def test_without_a_company_the_country_is_that_of_the_email_domain(session: Session) -> None:
     workspace_id, contact = a_workspace(session), a_contact(session, country=None)
     an_email(session, contact, "ada@acme.de")
     reveal(session, workspace_id, contact.id)
@@ -315,7 +315,7 @@ def test_of_somebody_without_a_company_the_address_tells_the_country(session: Se
     assert recorded.feedback.country == "DE"
 
 
-def test_whom_another_workspace_revealed_is_not_found(
+def test_a_contact_revealed_by_another_workspace_is_not_found(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     stranger = a_workspace(session)
@@ -328,7 +328,7 @@ def test_whom_another_workspace_revealed_is_not_found(
     assert session.scalar(select(func.count()).select_from(Feedback)) == 0
 
 
-def test_an_address_of_somebody_else_is_not_found(
+def test_an_address_of_another_contact_is_not_found(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     an_email(session, a_contact(session), "bob@acme.com")
@@ -348,12 +348,12 @@ def test_an_owned_address_under_another_id_is_not_found(
 
 
 @pytest.mark.parametrize("contact_id", [EXAMPLES["con"], "con_", "\0", EXAMPLES["job"]])
-def test_who_never_was_is_not_found(session: Session, contact_id: str) -> None:
+def test_an_unknown_contact_is_not_found(session: Session, contact_id: str) -> None:
     with pytest.raises(ContactNotFound):
         feedback.record(session, said(a_workspace(session), contact_id), allowance=ALLOWANCE, now=NOW)
 
 
-def test_each_workspace_is_refunded_for_itself(session: Session, workspace_id: str, contact_id: str) -> None:
+def test_each_workspace_is_refunded_separately(session: Session, workspace_id: str, contact_id: str) -> None:
     other = a_workspace(session)
     reveal(session, other, contact_id, price=3)
     feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW)
@@ -373,7 +373,7 @@ def test_feedback_is_read_back_as_it_was_recorded_and_only_by_its_workspace(
     assert feedback.get(session, a_workspace(session), recorded.feedback.id) is None
 
 
-def test_the_database_refuses_the_same_feedback_twice(
+def test_the_database_rejects_the_same_feedback_twice(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     first = feedback.record(session, said(workspace_id, contact_id), allowance=ALLOWANCE, now=NOW).feedback
@@ -385,7 +385,7 @@ def test_the_database_refuses_the_same_feedback_twice(
         session.flush()
 
 
-def test_an_answer_with_a_bounced_address_is_not_given_again(session: Session) -> None:
+def test_a_result_with_a_bounced_address_is_not_reused(session: Session) -> None:
     workspace_id, contact = a_workspace(session), a_contact(session)
     an_email(session, contact, ADDRESS)
     job_id = submit(session, a_question(workspace_id)).job.id
@@ -404,7 +404,7 @@ def test_an_answer_with_a_bounced_address_is_not_given_again(session: Session) -
     assert submit(session, a_question(workspace_id), now=NOW + timedelta(minutes=2)).is_new
 
 
-def test_a_bounce_leaves_answers_about_others_as_they_are(session: Session) -> None:
+def test_a_bounce_does_not_change_results_about_other_people(session: Session) -> None:
     workspace_id, contact = a_workspace(session), a_contact(session)
     an_email(session, contact, ADDRESS)
     job_id = submit(session, a_question(workspace_id)).job.id
@@ -419,7 +419,7 @@ def test_a_bounce_leaves_answers_about_others_as_they_are(session: Session) -> N
     assert not submit(session, a_question(workspace_id), now=NOW + timedelta(minutes=2)).is_new
 
 
-def test_forty_bounces_at_once_refund_once(database: Database) -> None:
+def test_forty_concurrent_bounces_are_refunded_once(database: Database) -> None:
     with database.transaction() as session:
         workspace_id, contact = a_workspace(session), a_contact(session)
         places = [f"ada{number}@acme.com" for number in range(4)]
@@ -456,7 +456,7 @@ def paid_for(session: Session, workspace_id: str, count: int, *, price: int = 1)
     ("share", "reveals_paid", "given"),
     [(0, 30, 0), (0.05, 4, 3), (0.05, 60, 3), (0.05, 80, 4), (0.5, 20, 10)],
 )
-def test_unconfirmed_bounces_are_refunded_up_to_a_share_of_what_was_paid(
+def test_unconfirmed_bounces_are_refunded_up_to_a_share_of_the_paid_reveals(
     session: Session, share: float, reveals_paid: int, given: int
 ) -> None:
     workspace_id = a_workspace(session, grant=reveals_paid)
@@ -505,7 +505,7 @@ def test_a_second_workspace_confirms_the_first_ones_bounce_for_everybody(
     assert (recorded.refund, recorded.feedback.confirmed_at) == (RefundDecision.PENDING, None)
 
 
-def test_a_bounce_of_an_address_that_is_known_to_be_invalid_is_confirmed_at_once(
+def test_a_bounce_of_an_invalid_address_is_confirmed_at_once(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     address(session).status = EmailStatus.INVALID.value
@@ -516,7 +516,7 @@ def test_a_bounce_of_an_address_that_is_known_to_be_invalid_is_confirmed_at_once
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_refund_leaves_answers_alone_that_give_no_addresses(
+def test_a_refund_does_not_change_results_without_addresses(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     job_id = submit(session, a_question(workspace_id)).job.id
@@ -528,7 +528,7 @@ def test_a_refund_leaves_answers_alone_that_give_no_addresses(
     assert read(session, job_id).result == result
 
 
-def test_two_workspaces_that_report_everything_pay_for_it_once(session: Session) -> None:
+def test_of_two_workspaces_that_report_every_address_one_stays_charged(session: Session) -> None:
     one, two = a_workspace(session, grant=30), a_workspace(session, grant=30)
     contact_ids = paid_for(session, one, 30)
     for contact_id in contact_ids:
@@ -556,7 +556,7 @@ def test_only_a_workspace_that_paid_for_the_address_confirms_a_bounce(
 
 
 @pytest.mark.parametrize("kind", [FeedbackKind.WRONG_PERSON, FeedbackKind.VALID])
-def test_other_feedback_of_two_workspaces_changes_what_nobody_sees(
+def test_other_feedback_of_two_workspaces_does_not_change_the_address(
     session: Session, workspace_id: str, contact_id: str, kind: FeedbackKind
 ) -> None:
     for one in (workspace_id, another_payer(session, contact_id)):
@@ -573,7 +573,7 @@ def verify(session: Session, contact_id: str, status: str, at: datetime) -> int:
     return sum(feedback.decide(session, one, now=at) for one in feedback.verified_since(session, limit=9))
 
 
-def test_a_verification_that_finds_it_invalid_confirms_a_bounce_and_pays_it_back(
+def test_an_invalid_verdict_confirms_a_bounce_and_refunds_it(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     pending = report(session, workspace_id, contact_id, allowance=NOTHING)
@@ -586,7 +586,7 @@ def test_a_verification_that_finds_it_invalid_confirms_a_bounce_and_pays_it_back
     assert feedback.verified_since(session, limit=9) == []
 
 
-def test_a_verification_that_finds_it_valid_refutes_a_bounce_and_clears_the_reporters_view(
+def test_a_valid_verdict_refutes_a_bounce_and_restores_the_status_for_its_reporter(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     pending = report(session, workspace_id, contact_id, allowance=NOTHING)
@@ -603,7 +603,7 @@ def test_a_verification_that_finds_it_valid_refutes_a_bounce_and_clears_the_repo
 @pytest.mark.parametrize(
     ("status", "at"), [("accept_all", NOW + A_DAY), ("unknown", NOW + A_DAY), ("invalid", NOW - A_DAY)]
 )
-def test_what_is_no_answer_to_a_bounce_leaves_it_open(
+def test_other_verdicts_leave_a_bounce_open(
     session: Session, workspace_id: str, contact_id: str, status: str, at: datetime
 ) -> None:
     pending = report(session, workspace_id, contact_id, allowance=NOTHING)
@@ -612,7 +612,7 @@ def test_what_is_no_answer_to_a_bounce_leaves_it_open(
     assert (pending.feedback.confirmed_at, pending.feedback.refuted_at) == (None, None)
 
 
-def test_a_refund_given_and_then_refuted_stays_given_and_counts(session: Session) -> None:
+def test_a_refund_of_a_bounce_that_is_refuted_later_is_kept_and_counts(session: Session) -> None:
     workspace_id = a_workspace(session)
     contact_ids = paid_for(session, workspace_id, 4)
     for contact_id in contact_ids[:3]:
@@ -625,7 +625,7 @@ def test_a_refund_given_and_then_refuted_stays_given_and_counts(session: Session
     assert figures(session, workspace_id) == (9, 0, 1)
 
 
-def test_a_refund_given_and_then_confirmed_counts_no_more(session: Session) -> None:
+def test_a_refund_of_a_bounce_that_is_confirmed_later_no_longer_counts(session: Session) -> None:
     workspace_id = a_workspace(session)
     contact_ids = paid_for(session, workspace_id, 4)
     for contact_id in contact_ids[:3]:
@@ -638,7 +638,7 @@ def test_a_refund_given_and_then_confirmed_counts_no_more(session: Session) -> N
     assert figures(session, workspace_id) == (10, 0, 0)
 
 
-def test_a_confirmed_bounce_beside_an_address_that_may_work_is_not_refunded(
+def test_a_confirmed_bounce_is_not_refunded_if_another_address_may_work(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     an_email(session, session.get_one(Contact, contact_id), "else@acme.com")
@@ -653,7 +653,7 @@ def test_a_confirmed_bounce_beside_an_address_that_may_work_is_not_refunded(
     assert figures(session, workspace_id) == (8, 0, 2)
 
 
-def test_a_bounce_of_an_earlier_reveal_refunds_no_later_one(
+def test_a_bounce_of_an_earlier_reveal_does_not_refund_a_later_one(
     session: Session, workspace_id: str, contact_id: str
 ) -> None:
     bounced = report(session, workspace_id, contact_id)
@@ -674,7 +674,7 @@ def test_a_bounce_of_an_earlier_reveal_refunds_no_later_one(
     assert reveals.owned(session, workspace_id, [contact_id]).fields == {(contact_id, "email")}
 
 
-def test_bounces_at_once_are_refunded_no_further_than_the_allowance(database: Database) -> None:
+def test_concurrent_bounces_are_refunded_up_to_the_allowance_only(database: Database) -> None:
     with database.transaction() as session:
         workspace_id = a_workspace(session, grant=12)
         contact_ids = paid_for(session, workspace_id, 12)
@@ -690,7 +690,7 @@ def test_bounces_at_once_are_refunded_no_further_than_the_allowance(database: Da
         assert figures(session, workspace_id) == (3, 0, 9)
 
 
-def test_workspaces_that_confirm_each_others_bounces_at_once_do_not_lock_each_other_out(
+def test_workspaces_that_confirm_each_others_bounces_do_not_deadlock(
     database: Database,
 ) -> None:
     with database.transaction() as session:

@@ -44,14 +44,14 @@ def verdict(status: EmailStatus = EmailStatus.VALID, at: datetime | None = LATER
     return FoundEmail(email="a@acme.com", type="work", status=status, source=source, verified_at=at, **more)
 
 
-def test_what_somebody_owns_is_due_when_its_verdict_has_expired(session: Session, ada: Contact) -> None:
+def test_an_owned_address_is_due_when_its_verdict_has_expired(session: Session, ada: Contact) -> None:
     an_email(session, ada, "a@acme.com")
 
     assert taken(session, EXPIRED - DAY) == []
     assert taken(session, EXPIRED) == ["a@acme.com"]
 
 
-def test_what_nobody_owns_is_not_verified_again(session: Session) -> None:
+def test_an_address_that_no_workspace_owns_is_not_reverified(session: Session) -> None:
     bob = a_contact(session)
     an_email(session, bob, "b@acme.com")
     own(session, a_workspace(session), bob, "phone")
@@ -62,21 +62,23 @@ def test_what_nobody_owns_is_not_verified_again(session: Session) -> None:
 @pytest.mark.parametrize(
     ("status", "days"), [("accept_all", 60), ("invalid", 60), ("risky", 30), ("unknown", 30)]
 )
-def test_each_status_expires_in_its_own_time(session: Session, ada: Contact, status: str, days: int) -> None:
+def test_each_status_has_its_own_lifetime(session: Session, ada: Contact, status: str, days: int) -> None:
     an_email(session, ada, "a@acme.com", status=status)
 
     assert taken(session, NOW + DAY * (days - 1)) == []
     assert taken(session, NOW + DAY * days) == ["a@acme.com"]
 
 
-def test_what_nobody_verified_counts_from_when_it_was_last_seen(session: Session, ada: Contact) -> None:
+def test_the_age_of_an_unverified_address_counts_from_its_last_observation(
+    session: Session, ada: Contact
+) -> None:
     an_email(session, ada, "a@acme.com", verified_at=None)
 
     assert taken(session, EXPIRED - DAY) == []
     assert taken(session, EXPIRED) == ["a@acme.com"]
 
 
-def test_the_oldest_come_first_and_no_more_than_asked_for(session: Session, ada: Contact) -> None:
+def test_the_oldest_are_claimed_first_up_to_the_limit(session: Session, ada: Contact) -> None:
     an_email(session, ada, "new@acme.com", verified_at=NOW - DAY)
     an_email(session, ada, "seen@acme.com", verified_at=None).last_seen_at = NOW - 2 * DAY
     an_email(session, ada, "old@acme.com", verified_at=NOW - 3 * DAY)
@@ -86,7 +88,7 @@ def test_the_oldest_come_first_and_no_more_than_asked_for(session: Session, ada:
 
 
 @pytest.mark.parametrize("verified_at", [None, NOW, NOW - DAY])
-def test_what_bounced_is_due_at_once_and_first(
+def test_a_bounced_address_is_due_at_once_and_first(
     session: Session, ada: Contact, verified_at: datetime | None
 ) -> None:
     an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
@@ -96,7 +98,7 @@ def test_what_bounced_is_due_at_once_and_first(
 
 
 @pytest.mark.parametrize("verified_at", [None, NOW, NOW - DAY])
-def test_what_one_workspace_reported_is_due_at_once_though_nobody_else_sees_it(
+def test_an_unconfirmed_bounce_of_one_workspace_is_due_at_once(
     session: Session, ada: Contact, verified_at: datetime | None
 ) -> None:
     an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
@@ -108,7 +110,7 @@ def test_what_one_workspace_reported_is_due_at_once_though_nobody_else_sees_it(
 
 
 @pytest.mark.parametrize("state", ["confirmed_at", "refuted_at"])
-def test_a_report_that_was_decided_is_not_due_again(session: Session, ada: Contact, state: str) -> None:
+def test_a_decided_bounce_is_not_due_again(session: Session, ada: Contact, state: str) -> None:
     an_email(session, ada, "a@acme.com", verified_at=NOW)
     setattr(report(session, ada, "a@acme.com"), state, NOW)
     session.flush()
@@ -128,13 +130,13 @@ def report(session: Session, contact: Contact, address: str) -> Feedback:
     return feedback.record(session, said, allowance=Allowance(0), now=NOW).feedback
 
 
-def test_a_verdict_from_after_the_bounce_answers_it(session: Session, ada: Contact) -> None:
+def test_an_address_verified_after_its_bounce_is_not_due(session: Session, ada: Contact) -> None:
     an_email(session, ada, "a@acme.com", verified_at=NOW, reported_at=NOW - DAY)
 
     assert taken(session, NOW) == []
 
 
-def test_what_was_taken_is_left_to_who_took_it_for_a_while(session: Session, ada: Contact) -> None:
+def test_a_claimed_address_is_reserved_for_its_worker(session: Session, ada: Contact) -> None:
     an_email(session, ada, "a@acme.com")
     taken(session)
 
@@ -151,7 +153,7 @@ def test_what_was_taken_is_left_to_who_took_it_for_a_while(session: Session, ada
         ("linkedin_url", ADA_URL),
     ],
 )
-def test_a_suppressed_person_is_left_alone_and_in_nobodys_way(
+def test_suppressed_people_are_skipped_and_do_not_block_others(
     session: Session, ada: Contact, kind: str, value: str
 ) -> None:
     an_email(session, ada, "a@acme.com")
@@ -166,7 +168,7 @@ def test_a_suppressed_person_is_left_alone_and_in_nobodys_way(
     assert taken(session, LATER, limit=2) == ["bob@acme.com"]
 
 
-def test_a_verdict_is_written_down(session: Session, ada: Contact) -> None:
+def test_a_verdict_is_stored(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "info@acme.com")
     row.status_reasons = ["full_inbox"]
     before = (row.sources, row.last_seen_at, row.confidence, row.type)
@@ -180,7 +182,7 @@ def test_a_verdict_is_written_down(session: Session, ada: Contact) -> None:
     assert session.get_one(Contact, ada.id).updated_at == LATER
 
 
-def test_after_a_verdict_nothing_is_left_to_do(session: Session, ada: Contact) -> None:
+def test_a_verdict_deletes_the_schedule(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "a@acme.com")
     taken(session)
 
@@ -198,7 +200,7 @@ def test_after_a_verdict_nothing_is_left_to_do(session: Session, ada: Contact) -
         ({"verified_at": NOW}, {"at": None}),
     ],
 )
-def test_a_verdict_does_not_undo_what_is_newer(
+def test_an_older_verdict_does_not_replace_a_newer_one(
     session: Session, ada: Contact, known: dict[str, Any], said: dict[str, Any]
 ) -> None:
     row = an_email(session, ada, "a@acme.com", **known)
@@ -210,13 +212,13 @@ def test_a_verdict_does_not_undo_what_is_newer(
     assert row.status == "valid"
 
 
-def test_a_first_verdict_counts(session: Session, ada: Contact) -> None:
+def test_a_first_verdict_is_stored(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "a@acme.com", verified_at=None)
 
     assert verifications.record(session, row.id, verdict(EmailStatus.INVALID))
 
 
-def test_a_verdict_about_an_address_that_is_gone_is_dropped(session: Session) -> None:
+def test_a_verdict_about_a_deleted_address_is_ignored(session: Session) -> None:
     assert not verifications.record(session, "eml_gone", verdict())
 
 
@@ -230,7 +232,7 @@ def test_a_verdict_about_an_address_that_is_gone_is_dropped(session: Session) ->
         (["disabled"], EmailStatus.ACCEPT_ALL, ("accept_all", [])),
     ],
 )
-def test_only_a_valid_mailbox_answers_a_guess_or_a_bounce(
+def test_only_a_valid_verdict_clears_guessed_and_bounced(
     session: Session, ada: Contact, before: list[str], status: EmailStatus, after: tuple[str, list[str]]
 ) -> None:
     row = an_email(session, ada, "a@acme.com", status="risky")
@@ -242,7 +244,7 @@ def test_only_a_valid_mailbox_answers_a_guess_or_a_bounce(
     assert (row.status, row.status_reasons) == after
 
 
-def test_a_guess_teaches_no_pattern_however_it_turns_out(session: Session, ada: Contact) -> None:
+def test_a_guess_never_counts_for_a_pattern(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "ada@acme.com", status="unknown", form=None)
 
     verifications.record(session, row.id, verdict())
@@ -262,7 +264,7 @@ def test_an_address_that_is_no_longer_valid_does_not_count_for_its_pattern(
     assert emails.pattern_counts(session, "acme.com") == []
 
 
-def test_a_provider_that_needs_time_is_asked_again_with_its_ticket(session: Session, ada: Contact) -> None:
+def test_a_pending_provider_is_polled_with_its_token(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "a@acme.com")
     taken(session)
 
@@ -273,7 +275,7 @@ def test_a_provider_that_needs_time_is_asked_again_with_its_ticket(session: Sess
     assert (due.provider, due.ticket) == ("mx", "1.abc")
 
 
-def test_of_what_nobody_can_tell_is_asked_again_after_a_while_from_the_start(
+def test_an_address_without_a_verdict_is_tried_again_later_from_the_start(
     session: Session, ada: Contact
 ) -> None:
     row = an_email(session, ada, "a@acme.com")
@@ -287,13 +289,13 @@ def test_of_what_nobody_can_tell_is_asked_again_after_a_while_from_the_start(
     assert (row.status, row.verified_at) == ("valid", NOW)
 
 
-def test_nothing_is_planned_for_an_address_that_is_gone(session: Session) -> None:
+def test_no_schedule_is_stored_for_a_deleted_address(session: Session) -> None:
     verifications.give_up(session, "eml_gone", now=LATER)
 
     assert plans(session) == 0
 
 
-def test_a_plan_goes_with_its_address(session: Session, ada: Contact) -> None:
+def test_a_schedule_is_deleted_with_its_address(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "a@acme.com")
     verifications.give_up(session, row.id, now=LATER)
 
@@ -307,9 +309,7 @@ def plans(session: Session) -> int | None:
     return session.scalar(select(func.count()).select_from(Verification))
 
 
-def test_a_bounce_does_not_wait_until_an_address_was_to_be_tried_again(
-    session: Session, ada: Contact
-) -> None:
+def test_a_bounce_overrides_a_postponed_verification(session: Session, ada: Contact) -> None:
     row = an_email(session, ada, "a@acme.com")
     verifications.give_up(session, row.id, now=EXPIRED)
     before = taken(session, EXPIRED + DAY)

@@ -22,7 +22,7 @@ ONE = Heartbeat(
 )
 
 
-def test_the_oldest_job_of_a_queue_tells_how_long_callers_wait(session: Session) -> None:
+def test_the_wait_of_a_queue_is_that_of_its_oldest_job(session: Session) -> None:
     workspace_id = a_workspace(session)
     a_job(session, workspace_id, "ada")
     a_job(session, workspace_id, "all", kind=Kind.ENRICHMENT_REQUEST)
@@ -33,13 +33,13 @@ def test_the_oldest_job_of_a_queue_tells_how_long_callers_wait(session: Session)
     assert {queue for queue, wait in found.items() if wait == NOTHING} == {Queue.PROVIDERS, Queue.UPKEEP}
 
 
-def test_a_job_that_somebody_works_on_does_not_wait(session: Session) -> None:
+def test_a_running_job_does_not_wait(session: Session) -> None:
     claim(session, a_job(session, a_workspace(session)))
 
     assert backlog.oldest_waits(session, now=NOW + LEASE - timedelta(seconds=1))[Queue.INTERACTIVE] == NOTHING
 
 
-def test_a_job_whose_worker_is_lost_waits_since_its_lease_ran_out(session: Session) -> None:
+def test_a_job_of_a_lost_worker_waits_since_its_lease_expired(session: Session) -> None:
     claim(session, a_job(session, a_workspace(session)))
 
     assert backlog.oldest_waits(session, now=NOW + LEASE + MINUTE)[Queue.INTERACTIVE] == MINUTE
@@ -52,7 +52,7 @@ def test_a_job_that_is_not_due_yet_does_not_wait(session: Session) -> None:
     assert backlog.oldest_waits(session, now=NOW + MINUTE)[Queue.INTERACTIVE] == NOTHING
 
 
-def test_jobs_are_counted_until_they_are_over(session: Session) -> None:
+def test_jobs_are_counted_until_they_are_finished(session: Session) -> None:
     workspace_id = a_workspace(session)
     a_job(session, workspace_id, "queued")
     claim(session, a_job(session, workspace_id, "running"))
@@ -78,7 +78,7 @@ def test_a_job_is_held_while_its_lease_runs(session: Session) -> None:
     assert backlog.count_leased(session, [waiting, running], now=NOW + LEASE) == 0
 
 
-def test_a_queue_stands_as_its_workers_say(session: Session) -> None:
+def test_the_health_of_a_queue_is_derived_from_its_workers(session: Session) -> None:
     for presence in (
         ONE,
         replace(ONE, name="busy@host:2", busy=2),
@@ -108,7 +108,7 @@ def test_a_queue_stands_as_its_workers_say(session: Session) -> None:
         (Queue.ENRICHMENT, 0, 0, 2 * MINUTE, True),
     ],
 )
-def test_jobs_may_wait_longer_for_a_bulk_request_that_is_worked_on_than_behind_a_click(
+def test_jobs_may_wait_longer_in_a_bulk_queue_than_in_an_interactive_one(
     queue: Queue, consuming: int, idle: int, wait: timedelta, *, stalled: bool
 ) -> None:
     standing = QueueHealth(queue, consuming, consuming, idle, wait)

@@ -15,7 +15,7 @@ ONE = Heartbeat(
 )
 
 
-def test_a_worker_tells_how_it_stands(session: Session) -> None:
+def test_a_heartbeat_is_stored(session: Session) -> None:
     worker_heartbeats.record_heartbeat(
         session, replace(ONE, taken_seconds_ago=2, ended_seconds_ago=1), now=NOW
     )
@@ -32,7 +32,7 @@ def test_a_worker_tells_how_it_stands(session: Session) -> None:
     )
 
 
-def test_a_worker_tells_how_wrong_its_clock_is_and_which_messages_it_refused(session: Session) -> None:
+def test_a_heartbeat_has_the_clock_offset_and_the_refused_messages(session: Session) -> None:
     worker_heartbeats.record_heartbeat(
         session, replace(ONE, clock_offset=-1.5, refused={"not_due": 3}), now=NOW
     )
@@ -42,7 +42,7 @@ def test_a_worker_tells_how_wrong_its_clock_is_and_which_messages_it_refused(ses
     assert (row.clock_offset, row.refused) == (-1.5, {"not_due": 3})
 
 
-def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
+def test_a_later_heartbeat_replaces_the_earlier_one(session: Session) -> None:
     worker_heartbeats.record_heartbeat(session, replace(ONE, taken_seconds_ago=2), now=NOW)
 
     worker_heartbeats.record_heartbeat(session, replace(ONE, busy=0, state=WorkerState.STOPPING), now=NOW)
@@ -52,7 +52,7 @@ def test_what_it_says_later_replaces_what_it_said(session: Session) -> None:
     assert (row.busy, row.state, row.taken_at) == (0, "stopping", None)
 
 
-def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
+def test_only_the_row_of_a_stopped_worker_is_deleted(session: Session) -> None:
     worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
     worker_heartbeats.record_heartbeat(session, replace(ONE, name="two@host:2"), now=NOW)
 
@@ -62,7 +62,7 @@ def test_who_leaves_is_forgotten_and_nobody_else(session: Session) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "state"), [(14, WorkerState.WORKING), (15, WorkerState.OFFLINE)])
-def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
+def test_a_worker_without_a_heartbeat_for_fifteen_seconds_is_offline(
     session: Session, seconds: int, state: WorkerState
 ) -> None:
     worker_heartbeats.record_heartbeat(session, ONE, now=NOW)
@@ -73,7 +73,7 @@ def test_who_says_nothing_for_fifteen_seconds_is_not_counted_on(
     assert found is state
 
 
-def test_the_rows_of_workers_long_gone_are_dropped(session: Session) -> None:
+def test_rows_of_workers_not_seen_for_a_day_are_deleted(session: Session) -> None:
     worker_heartbeats.record_heartbeat(session, replace(ONE, name="old@host:1"), now=NOW)
     worker_heartbeats.record_heartbeat(session, replace(ONE, name="new@host:2"), now=NOW)
     long_ago = NOW - worker_heartbeats.RETENTION - timedelta(minutes=1)

@@ -18,13 +18,13 @@ ADA = parse_name("Ada Lovelace")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_an_address_made_by_a_form_is_recognised_by_it(form: str) -> None:
+def test_an_address_rendered_from_a_form_is_recognised_as_that_form(form: str) -> None:
     (email,) = render(form, ADA, "acme.com")
 
     assert form_of(email, ADA) == form
 
 
-def test_the_common_forms_make_these_addresses() -> None:
+def test_the_common_forms_render_these_addresses() -> None:
     made = [render(form, ADA, "acme.com")[0].partition("@")[0] for form in FORMS[:5]]
 
     assert made == ["ada.lovelace", "alovelace", "ada", "adalovelace", "a.lovelace"]
@@ -53,27 +53,25 @@ def test_the_common_forms_make_these_addresses() -> None:
         ("Plato", "acme.gr", []),
     ],
 )
-def test_names_are_spelled_as_mail_systems_do_the_likeliest_first(
-    name: str, domain: str, emails: list[str]
-) -> None:
+def test_names_are_spelled_as_in_addresses_likeliest_first(name: str, domain: str, emails: list[str]) -> None:
     made = render("{first}.{last}", parse_name(name), domain)
 
     assert list(made) == [f"{email}@{domain}" for email in emails]
 
 
-def test_a_person_with_a_portuguese_name_goes_by_the_last_surname_at_home() -> None:
+def test_portuguese_domains_use_the_last_surname_first() -> None:
     made = render("{first}.{last}", parse_name("João Silva Santos"), "acme.com.br")
 
     assert made[:2] == ("joao.santos@acme.com.br", "joao.silva@acme.com.br")
 
 
-def test_the_particles_of_the_first_of_two_surnames_are_its_own() -> None:
+def test_particles_belong_to_the_surname_they_precede() -> None:
     made = render("{last}", parse_name("María de la Cruz Hernández"), "acme.es")
 
     assert {"delacruz@acme.es", "cruz@acme.es", "delacruzhernandez@acme.es", "hernandez@acme.es"} <= set(made)
 
 
-def test_a_family_name_that_is_nothing_but_a_particle_is_a_name() -> None:
+def test_a_family_name_that_is_only_a_particle_is_a_name() -> None:
     assert render("{first}.{last}", PersonName("Minh", "Le", "Minh Le"), "acme.vn") == ("minh.le@acme.vn",)
 
 
@@ -83,19 +81,19 @@ def test_a_hyphened_given_name_has_one_initial_or_two() -> None:
     assert made == ("jpicard@acme.fr", "jlpicard@acme.fr")
 
 
-def test_a_double_given_name_is_kept_joined_or_cut() -> None:
+def test_a_double_given_name_is_joined_or_shortened() -> None:
     made = render("{first}", parse_name("Jean-Luc Picard"), "acme.fr")
 
     assert made == ("jean-luc@acme.fr", "jeanluc@acme.fr", "jean@acme.fr")
 
 
-def test_there_is_an_end_to_the_spellings_of_a_name() -> None:
+def test_the_number_of_spellings_is_limited() -> None:
     made = render("{first}.{last}", parse_name("Hans-Jürgen Müller-Lüdenscheidt"), "acme.de")
 
     assert len(made) == 12
 
 
-def test_an_unknown_form_makes_nothing() -> None:
+def test_an_unknown_form_renders_nothing() -> None:
     assert render("{middle}", ADA, "acme.com") == ()
 
 
@@ -109,7 +107,9 @@ def test_an_unknown_form_makes_nothing() -> None:
         ("", "Ada Lovelace", None),
     ],
 )
-def test_the_form_of_an_address_is_found_by_its_bearers_name(email: str, name: str, form: str | None) -> None:
+def test_the_form_of_an_address_is_found_from_the_persons_name(
+    email: str, name: str, form: str | None
+) -> None:
     assert form_of(email, parse_name(name)) == form
 
 
@@ -127,7 +127,7 @@ def test_the_form_of_an_address_is_found_by_its_bearers_name(email: str, name: s
         ("mdelacruz@acme.es", "María de la Cruz Hernández", "{f}{last} particles:joined surnames:first"),
     ],
 )
-def test_an_address_tells_how_its_domain_spells_names(email: str, name: str, told: str) -> None:
+def test_an_address_shows_the_spelling_habits_of_its_domain(email: str, name: str, told: str) -> None:
     assert form_of(email, parse_name(name)) == told
 
 
@@ -139,7 +139,7 @@ def test_an_address_tells_how_its_domain_spells_names(email: str, name: str, tol
         ("ana.g@acme.es", "Ana García Gil", "{first}.{l}"),
     ],
 )
-def test_an_address_that_could_be_spelled_either_way_tells_no_habit(email: str, name: str, form: str) -> None:
+def test_an_ambiguous_address_shows_no_habit(email: str, name: str, form: str) -> None:
     assert form_of(email, parse_name(name)) == form
 
 
@@ -155,7 +155,7 @@ def test_an_address_that_could_be_spelled_either_way_tells_no_habit(email: str, 
         ("given:joined", "Jean-Luc Picard", "acme.fr", "jeanluc.picard"),
     ],
 )
-def test_one_address_is_enough_to_spell_the_next_name_as_the_domain_does(
+def test_one_address_determines_the_likeliest_spelling_of_the_next(
     known: str, name: str, domain: str, best: str
 ) -> None:
     guesses = candidates(parse_name(name), domain, [PatternStat(f"{{first}}.{{last}} {known}", 1)])
@@ -163,13 +163,13 @@ def test_one_address_is_enough_to_spell_the_next_name_as_the_domain_does(
     assert guesses[0].email == f"{best}@{domain}"
 
 
-def test_a_habit_says_nothing_of_names_that_do_not_call_for_it() -> None:
+def test_a_habit_does_not_affect_names_to_which_it_does_not_apply() -> None:
     with_habit = candidates(ADA, "acme.com", [PatternStat("{f}{last} surnames:joined umlauts:plain", 2)])
 
     assert with_habit == candidates(ADA, "acme.com", [PatternStat("{f}{last}", 2)])
 
 
-def test_addresses_of_a_form_count_together_whatever_their_habits() -> None:
+def test_addresses_of_a_form_are_counted_together_regardless_of_habits() -> None:
     learned = learn([PatternStat("{f}{last} particles:joined", 2), PatternStat("{f}{last}", 1)])
 
     assert learned == learn([PatternStat("{f}{last}", 3)])
@@ -179,13 +179,13 @@ def test_addresses_of_a_form_count_together_whatever_their_habits() -> None:
     ("seen", "total", "confidence"),
     [(1, 1, 0.6333), (3, 3, 0.78), (10, 10, 0.9083), (3, 6, 0.4875)],
 )
-def test_a_pattern_is_as_sure_as_its_sample_allows(seen: int, total: int, confidence: float) -> None:
+def test_the_confidence_of_a_pattern_grows_with_its_sample(seen: int, total: int, confidence: float) -> None:
     learned = learn([PatternStat("{first}.{last}", seen), PatternStat("{first}{m}", total - seen)])
 
     assert learned == LearnedPattern("{first}.{last}", confidence, total)
 
 
-def test_of_two_forms_seen_as_often_the_commoner_one_is_learned() -> None:
+def test_of_two_equally_frequent_forms_the_more_common_one_is_learned() -> None:
     learned = learn([PatternStat("{last}{f}", 2), PatternStat("{f}{last}", 1), PatternStat("{f}{last}", 1)])
 
     assert learned is not None
@@ -193,11 +193,11 @@ def test_of_two_forms_seen_as_often_the_commoner_one_is_learned() -> None:
 
 
 @pytest.mark.parametrize("stats", [[], [PatternStat("{m}", 3)], [PatternStat("{first}", 0)]])
-def test_nothing_is_learned_from_no_known_form(stats: list[PatternStat]) -> None:
+def test_without_a_known_form_no_pattern_is_learned(stats: list[PatternStat]) -> None:
     assert learn(stats) is None
 
 
-def test_without_known_addresses_the_commonest_form_is_guessed() -> None:
+def test_without_known_addresses_the_most_common_form_is_guessed_first() -> None:
     guesses = candidates(ADA, "acme.com", [])
 
     assert [guess.email for guess in guesses[:3]] == [
@@ -208,14 +208,14 @@ def test_without_known_addresses_the_commonest_form_is_guessed() -> None:
     assert guesses[0].confidence == SHARES["{first}.{last}"]
 
 
-def test_the_form_that_was_seen_is_guessed_first() -> None:
+def test_the_observed_form_is_guessed_first() -> None:
     guesses = candidates(ADA, "acme.com", [PatternStat("{last}.{f}", 5)])
 
     assert (guesses[0].email, guesses[0].form) == ("lovelace.a@acme.com", "{last}.{f}")
     assert guesses[0].confidence > 0.7
 
 
-def test_an_address_of_two_forms_is_named_by_the_one_that_was_seen() -> None:
+def test_a_guess_of_two_forms_has_the_observed_one() -> None:
     guesses = candidates(parse_name("A Li"), "acme.com", [PatternStat("{first}{last}", 3)])
 
     assert (guesses[0].email, guesses[0].form) == ("ali@acme.com", "{first}{last}")
@@ -235,7 +235,7 @@ def test_an_address_of_two_forms_is_named_by_the_one_that_was_seen() -> None:
         max_size=6,
     ),
 )
-def test_all_guesses_together_are_never_more_than_sure(name: str, stats: list[PatternStat]) -> None:
+def test_the_confidences_of_all_guesses_add_up_to_at_most_one(name: str, stats: list[PatternStat]) -> None:
     guesses = candidates(parse_name(name), "acme.com", stats)
 
     assert sum(guess.confidence for guess in guesses) <= 1.001
@@ -245,5 +245,5 @@ def test_all_guesses_together_are_never_more_than_sure(name: str, stats: list[Pa
     assert len({guess.email for guess in guesses}) == len(guesses)
 
 
-def test_the_shares_of_all_forms_leave_room_for_others() -> None:
+def test_the_shares_of_all_forms_add_up_to_less_than_one() -> None:
     assert 0.9 < sum(SHARES.values()) < 1

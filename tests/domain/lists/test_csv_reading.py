@@ -36,11 +36,11 @@ def faults(content: str | bytes) -> list[tuple[int, str | None]]:
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "cp1252"]
 )
-def test_encodings_are_told_apart(encoding: str) -> None:
+def test_encodings_are_detected(encoding: str) -> None:
     assert cells(PEOPLE.encode(encoding))[1] == ["Böb", "bob@acme.example", "CEO"]
 
 
-def test_a_late_letter_tells_that_it_is_not_utf_8() -> None:
+def test_an_invalid_byte_late_in_the_file_excludes_utf_8() -> None:
     rows = "Ada,ada@acme.example,CTO\n" * 60_000
 
     found = table(b"name,email,title\n" + rows.encode() + "Böb,b@acme.example,x\n".encode("cp1252"))
@@ -54,7 +54,7 @@ def test_an_encoding_can_be_given() -> None:
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
-def test_separators_are_told_apart(delimiter: str) -> None:
+def test_delimiters_are_detected(delimiter: str) -> None:
     content = PEOPLE.replace(",", delimiter).replace("CTO", '"CTO, R&D; x|y"')
 
     found = table(content)
@@ -64,17 +64,17 @@ def test_separators_are_told_apart(delimiter: str) -> None:
 
 
 @pytest.mark.parametrize("given", [";", "tab", "\\t"])
-def test_a_separator_can_be_given(given: str) -> None:
+def test_a_delimiter_can_be_given(given: str) -> None:
     delimiter = ";" if given == ";" else "\t"
 
     assert cells(PEOPLE.replace(",", delimiter), delimiter=given)[0][0] == "Äda"
 
 
-def test_excel_says_its_separator_on_the_first_line() -> None:
+def test_the_delimiter_line_of_excel_is_respected() -> None:
     assert cells("sep=;\nname;email\nA, B;a@acme.example\n") == [["A, B", "a@acme.example"]]
 
 
-def test_one_column_is_a_list_too() -> None:
+def test_a_list_may_have_one_column() -> None:
     assert cells("email\na@acme.example\n") == [["a@acme.example"]]
 
 
@@ -84,23 +84,23 @@ def test_a_cell_may_have_several_lines() -> None:
     assert [(row.line, row.cells[1]) for row in table(content).rows] == [(2, 'one\ntwo, "three"'), (4, "")]
 
 
-def test_old_macintosh_lines_are_lines() -> None:
+def test_carriage_returns_alone_end_lines() -> None:
     assert len(cells(PEOPLE.replace("\n", "\r"))) == 2
 
 
-def test_the_header_may_come_late_and_rows_may_be_empty() -> None:
+def test_the_header_may_follow_notes_and_rows_may_be_empty() -> None:
     content = 'Notes:\n"Exported, with\nnotes"\n\nname,email\n,\nAda,a@acme.example\n\n'
 
     assert [(row.line, row.cells) for row in table(content).rows] == [(7, ["Ada", "a@acme.example"])]
 
 
-def test_without_a_known_header_the_first_wide_row_is_it() -> None:
+def test_without_a_known_header_the_first_row_with_several_cells_is_the_header() -> None:
     found = table("My list\nwer,was\nAda,x\n")
 
     assert found.header == ["wer", "was"]
 
 
-def test_without_any_wide_row_the_first_is_the_header() -> None:
+def test_without_such_a_row_the_first_row_is_the_header() -> None:
     assert table("wer\nAda\n").header == ["wer"]
 
 
@@ -111,7 +111,7 @@ def test_empty_columns_at_the_end_are_dropped() -> None:
     assert next(found.rows) == Row(2, ["Ada", "a@acme.example"])
 
 
-def test_a_short_row_is_filled_up() -> None:
+def test_a_short_row_is_padded() -> None:
     assert cells("name,email,title\nAda,a@acme.example\nBob,b@acme.example,CEO\n")[0] == [
         "Ada",
         "a@acme.example",
@@ -131,21 +131,21 @@ def test_a_repeated_header_is_refused() -> None:
 
 
 @pytest.mark.parametrize("end", ["Bob,b@ac", 'Bob,"b@ac'])
-def test_a_row_that_is_cut_off_is_refused(end: str) -> None:
+def test_a_truncated_row_is_refused(end: str) -> None:
     assert faults(f"name,email,title\nAda,a@acme.example,x\n{end}") == [(2, None), (3, TRUNCATED_ROW)]
 
 
-def test_a_last_row_without_a_line_end_is_fine() -> None:
+def test_a_complete_last_row_without_a_line_break_is_accepted() -> None:
     assert faults("name,email\nAda,a@acme.example") == [(2, None)]
 
 
-def test_a_quote_that_is_never_closed_costs_one_row() -> None:
+def test_an_unclosed_quote_costs_one_row() -> None:
     content = 'name,email\nAda,"a@acme.example\nBob,b@acme.example\nCy,c@acme.example\n'
 
     assert faults(content) == [(2, UNCLOSED_QUOTE), (3, None), (4, None)]
 
 
-def test_a_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unclosed_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_tables, "MAX_ROW_LINES", 10)
     rows = "".join(f"Bob,b{index}@acme.example\n" for index in range(50))
 
@@ -156,7 +156,7 @@ def test_a_quote_far_from_the_end_costs_one_row_too(monkeypatch: pytest.MonkeyPa
     assert {fault for _, fault in found[1:]} == {None}
 
 
-def test_zeros_are_dropped() -> None:
+def test_nul_characters_are_removed() -> None:
     assert cells(b"name,email\nA\0da,a@acme.example\n") == [["Ada", "a@acme.example"]]
 
 
@@ -177,6 +177,6 @@ def test_zeros_are_dropped() -> None:
         (bytes(range(256)) * 4, "not a text file"),
     ],
 )
-def test_what_is_no_list_is_explained(content: bytes, sentence: str) -> None:
+def test_a_file_that_is_not_a_list_is_refused_with_a_reason(content: bytes, sentence: str) -> None:
     with pytest.raises(InvalidValue, match=sentence):
         table(content)

@@ -44,7 +44,7 @@ def phones(found: FoundContact) -> list[tuple[str, str]]:
     return [(one.e164, one.type) for one in found.phones]
 
 
-def test_apollo_gives_two_addresses_three_numbers_and_the_company() -> None:
+def test_apollo_exports_two_addresses_three_numbers_and_the_company() -> None:
     found = person("apollo")
 
     assert (found.full_name, found.title, found.seniority) == (
@@ -71,7 +71,7 @@ def test_apollo_gives_two_addresses_three_numbers_and_the_company() -> None:
     assert (found.company.industry, found.company.headcount) == ("optics", "51-200")
 
 
-def test_hubspot_dates_its_rows_and_reads_local_numbers_in_the_rows_country() -> None:
+def test_hubspot_rows_are_dated_and_national_numbers_are_of_the_rows_country() -> None:
     found = person("hubspot")
 
     assert found.source.at == datetime(2026, 8, 3, 12, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_hubspot_dates_its_rows_and_reads_local_numbers_in_the_rows_country() ->
     assert found.company.domain == "lindenhof-maschinenbau.example"
 
 
-def test_salesforce_has_cells_of_two_lines_extensions_and_american_dates() -> None:
+def test_salesforce_exports_multi_line_cells_extensions_and_american_dates() -> None:
     found = person("salesforce")
 
     assert (found.full_name, found.title, found.department) == ("Maya Patel", "Buyer", "purchasing")
@@ -104,7 +104,7 @@ def test_linkedin_puts_notes_before_the_header_and_credentials_into_names() -> N
     assert (found.company.name, found.company.domain) == ("Quillstone Software", None)
 
 
-def test_google_labels_its_values_and_puts_several_into_one_cell() -> None:
+def test_google_exports_labels_and_several_values_in_one_cell() -> None:
     found = person("google_new")
 
     assert (found.full_name, found.title, found.department) == ("Fiona Jane O'Shea", "Editor", "books")
@@ -117,7 +117,7 @@ def test_google_labels_its_values_and_puts_several_into_one_cell() -> None:
     assert phones(found) == [("+442079460001", "work")]
 
 
-def test_google_wrote_other_headers_before() -> None:
+def test_googles_earlier_headers_are_read() -> None:
     found = person("google_old")
 
     assert (found.first_name, found.last_name) == ("Fiona", "O'Shea")
@@ -133,7 +133,7 @@ def test_outlook_calls_the_salutation_title() -> None:
     assert phones(found) == [("+33199000001", "work"), ("+33199000003", "hq")]
 
 
-def test_hunter_says_how_sure_it_is() -> None:
+def test_hunter_exports_confidences() -> None:
     found = person("hunter")
 
     assert emails(found) == [("daniel.chen@northlight-optics.example", "work", ACCEPT_ALL)]
@@ -142,7 +142,7 @@ def test_hunter_says_how_sure_it_is() -> None:
     assert (found.title, found.department) == ("Finance Director", "finance")
 
 
-def test_lusha_grades_addresses_and_marks_numbers_not_to_be_called() -> None:
+def test_lusha_exports_grades_and_do_not_call_flags() -> None:
     found = person("lusha")
 
     assert emails(found) == [
@@ -156,7 +156,7 @@ def test_lusha_grades_addresses_and_marks_numbers_not_to_be_called() -> None:
     assert found.company.headcount == "201-500"
 
 
-def test_rocketreach_writes_the_place_on_one_line_and_a_spreadsheet_mangles_sizes() -> None:
+def test_rocketreach_exports_the_location_on_one_line_and_mangled_headcounts() -> None:
     found = person("rocketreach")
 
     assert (found.city, found.country) == ("Boston", "US")
@@ -166,7 +166,7 @@ def test_rocketreach_writes_the_place_on_one_line_and_a_spreadsheet_mangles_size
     assert found.company.headcount == "11-50"
 
 
-def test_a_german_spreadsheet_in_windows_encoding_is_understood() -> None:
+def test_a_german_spreadsheet_in_windows_encoding_is_read() -> None:
     found = person("german_cp1252")
 
     assert (found.first_name, found.last_name) == ("Käthe", "Weiß")
@@ -179,7 +179,7 @@ def test_a_german_spreadsheet_in_windows_encoding_is_understood() -> None:
     assert found.company.domain == "kaeferberg-solar.example"
 
 
-def test_a_french_spreadsheet_in_utf_16_is_understood() -> None:
+def test_a_french_spreadsheet_in_utf_16_is_read() -> None:
     found = person("french_utf16")
 
     assert (found.first_name, found.last_name, found.title) == ("Élodie", "De la Tour", "Rédactrice")
@@ -187,7 +187,7 @@ def test_a_french_spreadsheet_in_utf_16_is_understood() -> None:
     assert phones(found) == [("+33199000004", "mobile")]
 
 
-def test_a_spanish_spreadsheet_is_understood() -> None:
+def test_a_spanish_spreadsheet_is_read() -> None:
     found = person("spanish")
 
     assert (found.full_name, found.department, found.country) == ("Lucía Muñoz Vega", "sales", "ES")
@@ -195,7 +195,7 @@ def test_a_spanish_spreadsheet_is_understood() -> None:
     assert phones(found) == [("+442079460032", "work")]
 
 
-def test_crunchbase_lists_companies() -> None:
+def test_a_crunchbase_list_of_companies_is_read() -> None:
     found = company("crunchbase_companies")
 
     assert (found.name, found.domain) == ("Veldhoven Glas B.V.", "veldhoven-glas.example")
@@ -203,7 +203,7 @@ def test_crunchbase_lists_companies() -> None:
     assert (found.city, found.country, found.headcount) == ("Eindhoven", "NL", "51-200")
 
 
-def test_hubspot_lists_companies() -> None:
+def test_a_hubspot_list_of_companies_is_read() -> None:
     found = company("hubspot_companies")
 
     assert (found.name, found.domain, found.headcount) == ("Sjöberg & Ek AB", "sjoberg-ek.example", "201-500")
@@ -213,7 +213,7 @@ def test_hubspot_lists_companies() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in LAYOUTS.glob("*.csv")))
-def test_every_layout_file_names_its_rows(name: str) -> None:
+def test_every_example_file_has_an_identifying_column(name: str) -> None:
     entity = Entity.COMPANIES if name.endswith("companies") else Entity.CONTACTS
 
     _, layout = row(name, entity)

@@ -55,13 +55,13 @@ def test_dates_are_read_as_exports_write_them(text: str, meant: datetime) -> Non
 
 
 @pytest.mark.parametrize("text", ["soon", "31/31/2026", ""])
-def test_what_is_no_date_is_refused(text: str) -> None:
+def test_an_invalid_date_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         cells.parse_timestamp(text)
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=("C", "Z"))))
-def test_a_safe_cell_reads_back_as_it_was(text: str) -> None:
+def test_an_escaped_formula_is_read_back_unchanged(text: str) -> None:
     written = cells.escape_formula(text)
 
     assert cells.unescape_formula(written) == text
@@ -69,11 +69,11 @@ def test_a_safe_cell_reads_back_as_it_was(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "N/A", " - ", "null", "#N/A", "None", "\u00a0"])
-def test_some_words_say_nothing(text: str) -> None:
+def test_placeholder_words_are_empty(text: str) -> None:
     assert cells.value(text) is None
 
 
-def test_some_people_are_called_null() -> None:
+def test_null_is_accepted_as_a_name() -> None:
     assert (cells.name_value(" Null "), cells.name_value("n/a"), cells.name_value("")) == ("Null", None, None)
 
 
@@ -87,18 +87,18 @@ def test_some_people_are_called_null() -> None:
         ("n/a", []),
     ],
 )
-def test_several_addresses_share_a_cell(text: str, found: list[str]) -> None:
+def test_a_cell_may_contain_several_addresses(text: str, found: list[str]) -> None:
     assert cells.emails_in(text) == found
 
 
-def test_several_numbers_share_a_cell() -> None:
+def test_a_cell_may_contain_several_numbers() -> None:
     found = cells.phones_in("'+1 617 555 0101 ::: 617-555-0102;ext=7 / - | 0103")
 
     assert found == ["+1 617 555 0101", "617-555-0102;ext=7", "0103"]
 
 
 @pytest.mark.parametrize(("text", "meant"), [("Yes", True), ("FALSE", False), ("maybe", None)])
-def test_yes_and_no(text: str, *, meant: bool | None) -> None:
+def test_booleans_are_read_in_the_words_of_exports(text: str, *, meant: bool | None) -> None:
     assert cells.parse_boolean(text) is meant
 
 
@@ -106,7 +106,7 @@ def test_yes_and_no(text: str, *, meant: bool | None) -> None:
     ("text", "code"),
     [("Deutschland", "DE"), ("U.S.A.", "US"), ("états-unis", "US"), ("The Netherlands", "NL"), ("uk", "GB")],
 )
-def test_countries_are_known_by_many_names(text: str, code: str) -> None:
+def test_countries_are_read_in_several_languages(text: str, code: str) -> None:
     assert country_code(text) == code
 
 
@@ -121,7 +121,9 @@ def test_countries_are_known_by_many_names(text: str, code: str) -> None:
         ("", (None, None)),
     ],
 )
-def test_places_on_one_line_are_taken_apart(text: str, place: tuple[str | None, str | None]) -> None:
+def test_a_location_line_is_split_into_city_and_country(
+    text: str, place: tuple[str | None, str | None]
+) -> None:
     assert parse_location(text) == place
 
 
@@ -139,7 +141,7 @@ def test_places_on_one_line_are_taken_apart(text: str, place: tuple[str | None, 
         ("Unavailable", "unknown"),
     ],
 )
-def test_every_vendors_status_has_one_name(text: str, status: str) -> None:
+def test_the_statuses_of_every_vendor_are_mapped(text: str, status: str) -> None:
     assert email_status(text) == status
 
 
@@ -158,16 +160,16 @@ def test_an_unknown_status_is_refused() -> None:
         ("01-Oct", "1-10"),
     ],
 )  # fmt: skip
-def test_sizes_become_ranges(text: str, size: str) -> None:
+def test_headcounts_become_ranges(text: str, size: str) -> None:
     assert headcount(text) == size
 
 
-def test_a_size_needs_a_number() -> None:
+def test_a_headcount_without_a_number_is_refused() -> None:
     with pytest.raises(InvalidValue):
         headcount("many")
 
 
-def test_levels_departments_and_types_are_enums() -> None:
+def test_seniorities_departments_and_types_are_mapped() -> None:
     assert (seniority("C-Level"), seniority("Grand Wizard")) == ("c_suite", "grand_wizard")
     assert (department("Engineering & Technical, Sales"), department("Abteilung Vertrieb")) == (
         "engineering",
@@ -177,13 +179,13 @@ def test_levels_departments_and_types_are_enums() -> None:
     assert (phone_type("Work Fax"), phone_type("direct dial"), phone_type("x")) == ("fax", "direct", None)
 
 
-def test_words_are_folded() -> None:
+def test_headers_are_folded() -> None:
     assert (fold("Téléphone-Nr. (Büro)"), snake_case("C Suite")) == ("telephone nr buro", "c_suite")
     assert split_camel("firstName") == "first Name"
 
 
 @given(st.emails())
-def test_the_short_way_to_an_address_gives_the_same(text: str) -> None:
+def test_the_fast_path_for_addresses_returns_the_same(text: str) -> None:
     try:
         expected = normal_email(text)
     except InvalidValue:
@@ -203,7 +205,7 @@ def test_masked_and_broken_addresses_are_refused(text: str) -> None:
         read_email(text)
 
 
-def test_an_unsure_status_word_is_counted_and_unknown() -> None:
+def test_an_unknown_status_is_counted_as_a_warning() -> None:
     values = row(email="a@acme.example", email_status="sunny")
 
     found = person_of(values, map_columns(["email", "email status"], Entity.CONTACTS)).found
@@ -230,7 +232,7 @@ def test_an_unsure_status_word_is_counted_and_unknown() -> None:
         ({"last_verified": "2999-01-01"}, "valid", None),
     ],
 )
-def test_the_operators_word_counts_unless_the_row_says_more(
+def test_an_address_is_valid_unless_the_row_has_another_status(
     said: dict[str, str], status: str, verified_at: datetime | None
 ) -> None:
     [email] = person(email="a@acme.example", **said).emails
@@ -248,7 +250,7 @@ def test_confidence_is_between_zero_and_one(text: str, confidence: float | None)
     assert email.confidence == confidence
 
 
-def test_an_address_is_kept_once() -> None:
+def test_an_address_occurs_once_per_row() -> None:
     found = person(email="a@acme.example, A@ACME.example", email_2="a@acme.example")
 
     assert len(found.emails) == 1
@@ -264,7 +266,7 @@ def test_an_address_is_kept_once() -> None:
         ({"phone": "493023125001"}, None, "+493023125001"),
     ],
 )
-def test_local_numbers_are_read_where_the_row_is_from(
+def test_national_numbers_are_read_in_the_rows_country(
     said: dict[str, str], region: str | None, e164: str
 ) -> None:
     assert [one.e164 for one in person(region, name="Ada Low", email="a@acme.example", **said).phones] == [
@@ -272,7 +274,7 @@ def test_local_numbers_are_read_where_the_row_is_from(
     ]
 
 
-def test_a_bad_number_costs_only_the_number() -> None:
+def test_an_invalid_number_is_left_out_of_the_row() -> None:
     values = row(email="a@acme.example", phone="12", phone_2="+1 617 555 0101, +1 617 555 0101")
     layout = map_columns(["email", "phone", "phone 2"], Entity.CONTACTS)
 
@@ -303,7 +305,7 @@ def test_numbers_have_a_status(said: str, status: str) -> None:
         ({"full_name": "42"}, (None, None, None)),
     ],
 )
-def test_names_come_whole_or_in_parts(said: dict[str, str], name: tuple[str | None, ...]) -> None:
+def test_names_are_read_in_full_or_in_parts(said: dict[str, str], name: tuple[str | None, ...]) -> None:
     found = person(email="a@acme.example", **said)
 
     assert (found.first_name, found.last_name, found.full_name) == name
@@ -338,7 +340,7 @@ def test_profiles_are_found_in_columns_of_links(said: dict[str, str], url: str |
         ({}, "mail.example", None),
     ],
 )
-def test_a_company_has_its_website_or_that_of_the_work_email(
+def test_the_domain_of_a_company_is_its_website_or_that_of_the_work_email(
     said: dict[str, str], domain: str, page: str | None
 ) -> None:
     company = person(email="a@mail.example", **said).company
@@ -350,11 +352,11 @@ def test_a_company_has_its_website_or_that_of_the_work_email(
 @pytest.mark.parametrize(
     "said", [{"email": "a@gmail.com"}, {"work_email": "a@gmail.com"}, {"email": "a@com.ai"}]
 )
-def test_a_mail_provider_is_no_company(said: dict[str, str]) -> None:
+def test_the_domain_of_a_mail_provider_is_not_a_company(said: dict[str, str]) -> None:
     assert person(**said).company is None
 
 
-def test_a_companys_place_may_be_on_one_line() -> None:
+def test_the_location_of_a_company_may_be_on_one_line() -> None:
     found = company_of(row(Entity.COMPANIES, name="Acme", headquarters="Lyon, France"))
 
     assert (found.city, found.country) == ("Lyon", "FR")
@@ -370,17 +372,17 @@ def test_a_companys_place_may_be_on_one_line() -> None:
         {"email": "a***@acme.example"},
     ],
 )
-def test_a_row_that_names_nobody_is_refused(said: dict[str, str]) -> None:
+def test_a_row_without_a_person_is_refused(said: dict[str, str]) -> None:
     with pytest.raises(InvalidValue, match="does not identify a person"):
         person(**said)
 
 
-def test_a_row_that_names_no_company_is_refused() -> None:
+def test_a_row_without_a_company_is_refused() -> None:
     with pytest.raises(InvalidValue, match="does not identify a company"):
         company_of(row(Entity.COMPANIES, industry="Tools"))
 
 
-def test_a_date_that_is_none_is_counted() -> None:
+def test_an_invalid_date_is_counted_as_a_warning() -> None:
     values = row(email="a@acme.example", updated_at="soon")
 
     found = person_of(values, map_columns(["email", "updated at"], Entity.CONTACTS)).found

@@ -59,7 +59,7 @@ def test_case_accents_and_punctuation_do_not_matter(header: str, field: str) -> 
     "header",
     ["Manager Email", "Business Fax", "Company Name for Emails", "Email Opt Out", "Contact Owner", "", "!"],
 )
-def test_columns_about_something_else_are_left_alone(header: str) -> None:
+def test_other_columns_are_ignored(header: str) -> None:
     assert column(header) is None
 
 
@@ -70,7 +70,7 @@ def test_every_field_can_be_mapped_to(field: str) -> None:
     assert column(field) is not None
 
 
-def test_what_is_said_goes_with_its_value() -> None:
+def test_attributes_belong_to_the_value_of_their_group() -> None:
     header = [
         "Email",
         "Email Status",
@@ -96,19 +96,19 @@ def test_what_is_said_goes_with_its_value() -> None:
     assert layout.known == 8
 
 
-def test_what_belongs_to_no_value_is_said_of_the_first() -> None:
+def test_attributes_without_a_value_belong_to_the_first_value() -> None:
     layout = map_columns(["Verification status", "Work Email", "Private Email"], Entity.CONTACTS)
 
     assert [dict(slot.attributes) for slot in layout.emails] == [{"status": 0}, {}]
 
 
-def test_a_status_without_an_email_is_no_layout() -> None:
+def test_a_status_column_without_an_email_column_is_ignored() -> None:
     layout = map_columns(["Email Status"], Entity.CONTACTS)
 
     assert (layout.emails, layout.names_rows) == ((), False)
 
 
-def test_the_surest_column_comes_first() -> None:
+def test_the_most_reliable_column_comes_first() -> None:
     layout = map_columns(["Title", "Job Title", "Website", "Domain"], Entity.CONTACTS)
 
     assert layout.single == {"title": (1, 0), "company_domain": (3, 2)}
@@ -123,13 +123,13 @@ def test_the_surest_column_comes_first() -> None:
         (["Name"], {"full_name": (0,)}),
     ],
 )
-def test_a_bare_name_beside_a_first_name_is_the_family_name(
+def test_a_name_column_next_to_a_first_name_is_the_last_name(
     header: list[str], expected: dict[str, tuple[int, ...]]
 ) -> None:
     assert map_columns(header, Entity.CONTACTS).single == expected
 
 
-def test_in_a_list_of_companies_the_name_is_the_companys() -> None:
+def test_in_a_list_of_companies_the_name_column_is_the_company_name() -> None:
     layout = map_columns(["Name", "City", "LinkedIn", "Email", "Stage"], Entity.COMPANIES)
 
     assert set(layout.single) == {"company_name", "company_city", "company_linkedin_url"}
@@ -137,7 +137,7 @@ def test_in_a_list_of_companies_the_name_is_the_companys() -> None:
     assert layout.names_rows
 
 
-def test_the_operator_is_believed_before_the_header() -> None:
+def test_the_operators_mapping_overrides_the_header() -> None:
     layout = map_columns(["Title", "Rang", "email"], Entity.CONTACTS, {"rang": "title", "EMAIL": "-"})
 
     assert layout.single["title"] == (1, 0)
@@ -146,7 +146,7 @@ def test_the_operator_is_believed_before_the_header() -> None:
     assert not layout.has("Rank")
 
 
-def test_a_field_that_does_not_exist_is_named() -> None:
+def test_an_unknown_field_is_named_in_the_error() -> None:
     with pytest.raises(InvalidValue, match="'shoe size' is not a field") as caught:
         check_mapping({"a": "email", "b": "shoe size", "c": "ignore"})
 
@@ -156,7 +156,7 @@ def test_a_field_that_does_not_exist_is_named() -> None:
 @pytest.mark.parametrize(
     ("entity", "needed"), [(Entity.CONTACTS, "an e-mail"), (Entity.COMPANIES, "a domain")]
 )
-def test_what_is_missing_is_said(entity: Entity, needed: str) -> None:
+def test_the_error_names_the_missing_columns(entity: Entity, needed: str) -> None:
     sentence = explain_unknown(["wer", " "], entity)
 
     assert needed in sentence
@@ -179,7 +179,7 @@ def test_a_column_without_a_kind_has_none() -> None:
         ("Adresse de messagerie", "email"),
     ],
 )
-def test_whose_column_it_is_may_come_first(header: str, field: str) -> None:
+def test_a_header_may_begin_with_its_owner(header: str, field: str) -> None:
     found = column(header)
 
     assert found is not None

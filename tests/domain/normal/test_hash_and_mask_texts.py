@@ -26,7 +26,7 @@ def test_a_profiles_hash_is_that_of_its_url_in_utf_8() -> None:
     assert profile_hash(url) == hashlib.sha256(url.encode()).digest()
 
 
-def test_a_hash_reads_back_as_it_was_written() -> None:
+def test_a_hash_can_be_formatted_and_parsed() -> None:
     digest = website_hash("acme.com")
 
     assert parse_hash(hex_hash(digest)) == digest
@@ -35,12 +35,12 @@ def test_a_hash_reads_back_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "text", ["", "ab", "A" * 64, "g" * 64, "a" * 63, "a" * 65, "٣" * 64, "a" * 64 + "\n"]
 )
-def test_anything_but_64_lower_case_digits_is_no_hash(text: str) -> None:
+def test_a_hash_must_be_64_lower_case_hexadecimal_digits(text: str) -> None:
     with pytest.raises(BadHash):
         parse_hash(text)
 
 
-def test_a_prefix_has_exactly_the_asked_for_length() -> None:
+def test_a_prefix_must_have_exactly_the_configured_length() -> None:
     assert parse_prefix("0a1b", 4) == "0a1b"
     with pytest.raises(BadHash, match="bad_hash"):
         parse_prefix("0a1b2", 4)
@@ -63,18 +63,18 @@ def test_a_hash_of_another_prefix_lies_outside(digest: bytes, prefix: str) -> No
 
 
 @pytest.mark.parametrize("prefix", ["xyz", "AB", "a" * 65])
-def test_there_are_no_bounds_for_what_is_no_prefix(prefix: str) -> None:
+def test_bounds_of_an_invalid_prefix_are_an_error(prefix: str) -> None:
     with pytest.raises(BadHash):
         prefix_bounds(prefix)
 
 
 @pytest.mark.parametrize("email", ["ada@acme.com", "a@acme.com", "augusta.ada.king.lovelace@acme.com"])
-def test_a_masked_email_gives_away_neither_length_nor_more_than_one_character(email: str) -> None:
+def test_a_masked_email_reveals_only_the_first_character_and_the_domain(email: str) -> None:
     assert mask_email(email) == "a•••••@acme.com"
 
 
 @pytest.mark.parametrize("text", ["", "ada", "@acme.com", "ada@"])
-def test_what_is_no_email_has_no_mask(text: str) -> None:
+def test_masking_an_invalid_email_is_an_error(text: str) -> None:
     with pytest.raises(InvalidValue):
         mask_email(text)
 
@@ -93,6 +93,6 @@ def test_a_masked_phone_shows_the_country_code_and_two_digits(e164: str, mask: s
 
 
 @pytest.mark.parametrize("text", ["", "6502530023", "+1", "+999123456", "+1650253002x"])
-def test_what_is_no_number_has_no_mask(text: str) -> None:
+def test_masking_an_invalid_number_is_an_error(text: str) -> None:
     with pytest.raises(InvalidValue):
         mask_phone(text)

@@ -49,14 +49,14 @@ from app.domain.normal.names import company_key, given_names, name_key, parse_na
         ("Ада Лавлейс", "Ада", "Лавлейс", "Ада Лавлейс"),
     ],
 )
-def test_a_name_is_taken_apart(text: str, first: str, last: str, full: str) -> None:
+def test_a_name_is_split_into_its_parts(text: str, first: str, last: str, full: str) -> None:
     name = parse_name(text)
 
     assert (name.first, name.last, name.full) == (first, last, full)
 
 
 @pytest.mark.parametrize("text", ["", "...", "🚀", "123", "\ud800", "a" * 201, "| Ada"])
-def test_what_has_no_letter_or_no_end_is_no_name(text: str) -> None:
+def test_a_name_without_a_letter_or_too_long_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         parse_name(text)
 
@@ -66,7 +66,7 @@ def test_what_has_no_letter_or_no_end_is_no_name(text: str) -> None:
     st.sampled_from(["Ada", "Li", "Maria", "Dean", "Van", "Ma", "José"]),
     st.sampled_from(["Lovelace", "Do", "King", "Ruß"]),
 )
-def test_the_fast_way_reads_a_plain_name_as_the_parser_does(first: str, last: str) -> None:
+def test_the_fast_path_reads_a_plain_name_as_the_parser_does(first: str, last: str) -> None:
     parsed = parse(f"Zoe {first} {last}")
 
     name = parse_name(f"Zoe {first} {last}")
@@ -74,13 +74,13 @@ def test_the_fast_way_reads_a_plain_name_as_the_parser_does(first: str, last: st
     assert (name.first, name.last) == (parsed.given, parsed.family)
 
 
-def test_two_spellings_of_a_name_meet_under_one_key() -> None:
+def test_two_spellings_of_a_name_have_the_same_key() -> None:
     assert name_key("JOSÉ  Garci\u0301a-Ruß") == name_key("jose garcia russ") == "jose garcia russ"
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.text())
-def test_the_key_of_a_key_is_the_key(text: str) -> None:
+def test_the_key_of_a_key_is_the_key_itself(text: str) -> None:
     key = name_key(text)
 
     assert name_key(key) == key
@@ -95,7 +95,7 @@ def test_the_key_of_a_key_is_the_key(text: str) -> None:
         ("Øster", ("oster", "oester")),
     ],
 )
-def test_umlauts_are_spelled_in_two_ways(text: str, keys: tuple[str, ...]) -> None:
+def test_umlauts_have_two_spellings(text: str, keys: tuple[str, ...]) -> None:
     assert spellings(text) == keys
 
 
@@ -107,15 +107,15 @@ def test_a_company_with_a_letter_has_a_key(text: str) -> None:
     assert key or not any(map(str.isalpha, text))
 
 
-def test_a_nickname_and_its_names_know_each_other() -> None:
+def test_nicknames_and_their_names_are_equivalent() -> None:
     assert "robert" in given_names("Bob")
     assert "bob" in given_names("Robert")
 
 
-def test_names_that_share_a_nickname_are_still_two_names() -> None:
+def test_names_that_share_a_nickname_are_not_equivalent() -> None:
     assert "alexandra" not in given_names("Alexander")
     assert {"alexander", "alexandra"} <= given_names("Alex")
 
 
-def test_an_unknown_given_name_stands_for_itself() -> None:
+def test_an_unknown_given_name_is_equivalent_to_itself_only() -> None:
     assert given_names("Zyx") == {"zyx"}

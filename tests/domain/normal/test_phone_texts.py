@@ -4,7 +4,7 @@ from app.domain.errors import InvalidValue
 from app.domain.normal.phones import PhoneNumber, parse_phone, phone_from_e164
 
 
-def test_a_number_is_told_in_all_its_parts() -> None:
+def test_a_parsed_number_has_all_its_parts() -> None:
     number = parse_phone("020 7946 0018 ext. 5", "GB")
 
     assert number == PhoneNumber(
@@ -22,16 +22,16 @@ def test_a_number_is_told_in_all_its_parts() -> None:
         ("+1 800 356 9377", "unknown"),
     ],
 )
-def test_the_numbering_plan_tells_the_line_type(text: str, line_type: str) -> None:
+def test_the_line_type_is_derived_from_the_numbering_plan(text: str, line_type: str) -> None:
     assert parse_phone(text).line_type == line_type
 
 
-def test_a_number_of_no_country_has_none() -> None:
+def test_a_non_geographic_number_has_no_country() -> None:
     assert parse_phone("+800 1234 5678").country is None
 
 
 @pytest.mark.parametrize("region", ["gb", " GB ", "UK"])
-def test_a_region_is_read_loosely(region: str) -> None:
+def test_a_region_may_be_lower_case_or_an_alias(region: str) -> None:
     assert parse_phone("020 7946 0018", region).e164 == "+442079460018"
 
 
@@ -41,17 +41,17 @@ def test_a_national_number_needs_a_region(region: str | None) -> None:
         parse_phone("020 7946 0018", region)
 
 
-def test_an_international_number_needs_none() -> None:
+def test_an_international_number_needs_no_region() -> None:
     assert parse_phone("0044 (0)20 7946 0018", "nowhere").e164 == "+442079460018"
 
 
-def test_a_kept_number_is_described_as_the_parsed_one_was() -> None:
+def test_a_stored_number_is_described_like_the_parsed_one() -> None:
     parsed = parse_phone("+1 650 253 0000 x12")
 
     assert phone_from_e164(parsed.e164, parsed.extension) == parsed
 
 
-def test_a_kept_number_that_the_plan_has_dropped_is_let_through() -> None:
+def test_a_stored_number_removed_from_the_numbering_plan_is_accepted() -> None:
     number = phone_from_e164("+4411111111")
 
     assert (number.e164, number.line_type, number.country) == ("+4411111111", "unknown", None)

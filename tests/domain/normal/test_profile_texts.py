@@ -21,7 +21,7 @@ from app.domain.normal.profiles import normal_company_url, normal_profile_url
         ("nonsense", "such as https://www.linkedin.com/in/"),
     ],
 )
-def test_a_refused_profile_address_tells_what_to_do(url: str, advice: str) -> None:
+def test_the_error_for_a_profile_url_says_what_to_send(url: str, advice: str) -> None:
     with pytest.raises(NotAProfileUrl) as refusal:
         normal_profile_url(url)
 
@@ -36,7 +36,7 @@ def test_a_refused_profile_address_tells_what_to_do(url: str, advice: str) -> No
         ("https://www.linkedin.com/sales/company/1", "Sales Navigator"),
     ],
 )
-def test_a_refused_company_address_tells_what_to_do(url: str, advice: str) -> None:
+def test_the_error_for_a_company_url_says_what_to_send(url: str, advice: str) -> None:
     with pytest.raises(NotAProfileUrl) as refusal:
         normal_company_url(url)
 
@@ -44,7 +44,7 @@ def test_a_refused_company_address_tells_what_to_do(url: str, advice: str) -> No
 
 
 @pytest.mark.parametrize("path", ["company", "school", "showcase"])
-def test_a_company_has_one_address_whatever_kind_of_page_it_has(path: str) -> None:
+def test_all_kinds_of_company_pages_have_one_normal_form(path: str) -> None:
     assert normal_company_url(f"linkedin.com/{path}/acme") == "https://www.linkedin.com/company/acme"
 
 

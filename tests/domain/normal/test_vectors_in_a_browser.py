@@ -44,7 +44,7 @@ def test_python_and_javascript_run_the_same_vectors_at_least_200(
 
 
 @pytest.mark.parametrize("section", EXACT)
-def test_a_client_arrives_at_the_same_form_and_hash(
+def test_a_browser_computes_the_same_normal_form_and_hash(
     client: dict[str, list[list[dict[str, str]]]], section: str
 ) -> None:
     expected = [
@@ -69,7 +69,7 @@ def test_a_websites_hash_is_among_the_candidates_of_a_client_without_a_suffix_li
     assert missed == []
 
 
-def test_no_candidate_of_what_is_no_website_can_be_known_here(
+def test_no_candidate_of_an_invalid_website_is_a_stored_hash(
     client: dict[str, list[list[dict[str, str]]]],
 ) -> None:
     candidates = [
@@ -85,7 +85,7 @@ def test_no_candidate_of_what_is_no_website_can_be_known_here(
             normal_website(form)
 
 
-def test_a_candidate_that_is_a_website_of_its_own_is_the_vectors_answer(
+def test_a_candidate_that_is_a_website_is_the_expected_one(
     client: dict[str, list[list[dict[str, str]]]],
 ) -> None:
     published = {one["sha256"] for one in SECTIONS["website"] if "sha256" in one}

@@ -10,7 +10,7 @@ from app.domain.normal.webhook_addresses import WebhookTarget, is_public, is_wit
 
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
-def test_the_public_internet_may_be_called(address: str) -> None:
+def test_public_addresses_are_allowed(address: str) -> None:
     assert is_public(address)
 
 
@@ -48,12 +48,12 @@ def test_the_public_internet_may_be_called(address: str) -> None:
         "localhost",
     ],
 )
-def test_private_reserved_and_wrapped_addresses_may_not(address: str) -> None:
+def test_private_reserved_and_embedded_addresses_are_refused(address: str) -> None:
     assert not is_public(address)
 
 
 @as_spelled
-def test_a_url_that_is_written_to_deceive_leads_nowhere_and_is_not_quoted(url: str) -> None:
+def test_a_deceptive_url_is_refused_and_not_quoted(url: str) -> None:
     with pytest.raises(InvalidValue) as caught:
         parse_target(url)
 
@@ -73,7 +73,7 @@ def test_a_url_that_is_written_to_deceive_leads_nowhere_and_is_not_quoted(url: s
         ("https://[2606:2800:21F::1]/", WebhookTarget("https", "2606:2800:21f::1", 443, "/")),
     ],
 )
-def test_where_a_url_leads(url: str, where: WebhookTarget) -> None:
+def test_a_url_is_parsed_into_its_target(url: str, where: WebhookTarget) -> None:
     assert parse_target(url) == where
 
 
@@ -85,11 +85,9 @@ def test_where_a_url_leads(url: str, where: WebhookTarget) -> None:
         ("https://hooks.corp.internal/", WebhookTarget("https", "hooks.corp.internal", 443, "/")),
     ],
 )
-def test_with_networks_of_ones_own_plain_http_and_names_of_the_inside_lead_somewhere(
-    url: str, where: WebhookTarget
-) -> None:
+def test_with_configured_networks_http_and_internal_names_are_allowed(url: str, where: WebhookTarget) -> None:
     assert parse_target(url, [ip_network("10.20.0.0/16")]) == where
 
 
-def test_what_is_no_address_is_in_no_network() -> None:
+def test_a_text_that_is_not_an_address_is_in_no_network() -> None:
     assert not is_within("receiver", [ip_network("0.0.0.0/0")])

@@ -22,7 +22,7 @@ def test_a_url_splits_into_its_host_and_the_rest() -> None:
         "ق1.-x",
     ],
 )
-def test_what_no_host_can_be_is_refused(text: str) -> None:
+def test_an_invalid_host_is_refused(text: str) -> None:
     with pytest.raises(InvalidValue):
         normal_website(text)
 
@@ -35,5 +35,5 @@ def test_what_no_host_can_be_is_refused(text: str) -> None:
         ("אבג.com", "xn--4dbcd.com"),
     ],
 )
-def test_hosts_of_other_scripts_are_read_as_browsers_read_them(text: str, normal: str) -> None:
+def test_hosts_in_other_scripts_are_read_as_in_browsers(text: str, normal: str) -> None:
     assert normal_website(text) == normal

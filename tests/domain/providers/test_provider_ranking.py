@@ -53,7 +53,7 @@ def test_the_best_order_never_costs_more_than_the_configured_one(
     assert expected(order, known).cost <= expected(NAMES, known).cost + 1e-9
 
 
-def test_the_cost_of_an_order_is_the_sum_of_what_is_still_asked() -> None:
+def test_the_cost_of_an_order_is_the_sum_of_the_expected_calls() -> None:
     known = {
         "a": ProviderEstimate(asked=90, hits=46, spent=100, price=0),  # hit rate 0.5, 1 per call
         "b": ProviderEstimate(asked=90, hits=21, spent=200, price=0),  # hit rate 0.25, 2 per call
@@ -64,13 +64,13 @@ def test_the_cost_of_an_order_is_the_sum_of_what_is_still_asked() -> None:
     assert expected("ab", known).cost_per_hit == pytest.approx(2 / 0.625)
 
 
-def test_of_nobody_nothing_is_expected() -> None:
+def test_an_empty_order_has_no_cost_and_no_hits() -> None:
     assert expected("", {}) == Expected(0, 0)
     assert expected("", {}).cost_per_hit is None
     assert best("", {}) == ()
 
 
-def test_who_charges_for_hits_only_costs_its_price_per_hit_however_often_it_hit() -> None:
+def test_a_provider_that_charges_per_hit_costs_its_price_per_hit() -> None:
     seldom = ProviderEstimate(price=0.5, asked=200, hits=10, spent=5)
     often = ProviderEstimate(price=0.5, asked=200, hits=150, spent=75)
 
@@ -86,20 +86,20 @@ def test_a_few_misses_that_cost_nothing_do_not_make_a_provider_free() -> None:
     assert best("ba", known) == ("a", "b")
 
 
-def test_bounces_send_a_provider_back() -> None:
+def test_bounces_lower_the_rank_of_a_provider() -> None:
     sound = ProviderEstimate(price=1, asked=100, hits=50, spent=50)
     bouncing = ProviderEstimate(price=1, asked=100, hits=50, spent=50, bounces=10)
 
     assert best("ab", {"a": bouncing, "b": sound}) == ("b", "a")
 
 
-def test_more_bounces_than_hits_are_no_hits() -> None:
+def test_more_bounces_than_hits_count_as_no_hits() -> None:
     assert (
         ProviderEstimate(asked=10, hits=1, bounces=5).hit_rate == ProviderEstimate(asked=10).hit_rate == 0.2
     )
 
 
-def test_who_is_free_comes_first_in_the_configured_order() -> None:
+def test_free_providers_come_first_in_the_configured_order() -> None:
     known = {
         "a": ProviderEstimate(price=1, asked=10, hits=10, spent=10),
         "b": ProviderEstimate(asked=10, hits=1),
@@ -109,7 +109,7 @@ def test_who_is_free_comes_first_in_the_configured_order() -> None:
     assert best("abc", known) == ("b", "c", "a")
 
 
-def test_who_was_never_asked_keeps_its_place_among_those_that_cost() -> None:
+def test_a_provider_without_calls_keeps_its_position_among_paid_ones() -> None:
     dear = ProviderEstimate(price=3, asked=100, hits=50, spent=150)
     cheap = ProviderEstimate(price=1, asked=100, hits=50, spent=50)
     new = ProviderEstimate(price=2)
@@ -117,13 +117,13 @@ def test_who_was_never_asked_keeps_its_place_among_those_that_cost() -> None:
     assert best("abc", {"a": dear, "b": new, "c": cheap}) == ("c", "b", "a")
 
 
-def test_without_any_question_the_configured_order_stays() -> None:
+def test_without_any_call_the_configured_order_stays() -> None:
     known = {"a": ProviderEstimate(price=3), "b": ProviderEstimate(price=1), "c": ProviderEstimate(price=2)}
 
     assert best("abc", known) == ("a", "b", "c")
 
 
-def test_a_place_that_is_kept_must_not_make_the_order_dearer() -> None:
+def test_a_kept_position_does_not_make_the_order_more_expensive() -> None:
     known = {
         "a": ProviderEstimate(price=1, asked=990, hits=496, spent=500),
         "b": ProviderEstimate(price=60),
@@ -134,7 +134,7 @@ def test_a_place_that_is_kept_must_not_make_the_order_dearer() -> None:
     assert best("abc", known) == ("a", "b", "c")
 
 
-def test_who_is_pinned_keeps_its_place() -> None:
+def test_a_pinned_provider_keeps_its_position() -> None:
     known = {
         "a": ProviderEstimate(price=3, asked=100, hits=50, spent=150),
         "b": ProviderEstimate(asked=10, hits=5),
@@ -144,7 +144,7 @@ def test_who_is_pinned_keeps_its_place() -> None:
     assert best("abc", known, {"b"}) == ("c", "b", "a")
 
 
-def test_of_equals_the_one_that_finds_faster_is_asked_first() -> None:
+def test_of_equally_expensive_providers_the_faster_comes_first() -> None:
     slow = ProviderEstimate(price=1, asked=100, hits=50, spent=50, latency_ms=900)
     fast = ProviderEstimate(price=1, asked=100, hits=50, spent=50, latency_ms=300)
     unknown = ProviderEstimate(price=1, asked=100, hits=50, spent=50)
@@ -152,7 +152,7 @@ def test_of_equals_the_one_that_finds_faster_is_asked_first() -> None:
     assert best("abc", {"a": unknown, "b": slow, "c": fast}) == ("c", "b", "a")
 
 
-def test_who_answers_later_but_finds_more_often_finds_faster() -> None:
+def test_a_slower_provider_with_more_hits_may_be_faster_per_hit() -> None:
     quick = ProviderEstimate(price=1, asked=10, hits=0, spent=0, latency_ms=100)
     thorough = ProviderEstimate(price=1, asked=10, hits=10, spent=10, latency_ms=150)
 
@@ -160,7 +160,7 @@ def test_who_answers_later_but_finds_more_often_finds_faster() -> None:
     assert best("ab", {"a": quick, "b": thorough}) == ("b", "a")
 
 
-def test_equals_stay_as_they_are_configured() -> None:
+def test_equal_providers_stay_in_the_configured_order() -> None:
     same = ProviderEstimate(price=1, asked=100, hits=50, spent=50, latency_ms=300)
 
     assert best("bac", dict.fromkeys("abc", same)) == ("b", "a", "c")

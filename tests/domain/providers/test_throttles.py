@@ -33,7 +33,7 @@ def broken() -> ProviderThrottle:
     st.sampled_from([Rate(1, 1.0), Rate(3, 1.0), Rate(15, 1.0), Rate(60, 60.0), Rate(100, 60.0)]),
     st.lists(st.floats(0, 2), min_size=1, max_size=300),
 )
-def test_no_span_of_time_sees_more_calls_than_the_rate_allows(rate: Rate, pauses: list[float]) -> None:
+def test_no_window_admits_more_calls_than_the_rate(rate: Rate, pauses: list[float]) -> None:
     gate = throttles.new([rate], NOW)
     calls, clock = [], 0.0
 
@@ -47,7 +47,7 @@ def test_no_span_of_time_sees_more_calls_than_the_rate_allows(rate: Rate, pauses
     assert max(spans, default=0) <= rate.count
 
 
-def test_the_burst_goes_out_at_once_and_the_next_waits_its_turn() -> None:
+def test_the_burst_is_admitted_at_once_and_the_next_call_waits() -> None:
     gate = throttles.new([Rate(20, 1.0)], NOW)
 
     waits = []
@@ -58,7 +58,7 @@ def test_the_burst_goes_out_at_once_and_the_next_waits_its_turn() -> None:
     assert waits == [0.0, 0.0, 0.053, 0.105]
 
 
-def test_who_would_wait_too_long_is_refused_and_takes_no_token() -> None:
+def test_a_call_that_would_wait_too_long_is_refused_and_takes_no_token() -> None:
     gate, _first = throttles.admit(throttles.new([Rate(1, 60.0)], NOW), [Rate(1, 60.0)], NOW)
 
     refused, admission = throttles.admit(gate, [Rate(1, 60.0)], later(1))
@@ -77,7 +77,7 @@ def test_the_strictest_of_several_rates_counts() -> None:
     assert admission.refused is TraceOutcome.RATE_LIMITED
 
 
-def test_a_clock_that_goes_back_adds_nothing() -> None:
+def test_a_clock_that_goes_back_adds_no_tokens() -> None:
     gate, _first = throttles.admit(throttles.new([Rate(1, 1.0)], NOW), [Rate(1, 1.0)], NOW)
 
     gate, admission = throttles.admit(gate, [Rate(1, 1.0)], later(-100))
@@ -85,7 +85,7 @@ def test_a_clock_that_goes_back_adds_nothing() -> None:
     assert (admission.wait, gate.refilled_at) == (1.0, NOW)
 
 
-def test_other_rates_than_before_start_full() -> None:
+def test_changed_rates_start_with_full_buckets() -> None:
     gate, _first = throttles.admit(throttles.new([Rate(1, 60.0)], NOW), [Rate(1, 60.0)], NOW)
 
     _gate, admission = throttles.admit(gate, [Rate(1, 60.0), Rate(5, 1.0)], NOW)
@@ -93,12 +93,12 @@ def test_other_rates_than_before_start_full() -> None:
     assert admission.refused is None
 
 
-def test_without_a_rate_everybody_goes() -> None:
+def test_without_a_rate_every_call_is_admitted() -> None:
     assert throttles.admit(throttles.new((), NOW), (), NOW)[1] == throttles.Permit()
 
 
 @pytest.mark.parametrize(("said", "seconds"), [(7.0, 7.0), (None, throttles.PAUSE_SECONDS)])
-def test_who_said_to_come_later_is_left_alone_until_then(said: float | None, seconds: float) -> None:
+def test_a_requested_pause_is_respected(said: float | None, seconds: float) -> None:
     gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=said)
 
     before = throttles.admit(gate, (), later(seconds - 1))[1]
@@ -108,7 +108,7 @@ def test_who_said_to_come_later_is_left_alone_until_then(said: float | None, sec
     assert after.refused is None
 
 
-def test_the_longest_pause_that_was_asked_for_counts() -> None:
+def test_the_longest_requested_pause_counts() -> None:
     gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=600.0)
 
     gate = reported(gate, TraceOutcome.RATE_LIMITED, after=5.0)  # the response to another worker's call
@@ -129,7 +129,7 @@ def test_five_failures_in_a_row_open_the_breaker() -> None:
     )
 
 
-def test_four_failures_and_an_answer_do_not() -> None:
+def test_four_failures_and_a_success_do_not_open_the_breaker() -> None:
     gate = reported(
         throttles.new((), NOW), *[TraceOutcome.TIMEOUT] * 4, TraceOutcome.MISS, TraceOutcome.ERROR
     )
@@ -140,14 +140,16 @@ def test_four_failures_and_an_answer_do_not() -> None:
 @pytest.mark.parametrize(
     "pair", [(TraceOutcome.ERROR, TraceOutcome.HIT), (TraceOutcome.HIT, TraceOutcome.ERROR)]
 )
-def test_more_than_half_of_twenty_calls_open_it(pair: tuple[TraceOutcome, TraceOutcome]) -> None:
+def test_failures_of_more_than_half_of_twenty_calls_open_the_breaker(
+    pair: tuple[TraceOutcome, TraceOutcome],
+) -> None:
     half = reported(throttles.new((), NOW), *pair * 10)
     more = reported(half, TraceOutcome.ERROR)
 
     assert (half.state, more.state) == (BreakerState.CLOSED, BreakerState.OPEN)
 
 
-def test_a_failure_that_comes_in_late_does_not_keep_the_breaker_open_for_longer() -> None:
+def test_a_late_failure_does_not_keep_the_breaker_open_longer() -> None:
     gate = reported(throttles.new((), NOW), *(TraceOutcome.ERROR, TraceOutcome.HIT) * 10, TraceOutcome.ERROR)
 
     gate = throttles.report(gate, TraceOutcome.ERROR, retry_after=None, now=later(2))
@@ -164,11 +166,11 @@ def test_failures_of_another_window_do_not_count() -> None:
 
 
 @pytest.mark.parametrize("outcome", sorted(set(TraceOutcome) - throttles.FAILURES))
-def test_what_is_an_answer_is_no_failure(outcome: TraceOutcome) -> None:
+def test_a_response_without_a_result_is_not_a_failure(outcome: TraceOutcome) -> None:
     assert reported(throttles.new((), NOW), *[outcome] * 30).state is BreakerState.CLOSED
 
 
-def test_one_probe_goes_through_when_its_time_has_come() -> None:
+def test_one_probe_is_admitted_after_the_open_time() -> None:
     gate = broken()
 
     gate, probe = throttles.admit(gate, (), later(30))
@@ -177,7 +179,7 @@ def test_one_probe_goes_through_when_its_time_has_come() -> None:
     assert (probe.refused, second.refused) == (None, TraceOutcome.CIRCUIT_OPEN)
 
 
-def test_a_probe_that_never_came_back_is_sent_again() -> None:
+def test_a_lost_probe_is_sent_again() -> None:
     gate, _probe = throttles.admit(broken(), (), later(30))
 
     _gate, again = throttles.admit(gate, (), later(30) + throttles.PROBE)
@@ -188,13 +190,15 @@ def test_a_probe_that_never_came_back_is_sent_again() -> None:
 @pytest.mark.parametrize(
     ("outcome", "state"), [(TraceOutcome.MISS, BreakerState.CLOSED), (TraceOutcome.ERROR, BreakerState.OPEN)]
 )
-def test_the_probe_decides(outcome: TraceOutcome, state: BreakerState) -> None:
+def test_the_result_of_the_probe_closes_or_opens_the_breaker(
+    outcome: TraceOutcome, state: BreakerState
+) -> None:
     gate, _probe = throttles.admit(broken(), (), later(30))
 
     assert reported(gate, outcome).state is state
 
 
-def test_a_provider_without_a_breaker_is_asked_however_often_it_failed() -> None:
+def test_a_provider_without_a_breaker_is_called_despite_failures() -> None:
     gate, admission = throttles.admit(broken(), (), NOW, breaker=False)
 
     assert (gate.state, admission.refused) == (BreakerState.OPEN, None)  # the call is not a probe
@@ -209,7 +213,7 @@ def test_a_provider_without_a_breaker_is_asked_however_often_it_failed() -> None
         (TraceOutcome.NO_CREDITS, False),
     ],
 )
-def test_health_is_whether_asking_may_help(outcome: TraceOutcome, *, healthy: bool) -> None:
+def test_a_provider_is_healthy_if_a_call_may_succeed(outcome: TraceOutcome, *, healthy: bool) -> None:
     assert reported(throttles.new((), NOW), outcome).is_healthy is healthy
 
 

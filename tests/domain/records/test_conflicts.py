@@ -23,7 +23,7 @@ def conflict(field: str, value: str, other: str) -> dict[str, Any]:
     return {"entity": "contact", "field": field, "value": value, **NEW, "other": {"value": other, **OLD}}
 
 
-def test_what_differs_is_told_beside_what_stands() -> None:
+def test_a_differing_value_is_returned_with_the_current_one() -> None:
     said = conflicts.conflicts("contact", word(title="CEO"), [word(OLD, title="CTO"), word(title="CEO")])
 
     assert said == [conflict("title", "CEO", "CTO")]
@@ -40,11 +40,13 @@ def test_what_differs_is_told_beside_what_stands() -> None:
         ("name", "☆", "☆"),
     ],
 )
-def test_another_spelling_or_silence_is_no_conflict(field: str, value: str, other: str | None) -> None:
+def test_another_spelling_or_a_missing_value_is_not_a_conflict(
+    field: str, value: str, other: str | None
+) -> None:
     assert conflicts.conflicts("contact", word(**{field: value}), [word(OLD, **{field: other})]) == []
 
 
-def test_two_names_without_a_letter_are_told_apart() -> None:
+def test_two_names_without_a_letter_can_conflict() -> None:
     [said] = conflicts.conflicts("contact", word(name="☆"), [word(OLD, name="♪")])
 
     assert (said["value"], said["other"]["value"]) == ("☆", "♪")
@@ -57,7 +59,7 @@ def test_a_field_without_a_value_has_no_conflict_and_no_source() -> None:
     assert conflicts.sources(standing, words) == {}
 
 
-def test_the_same_other_value_is_told_once_as_it_was_said_first() -> None:
+def test_a_repeated_other_value_is_returned_once_in_its_first_spelling() -> None:
     words = [word(OLD, title="CTO"), word(title="cto")]
 
     said = conflicts.conflicts("contact", word(title="CEO"), words)
@@ -71,19 +73,19 @@ def test_a_field_that_is_not_shown_has_no_conflict() -> None:
     assert conflicts.conflicts("contact", standing, [word(OLD, title="CTO", city="Paris")]) == []
 
 
-def test_nobody_knows_who_said_what_has_no_stamp() -> None:
+def test_a_value_without_a_stamp_has_an_unknown_source() -> None:
     [said] = conflicts.conflicts("contact", word(None, title="CEO"), [word(None, title="CTO")])
 
     assert (said["source"], said["at"], said["other"]["source"]) == (None, None, None)
 
 
-def test_a_source_is_the_fields_own_stamp_or_that_of_all() -> None:
+def test_the_source_is_the_fields_own_stamp_or_the_default_one() -> None:
     standing = SourceRecord({"title": "CEO", "city": "Paris"}, {"*": OLD, "title": NEW})
 
     assert conflicts.sources(standing, []) == {"title": NEW, "city": OLD}
 
 
-def test_what_is_filled_in_once_is_of_who_said_it_first() -> None:
+def test_a_field_filled_once_has_its_first_source() -> None:
     standing = SourceRecord({"linkedin_url": "u"}, {"*": NEW})
 
     said = conflicts.sources(standing, [word(OLD, linkedin_url=None), word(OLD, linkedin_url="u")])
@@ -91,7 +93,7 @@ def test_what_is_filled_in_once_is_of_who_said_it_first() -> None:
     assert said == {"linkedin_url": OLD}
 
 
-def test_a_stamp_of_its_own_counts_for_what_is_filled_in_once_as_well() -> None:
+def test_a_field_filled_once_can_have_its_own_stamp() -> None:
     standing = SourceRecord({"domain": "acme.com"}, {"*": OLD, "domain": NEW})
 
     assert conflicts.sources(standing, [word(OLD, domain="acme.com")]) == {"domain": NEW}
@@ -103,7 +105,7 @@ def test_the_employer_has_the_stamp_of_the_company() -> None:
     assert conflicts.sources(standing, []) == {EMPLOYER: NEW}
 
 
-def test_a_persons_company_is_weighed_as_the_person_is() -> None:
+def test_the_company_of_a_finding_has_the_same_ranking() -> None:
     source = Source("one", SourceKind.PROVIDER, NOW)
     found = FoundContact(source=source, company=FoundCompany(source=source, name="Acme"))
 

@@ -46,7 +46,7 @@ def within(low: float, high: float) -> list[Pair]:
     return [pair for pair in PAIRS if low <= pair.confidence < high]
 
 
-def test_there_are_pairs_enough_of_both_kinds() -> None:
+def test_there_are_enough_pairs_of_both_kinds() -> None:
     same = [pair for pair in PAIRS if pair.same]
 
     assert len(PAIRS) >= 150
@@ -55,7 +55,7 @@ def test_there_are_pairs_enough_of_both_kinds() -> None:
 
 
 @pytest.mark.parametrize(("low", "high"), BINS)
-def test_of_pairs_said_to_be_this_sure_as_many_are_one_person(low: float, high: float) -> None:
+def test_the_confidence_is_the_share_of_true_matches(low: float, high: float) -> None:
     pairs = within(low, high)
 
     said = fmean(pair.confidence for pair in pairs)
@@ -64,7 +64,7 @@ def test_of_pairs_said_to_be_this_sure_as_many_are_one_person(low: float, high: 
     assert share_of_same(pairs) == pytest.approx(said, abs=0.1)
 
 
-def test_the_surer_a_pair_the_likelier_it_is_one_person() -> None:
+def test_a_higher_confidence_means_more_true_matches() -> None:
     shares = [share_of_same(within(low, high)) for low, high in BINS]
 
     assert shares == sorted(shares)
@@ -76,13 +76,13 @@ def test_the_mean_squared_error_of_confidences_is_low() -> None:
     assert brier < 0.14
 
 
-def test_nine_in_ten_of_the_matched_are_one_person() -> None:
+def test_nine_in_ten_accepted_matches_are_true() -> None:
     matched = [pair for pair in PAIRS if decide([pair.confidence]) == "matched"]
 
     assert share_of_same(matched) >= 0.9
 
 
-def test_hardly_anybody_is_lost() -> None:
+def test_few_true_matches_are_rejected() -> None:
     lost = [pair for pair in PAIRS if pair.same and decide([pair.confidence]) == "none"]
 
     assert len(lost) <= 0.05 * sum(pair.same for pair in PAIRS)

@@ -37,7 +37,7 @@ def test_a_newer_unit_replaces_the_whole_unit() -> None:
     assert "city" not in known["provenance"]
 
 
-def test_a_unit_that_agrees_is_filled_up() -> None:
+def test_missing_fields_of_an_agreeing_unit_are_filled() -> None:
     known = row(country="FR")
 
     change = merge(known, word(city="Paris", country="FR"), UNITS, said())
@@ -45,7 +45,7 @@ def test_a_unit_that_agrees_is_filled_up() -> None:
     assert (change, known["city"]) == (Change.CHANGED, "Paris")
 
 
-def test_an_older_city_does_not_go_with_a_newer_country() -> None:
+def test_an_older_city_is_not_combined_with_a_newer_country() -> None:
     known = row(country="FR")
 
     change = merge(known, word(city="Berlin"), UNITS, said(-1))
@@ -53,14 +53,14 @@ def test_an_older_city_does_not_go_with_a_newer_country() -> None:
     assert (change, known["city"]) == (Change.NONE, None)
 
 
-def test_of_one_moment_the_first_word_stays() -> None:
+def test_of_two_values_with_the_same_time_the_first_stays() -> None:
     known = row(title="CTO")
 
     assert merge(known, word(title="CEO"), UNITS, said()) is Change.NONE
     assert known["title"] == "CTO"
 
 
-def test_a_whole_confirmation_is_one_stamp() -> None:
+def test_a_complete_confirmation_is_one_stamp() -> None:
     known = row(title="CTO", country="FR")
     merge(known, word(country="DE"), UNITS, said(1))
 
@@ -70,7 +70,7 @@ def test_a_whole_confirmation_is_one_stamp() -> None:
     assert known["provenance"] == {"*": {"source": "newest", "at": "2026-11-22T00:00:00.000Z"}}
 
 
-def test_a_part_keeps_its_own_stamp_beside_the_others() -> None:
+def test_a_field_keeps_its_own_stamp() -> None:
     known = row(title="CTO", country="FR")
     merge(known, word(title="CEO"), UNITS, said(1))
 
@@ -83,7 +83,7 @@ def test_a_part_keeps_its_own_stamp_beside_the_others() -> None:
     }
 
 
-def test_without_stamps_anything_is_newer() -> None:
+def test_any_value_is_newer_than_one_without_a_stamp() -> None:
     known = row(title="CTO", country="FR", provenance={})
 
     merge(known, word(title="CEO"), UNITS, said())
@@ -91,7 +91,7 @@ def test_without_stamps_anything_is_newer() -> None:
     assert known["provenance"] == {"title": {"source": "new", "at": "2026-11-20T00:00:00.000Z"}}
 
 
-def test_a_second_word_about_one_part_replaces_its_stamp() -> None:
+def test_a_newer_value_of_a_field_replaces_its_stamp() -> None:
     known = row(title="CTO", country="FR")
     merge(known, word(title="CEO"), UNITS, said(1))
 
@@ -120,7 +120,7 @@ def weighed(by: str, hours: int) -> RankedSource:
         ("first", "first", 8, "CTO"),
     ],
 )
-def test_of_one_day_the_more_trusted_is_believed(before: str, by: str, hours: int, title: str) -> None:
+def test_of_two_values_of_one_day_the_more_trusted_wins(before: str, by: str, hours: int, title: str) -> None:
     known = row(title="CTO", provenance={"*": {"source": before, "at": "2026-11-20T09:00:00.000Z"}})
 
     merge(known, word(title="CEO"), UNITS, weighed(by, hours))
@@ -128,7 +128,7 @@ def test_of_one_day_the_more_trusted_is_believed(before: str, by: str, hours: in
     assert known["title"] == title
 
 
-def test_a_less_trusted_word_of_the_day_still_fills_a_gap() -> None:
+def test_a_less_trusted_value_of_the_day_still_fills_an_empty_field() -> None:
     stamp = {"source": "first", "at": "2026-11-20T09:00:00.000Z"}
     known = row(country="FR", provenance={"*": stamp})
 

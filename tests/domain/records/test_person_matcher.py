@@ -34,7 +34,7 @@ URL = "https://www.linkedin.com/in/ada-é"
         {"full_name": "Ada Lovelace", "company_domain": "acme.com", "linkedin_url": URL},
     ],
 )
-def test_a_person_is_found_however_they_are_named(value: Any) -> None:
+def test_a_person_is_found_in_every_spelling(value: Any) -> None:
     assert ADA.matches(value)
 
 
@@ -64,11 +64,11 @@ def test_a_person_is_found_however_they_are_named(value: Any) -> None:
         },
     ],
 )
-def test_somebody_else_is_not_taken_for_them(value: Any) -> None:
+def test_another_person_is_not_matched(value: Any) -> None:
     assert not ADA.matches(value)
 
 
-def test_who_is_known_by_nothing_but_a_phone_is_found_by_it() -> None:
+def test_a_person_known_by_phone_only_is_found() -> None:
     named = PersonMatcher(phones=frozenset({"+16175550155"}))
 
     assert named.matches("+1 617 555 0155")

@@ -30,7 +30,7 @@ def score(a: str, b: str) -> float:
         ("Dr. Smith", "John Smith", 0.5),
     ],
 )
-def test_two_spellings_of_a_name_are_this_alike(a: str, b: str, expected: float) -> None:
+def test_two_spellings_of_a_name_have_this_similarity(a: str, b: str, expected: float) -> None:
     assert score(a, b) == pytest.approx(expected)
 
 
@@ -45,7 +45,7 @@ def test_two_spellings_of_a_name_are_this_alike(a: str, b: str, expected: float)
         ("Plato", "Socrates"),
     ],
 )
-def test_two_people_are_not_alike(a: str, b: str) -> None:
+def test_names_of_two_people_are_not_similar(a: str, b: str) -> None:
     assert score(a, b) < 0.6
 
 
@@ -55,7 +55,7 @@ def test_two_people_are_not_alike(a: str, b: str) -> None:
     st.text("abjohnsmith -'.ü", max_size=12),
     st.text("johns ", max_size=9),
 )
-def test_names_are_as_alike_one_way_as_the_other(first: str, last: str, other: str) -> None:
+def test_the_similarity_of_names_is_symmetric(first: str, last: str, other: str) -> None:
     a = PersonName(first, last, f"{first} {last}")
     b = PersonName(other, last, f"{other} {last}")
 
@@ -74,11 +74,11 @@ def test_names_are_as_alike_one_way_as_the_other(first: str, last: str, other: s
         ("!!!", "???", 0.0),
     ],
 )
-def test_two_spellings_of_a_company_are_this_alike(a: str, b: str, expected: float) -> None:
+def test_two_spellings_of_a_company_have_this_similarity(a: str, b: str, expected: float) -> None:
     assert company_score(a, b) == expected
 
 
-def test_two_companies_are_not_alike() -> None:
+def test_names_of_two_companies_are_not_similar() -> None:
     assert company_score("Acme", "Globex") < 0.5
 
 
@@ -123,12 +123,12 @@ def test_the_confidence_is_that_of_the_table(
         ([0.6, 0.2], "ambiguous"),
     ],
 )
-def test_one_clear_winner_is_a_match(scores: list[float], decision: str) -> None:
+def test_one_clear_best_candidate_is_a_match(scores: list[float], decision: str) -> None:
     assert decide(scores) == decision
 
 
 @pytest.mark.parametrize(("whole", "outcome"), [("Anna Weiss", "matched"), ("Lena Weiss", "ambiguous")])
-def test_the_first_of_two_given_names_names_somebody_the_second_only_may(whole: str, outcome: str) -> None:
+def test_the_second_of_two_given_names_scores_less_than_the_first(whole: str, outcome: str) -> None:
     sure = confidence(
         matched_on=["full_name", "company_domain"], name=score("Anna-Lena Weiss", whole), company=1.0
     )

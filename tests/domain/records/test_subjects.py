@@ -41,7 +41,7 @@ def test_a_name_and_a_company_are_enough(name: dict[str, str], company: str) -> 
         {"email": "", "full_name": "", "company_name": ""},
     ],
 )
-def test_anything_less_is_not(fields: dict[str, str]) -> None:
+def test_fewer_identifiers_are_refused(fields: dict[str, str]) -> None:
     with pytest.raises(InsufficientIdentifiers):
         Subject(**fields).require_identifiers()
 
@@ -57,11 +57,11 @@ def test_anything_less_is_not(fields: dict[str, str]) -> None:
         ({}, None),
     ],
 )
-def test_the_name_is_the_whole_one_or_both_parts(fields: dict[str, str], name: str | None) -> None:
+def test_the_name_is_the_full_name_or_both_parts(fields: dict[str, str], name: str | None) -> None:
     assert Subject(**fields).name == name
 
 
-def test_a_subject_can_be_written_down_and_read_back() -> None:
+def test_a_subject_can_be_serialised_and_parsed() -> None:
     subject = Subject(email="ada@acme.com", full_name="Ada Lovelace")
 
     written = subject.as_dict()
@@ -70,13 +70,13 @@ def test_a_subject_can_be_written_down_and_read_back() -> None:
     assert Subject(**written) == subject
 
 
-def test_every_field_can_be_written_down() -> None:
+def test_every_field_is_serialised() -> None:
     fields = {field.name: f"a {field.name}" for field in dataclasses.fields(Subject)}
 
     assert Subject(**fields).as_dict() == fields
 
 
-def test_the_same_name_in_parts_or_in_another_case_is_the_same_question() -> None:
+def test_the_same_name_in_parts_or_another_case_is_the_same_request() -> None:
     questions = [
         Subject(full_name="Ada LOVELACE", company_domain="acme.com").question(),
         Subject(first_name="ada", last_name="lovelace", company_domain="acme.com").question(),
@@ -85,14 +85,14 @@ def test_the_same_name_in_parts_or_in_another_case_is_the_same_question() -> Non
     assert questions == [{"name": "ada lovelace", "company_domain": "acme.com"}] * 2
 
 
-def test_a_subject_without_a_name_is_a_question_as_it_is() -> None:
+def test_a_subject_without_a_name_is_unchanged_in_the_request_key() -> None:
     assert Subject(email="ada@acme.com", first_name="Ada").question() == {
         "email": "ada@acme.com",
         "first_name": "Ada",
     }
 
 
-def test_a_companys_name_counts_without_case_too() -> None:
+def test_the_case_of_a_company_name_does_not_matter() -> None:
     loud, quiet = (Subject(full_name="Ada", company_name=name) for name in ("ACME", "Acme"))
 
     assert loud.question() == quiet.question()
@@ -107,7 +107,7 @@ def test_a_companys_name_counts_without_case_too() -> None:
         Subject(full_name="Ada Lovelace", first_name="Ada", last_name="Lovelace", company_name="Acme"),
     ],
 )
-def test_every_provider_recognizes_a_person_who_is_named_one_way_by_the_same_words(subject: Subject) -> None:
+def test_a_person_identified_in_one_way_is_the_same_for_every_provider(subject: Subject) -> None:
     assert subject.names_one_way
 
 
@@ -120,5 +120,5 @@ def test_every_provider_recognizes_a_person_who_is_named_one_way_by_the_same_wor
         Subject(full_name="Ada Lovelace", first_name="Mallory", last_name="Evil", company_name="Acme"),
     ],
 )
-def test_of_several_ways_each_provider_may_go_by_another(subject: Subject) -> None:
+def test_with_several_identifiers_each_provider_may_use_another(subject: Subject) -> None:
     assert not subject.names_one_way

@@ -19,7 +19,7 @@ DAYS = [
 
 
 @pytest.mark.parametrize(("status", "days"), DAYS)
-def test_a_verdict_holds_as_long_as_its_status_lets_it(status: EmailStatus, days: int) -> None:
+def test_the_lifetime_of_a_verdict_depends_on_its_status(status: EmailStatus, days: int) -> None:
     assert expires_at(status, NOW, USUAL) == NOW + timedelta(days=days)
 
 
@@ -31,5 +31,5 @@ def test_a_verdict_is_fresh_until_the_moment_it_expires(status: EmailStatus) -> 
     assert not is_fresh(status, NOW, USUAL, now=end)
 
 
-def test_every_status_follows_the_usual_age() -> None:
+def test_every_lifetime_scales_with_the_usual_age() -> None:
     assert {lifetime(status, 2 * USUAL) / lifetime(status, USUAL) for status in EmailStatus} == {2}
