@@ -78,13 +78,13 @@ def measure(rows: int) -> list[dict[str, float]]:
     """Import a list twice in a separate process; return the measurements of both."""
     with tempfile.TemporaryDirectory() as folder:
         write_list(Path(folder) / "people.csv", rows)
-        done = subprocess.run(  # noqa: S603 -- this file
+        completed = subprocess.run(  # noqa: S603 -- this file
             [sys.executable, __file__, "--measured", folder],
             check=True,
             capture_output=True,
             env=_environment(folder),
         )
-    results: list[dict[str, float]] = json.loads(done.stdout)
+    results: list[dict[str, float]] = json.loads(completed.stdout)
     return results
 
 

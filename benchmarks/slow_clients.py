@@ -323,7 +323,7 @@ def _load(kind: str, stack: Stack, callers: Callers, folder: Path) -> Iterator[N
     """Run the slow clients in a separate process; the block starts once all of them are connected."""
     options = {"port": int(stack.base_url.rpartition(":")[2]), "tokens": callers.tokens, "kind": kind}
     with (folder / "load.log").open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603 -- our own words
+        process = subprocess.Popen(  # noqa: S603 -- our own arguments
             [sys.executable, str(Path(__file__).with_name("slow_clients_load.py")), json.dumps(options)],
             stdout=subprocess.PIPE,
             stderr=log,
@@ -375,14 +375,14 @@ def _is_up(stack: Stack) -> bool:
 Start = Callable[[int, Path, dict[str, str], ExitStack], "subprocess.Popen[bytes]"]
 
 
-def _module(*words: str) -> Start:
+def _module(*arguments: str) -> Start:
     """Return a function that starts a Python module as a server; `{port}` and `{folder}` are replaced."""
 
     def start(
         port: int, folder: Path, environment: dict[str, str], stop: ExitStack
     ) -> subprocess.Popen[bytes]:
         (folder / "empty.py").touch()
-        command = [word.format(port=port, folder=folder) for word in words]
+        command = [argument.format(port=port, folder=folder) for argument in arguments]
         web = spawn(*command, log=folder / "web.log", environment=environment)
         stop.callback(kill, web)
         return web
@@ -395,7 +395,7 @@ def _nginx(port: int, folder: Path, environment: dict[str, str], stop: ExitStack
     inner = free_port()
     configuration = folder / "nginx.conf"
     configuration.write_text(NGINX.format(port=port, inner=inner, folder=folder, user=""))
-    nginx = subprocess.Popen(  # noqa: S603 -- our own words
+    nginx = subprocess.Popen(  # noqa: S603 -- our own arguments
         [shutil.which("nginx") or "nginx", "-p", str(folder), "-c", str(configuration)],
         stderr=subprocess.DEVNULL,
     )

@@ -141,11 +141,11 @@ class ScenarioContext:
     def _audit(self) -> None:
         """Report what the service's own audit of the ledger finds."""
         title = "faults that `flask audit ledger` finds"
-        done = self.service.run([*FLASK, "audit", "ledger", "--json"])
+        completed = self.service.run([*FLASK, "audit", "ledger", "--json"])
         try:
-            faults = json.loads(done.stdout.strip().splitlines()[-1])["faults"]
+            faults = json.loads(completed.stdout.strip().splitlines()[-1])["faults"]
         except (ValueError, KeyError, IndexError):
-            self.expect(title, done.stderr.strip()[-200:], "0", holds=False)
+            self.expect(title, completed.stderr.strip()[-200:], "0", holds=False)
             return
         self._expect_none(title, [str(fault) for fault in faults])
 

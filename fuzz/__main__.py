@@ -113,7 +113,7 @@ def _run_schemathesis(target: FuzzTarget, folder: Path, events: Path, options: l
         "FUZZ_PASSWORD": PASSWORD,
         "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
     }
-    subprocess.run(  # noqa: S603 - words of this file
+    subprocess.run(  # noqa: S603 - arguments from this file
         [*command, "run", f"{target.url}/openapi.json", *report, *options], env=env, cwd=folder, check=False
     )
     if not events.exists():

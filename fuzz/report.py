@@ -84,14 +84,14 @@ class RequestStats:
 
 def curl(request: dict[str, Any]) -> str:
     """Return the shell command that sends a request again."""
-    words = ["curl", "-i", "-X", request["method"]]
+    arguments = ["curl", "-i", "-X", request["method"]]
     for name, values in request["headers"].items():
         if name.lower() not in {"accept-encoding", "connection", "content-length", "user-agent"}:
-            words += [word for value in values for word in ("-H", f"{name}: {value}")]
+            arguments += [argument for value in values for argument in ("-H", f"{name}: {value}")]
     body = _content(request.get("body"))
     if body:
-        words += ["--data-binary", body.decode(errors="backslashreplace")]
-    return shlex.join([*words, request["uri"]])
+        arguments += ["--data-binary", body.decode(errors="backslashreplace")]
+    return shlex.join([*arguments, request["uri"]])
 
 
 def print_report(stats: RequestStats, criteria: Iterable[Criterion], console: Console) -> None:

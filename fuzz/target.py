@@ -47,7 +47,7 @@ class FuzzTarget:
 
     def flask(self, *arguments: str, stdin: str = "") -> tuple[int, Any]:
         """Run an operator's command with --json; return its exit code, and its result or else its output."""
-        done = subprocess.run(  # noqa: S603 - words of this package
+        completed = subprocess.run(  # noqa: S603 - arguments from this package
             [sys.executable, "-m", "flask", *arguments, "--json"],
             cwd=ROOT,
             env=self.env,
@@ -57,9 +57,9 @@ class FuzzTarget:
             check=False,
         )
         try:
-            return done.returncode, json.loads(done.stdout.strip().splitlines()[-1])
+            return completed.returncode, json.loads(completed.stdout.strip().splitlines()[-1])
         except (ValueError, IndexError):
-            return done.returncode, (done.stdout + done.stderr).strip()
+            return completed.returncode, (completed.stdout + completed.stderr).strip()
 
 
 @contextmanager

@@ -61,12 +61,12 @@ def write_locks(root: Path, locks: Mapping[Path, Sequence[str]]) -> None:
     flags = "--universal --python-version 3.11 --generate-hashes --quiet"
     flags += " --no-emit-index-url --no-emit-find-links --no-header"  # which depend on this machine
     for lock, groups in locks.items():
-        group_options = [word for group in groups for word in ("--group", group)]
+        group_options = [argument for group in groups for argument in ("--group", group)]
         options = [*group_options, *flags.split(), "-o", lock.name]
         command = [uv, "pip", "compile", "pyproject.toml", *options]
         with step(f"resolve {lock.name}"):
-            done = subprocess.run(command, cwd=root, check=False)  # noqa: S603 - words from this file
-        if done.returncode:
+            completed = subprocess.run(command, cwd=root, check=False)  # noqa: S603 - arguments from this file
+        if completed.returncode:
             raise BootstrapError(f"{lock.name} could not be resolved; uv's message above says why.")
 
 
@@ -112,8 +112,8 @@ def _create(venv: Path, log: Path) -> None:
 def _imports(module: str) -> bool:
     # In a separate process: Debian packages ensurepip separately, and it may be installed in part.
     command = [sys.executable, "-c", f"import {module}"]
-    done = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - our own Python
-    return done.returncode == 0
+    completed = subprocess.run(command, check=False, stderr=subprocess.DEVNULL)  # noqa: S603 - our own Python
+    return completed.returncode == 0
 
 
 def _install(venv: Path, lock: Path, log: Path) -> None:
@@ -138,9 +138,9 @@ def _run(command: list[str], log: Path, advice: str) -> None:
     """
     with log.open("ab") as output:
         env = {**os.environ, "PYTHONUNBUFFERED": "1"}
-        done = subprocess.run(  # noqa: S603 - words from this file
+        completed = subprocess.run(  # noqa: S603 - arguments from this file
             command, check=False, stdout=output, stderr=subprocess.STDOUT, env=env
         )
-    if done.returncode:
+    if completed.returncode:
         tail = "\n".join("  | " + line for line in log.read_text(errors="replace").splitlines()[-12:])
         raise BootstrapError(f"{tail}\n{advice}\nThe full output: {log}")

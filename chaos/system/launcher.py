@@ -59,7 +59,7 @@ def running(folder: Path, *, sqlite: bool) -> Iterator[ServiceUnderTest]:
 
 
 def _migrate(service: ServiceUnderTest) -> None:
-    done = service.run([*FLASK, "database", "upgrade"])
-    if done.returncode:
-        error = done.stderr[-MAX_OUTPUT:]
+    completed = service.run([*FLASK, "database", "upgrade"])
+    if completed.returncode:
+        error = completed.stderr[-MAX_OUTPUT:]
         raise ServiceError(f"{shlex.join(FLASK)} database upgrade failed:\n{error}")

@@ -138,10 +138,10 @@ class ServiceUnderTest:
         """Create workspaces with credits and an account, and contacts with a valid address; sign in."""
         arguments = [str(self.folder), str(workspaces), str(contacts)]
         command = [sys.executable, "-m", "chaos.system.seed", *arguments]
-        done = self.run(command)
-        if done.returncode:
-            raise ServiceError(f"The scenario's data could not be created:\n{done.stderr[-MAX_OUTPUT:]}")
-        created: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        completed = self.run(command)
+        if completed.returncode:
+            raise ServiceError(f"The scenario's data could not be created:\n{completed.stderr[-MAX_OUTPUT:]}")
+        created: dict[str, Any] = json.loads(completed.stdout.splitlines()[-1])
         tenants = [
             Tenant(tenant["workspace"], self._sign_in(tenant["email"], created["password"]))
             for tenant in created["tenants"]
@@ -152,7 +152,7 @@ class ServiceUnderTest:
         """Run a command with the service's settings, but a direct connection to the database, to its end."""
         url = self.engine.url.render_as_string(hide_password=False)
         env = self.env | self.settings | {"DATABASE_URL": url, "LOG_LEVEL": "warning"}
-        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - words from this package
+        return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)  # noqa: S603 - arguments from this package
 
     def _sign_in(self, email: str, password: str) -> str:
         response = http_client.send(

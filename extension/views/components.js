@@ -141,7 +141,7 @@ export function loading() {
   return h("p", { class: "loading", role: "status" }, spinner, `${t("loading")}…`);
 }
 
-/** Have screen readers announce a text. @param {string} text */
+/** Announce a text to screen readers. @param {string} text */
 export function announce(text) {
   const region = /** @type {HTMLElement} */ (document.getElementById("announcements"));
   region.textContent = text;

@@ -79,7 +79,7 @@ def test_a_second_start_names_the_address_of_the_first(state: State) -> None:
     lock.acquire()
     state.write("up.json", {"pid": os.getpid(), "base_url": "http://127.0.0.1:8000"})
 
-    message = r"already up at http://127\.0\.0\.1:8000"
+    message = r"already running at http://127\.0\.0\.1:8000"
     with processes.interruptible(), pytest.raises(ServiceError, match=message):
         LocalStack(state).__enter__()
 

@@ -36,7 +36,6 @@ ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     ("app/domain/data/vectors.json", BASIC): (1, "a URL with a user name, for clients to test against"),
     ("app/domain/data/vectors.json", HEX): (22, "published hashes of websites; a test recomputes each"),
     ("app/domain/ids.py", BASE64): (1, "the alphabet of ids"),
-    ("app/infra/db.py", BASIC): (1, "the format of a database URL, in a message"),
     ("benchmarks/sign_in_timing.py", KEYWORD): (1, "a wrong password, intentionally"),
     ("app/domain/tokens.py", KEYWORD): (1, "the format of a token"),
 }

@@ -71,10 +71,10 @@ def _audit(options: Sequence[str], requirements: Path, seconds: float) -> list[d
         *["-m", "pip_audit", *options, *quiet, *socket, "--requirement", str(requirements)],
     ]
     try:
-        done = subprocess.run(  # noqa: S603 - words from this file
+        completed = subprocess.run(  # noqa: S603 - arguments from this file
             command, capture_output=True, text=True, timeout=seconds, check=False
         )
-        packages: list[dict[str, Any]] = json.loads(done.stdout)["dependencies"]
+        packages: list[dict[str, Any]] = json.loads(completed.stdout)["dependencies"]
     except (subprocess.TimeoutExpired, ValueError, KeyError):
         return None
     return packages

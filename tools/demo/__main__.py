@@ -21,14 +21,14 @@ from tools.up import banner
 def main(argv: list[str]) -> int:
     """Return 0 if every step succeeded, otherwise 1."""
     parser = argparse.ArgumentParser(prog="dev.py demo")
-    parser.add_argument("--once", action="store_true")
-    parser.add_argument("--fresh", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
+    parser.add_argument("--once", action="store_true", help="exit after the calls")
+    parser.add_argument("--fresh", action="store_true", help="delete the data of earlier runs first")
+    parser.add_argument("--verbose", action="store_true", help="print every request and response")
     options = parser.parse_args(argv)
     state = State.open()
     running = find_running(state)
     if running and not options.fresh:
-        echo(f"It is already up; using {running['base_url']}.")
+        echo(f"The service is already running; using {running['base_url']}.")
         return run_steps(running, verbose=options.verbose)
     with processes.interruptible():
         try:

@@ -149,13 +149,13 @@ def _status_colour(response: HttpResponse) -> str:
 
 
 def _curl(method: str, path: str, body: object, headers: Mapping[str, str]) -> str:
-    words = ["curl", f"$BASE{path}"] if method == "GET" else ["curl", "-X", method, f"$BASE{path}"]
+    arguments = ["curl", f"$BASE{path}"] if method == "GET" else ["curl", "-X", method, f"$BASE{path}"]
     for name, value in headers.items():
         shown = "Bearer $TOKEN" if name == "Authorization" else value
-        words += ["-H", f'"{name}: {shown}"']
+        arguments += ["-H", f'"{name}: {shown}"']
     if body is not None:
-        words += ["-d", f"'{json.dumps(_without_secrets(body), ensure_ascii=False)}'"]
-    return " ".join(words)
+        arguments += ["-d", f"'{json.dumps(_without_secrets(body), ensure_ascii=False)}'"]
+    return " ".join(arguments)
 
 
 def _without_secrets(content: Any) -> Any:  # noqa: ANN401 - JSON has every type

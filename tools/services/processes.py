@@ -58,14 +58,14 @@ class Reaper:
         return process
 
     def stop(self, leaders: Iterable[subprocess.Popen[bytes]], grace: float = GRACE_SECONDS) -> None:
-        """Stop the groups that these processes lead, as `stop` below does, and watch them no longer."""
+        """Stop the groups that these processes lead, as `stop` below does, and stop watching them."""
         leaders = list(leaders)
         stop(leaders, grace)
         for leader in leaders:
             self.unwatch(leader)
 
     def unwatch(self, leader: subprocess.Popen[bytes]) -> None:
-        """Watch the group that this process leads no longer: it has ended."""
+        """Stop watching the group that this process leads: it has ended."""
         self._write(f"-{leader.pid}\n")
 
     def close(self) -> None:

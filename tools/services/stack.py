@@ -101,7 +101,9 @@ class LocalStack:
         while not lock.acquire():
             running = self.state.read("up.json")
             if running and _is_alive(int(running["pid"])):
-                raise ServiceError(f"It is already up at {running['base_url']} (process {running['pid']}).")
+                raise ServiceError(
+                    f"The service is already running at {running['base_url']} (process {running['pid']})."
+                )
             if time.monotonic() > deadline:
                 raise ServiceError(
                     "Another start is in progress, or the last one is still stopping. Try again."
@@ -147,11 +149,11 @@ class LocalStack:
 
     def _move_flower(self) -> None:
         """Choose another port for Flower if another program took its port before it started."""
-        taken = int(self.env["FLOWER_PORT"])
-        if ports.is_free(taken):
+        port = int(self.env["FLOWER_PORT"])
+        if ports.is_free(port):
             return
-        self.env["FLOWER_PORT"] = str(ports.next_free(taken + 1))
-        echo(f"Port {taken} has been taken by another program; Flower uses {self.env['FLOWER_PORT']}.")
+        self.env["FLOWER_PORT"] = str(ports.next_free(port + 1))
+        echo(f"Port {port} has been taken by another program; Flower uses {self.env['FLOWER_PORT']}.")
         if self.access:
             self._publish_access()
 
