@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import gc
 import os
 import shutil
 import threading
@@ -53,7 +54,7 @@ END_TO_END, EXTENSION = "e2e", "extension"
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
-    """Mark the tests of the slow folders and those that use a database, and put the slow ones first.
+    """Mark the tests of the slow folders and those that use a database, and put the slowest files first.
 
     The markers are set before pytest selects by them. The order is changed after the tests were shuffled: the
     short tests at the end keep all processes of the run busy until it is over.
@@ -65,7 +66,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
         if folder == END_TO_END or "database_url" in getattr(item, "fixturenames", ()):
             item.add_marker("database")
     yield
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    items.sort(key=_order)
+
+
+def _order(item: pytest.Item) -> int:
+    """Return 0 for end-to-end tests, whose files take longest, 1 for other slow tests, 2 for short ones."""
+    if item.get_closest_marker("slow") is None:
+        return 2
+    return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
+
+
+def pytest_collection_finish() -> None:
+    """Exempt what is imported and collected from garbage collection, which would visit it many times."""
+    gc.collect()
+    gc.freeze()
 
 
 def _configure_volatile_sqlite(connection: Any, record: Any) -> None:

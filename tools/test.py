@@ -14,7 +14,7 @@ from tools.console import echo
 from tools.services import postgres
 
 FAST, ON_POSTGRES = "--fast", "--postgres"
-PROCESSES = "2"
+PROCESSES, FAST_PROCESSES = "3", "2"  # slow tests wait more than they compute
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about five minutes.",
@@ -44,7 +44,7 @@ def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
     """Return the options that the arguments leave open."""
     defaults = []
     if not any(word == "-n" or word.startswith(("-n", "--numprocesses")) for word in arguments):
-        defaults += ["-n", PROCESSES]
+        defaults += ["-n", FAST_PROCESSES if FAST in chosen else PROCESSES]
     if chosen and "-m" not in arguments:
         defaults += ["-m", " and ".join(MARKERS[option] for option in sorted(chosen))]
     return defaults

@@ -105,6 +105,7 @@ def _started(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterat
                 url,
                 PYTHONPATH=path,
                 CLOCK_FOLDER=str(folder),
+                WEB_CONCURRENCY="1",
                 SWEEP_SECONDS="0.5",
                 REPUBLISH_SECONDS="30",
             )

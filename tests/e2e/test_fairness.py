@@ -56,7 +56,12 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
     folder = tmp_path_factory.mktemp("fairness")
     with ExitStack() as stop:
         url = stop.enter_context(empty_database(folder, f"fairness_{worker_id}"))
-        settings = {"PROVIDERS_EMAIL": "hunter", "LEASE_SECONDS": "11", **vendors.settings()}
+        settings = {
+            "PROVIDERS_EMAIL": "hunter",
+            "LEASE_SECONDS": "11",
+            "WEB_CONCURRENCY": "1",
+            **vendors.settings(),
+        }
         workers = ("interactive", "providers", "enrichment,upkeep")
         yield stop.enter_context(running(folder, url, workers=workers, **settings))
 

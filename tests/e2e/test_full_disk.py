@@ -16,7 +16,10 @@ FULL = Path("/dev/full")
 def stack(tmp_path: Path) -> Iterator[Stack]:
     for log in ("web.log", "worker0.log"):
         (tmp_path / log).symlink_to(FULL)
-    with empty_database(tmp_path, "full_disk") as url, running(tmp_path, url) as stack:
+    with (
+        empty_database(tmp_path, "full_disk") as url,
+        running(tmp_path, url, WEB_CONCURRENCY="1") as stack,
+    ):
         yield stack
 
 

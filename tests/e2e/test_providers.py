@@ -39,6 +39,7 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             running(
                 folder,
                 url,
+                WEB_CONCURRENCY="1",
                 LEASE_SECONDS="20",
                 PROVIDERS_EMAIL="pattern,hunter,prospeo",
                 PROVIDERS_PHONE="dropcontact",

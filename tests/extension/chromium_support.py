@@ -61,6 +61,12 @@ class Browser:
     extension_id: str
     errors: list[str]
 
+    @property
+    def worker(self) -> Worker:
+        """The service worker. One that has been stopped never responds: start it again first."""
+        wait_until(lambda: self.context.service_workers)
+        return self.context.service_workers[-1]
+
     def reset(self) -> None:
         """Close every page but an empty tab, and delete all cookies and all data of the extension.
 
@@ -68,15 +74,13 @@ class Browser:
         a lock until then, so the storage is cleared again once no lock is held.
         """
         pages = self.context.pages
-        tab = self.context.new_page()
+        self.context.new_page()
         for page in pages:
             page.close()
         self.context.clear_cookies()
-        tab.goto(f"chrome-extension://{self.extension_id}/manifest.json")
-        tab.evaluate(CLEAR_STORAGE)
-        tab.wait_for_function(NO_LOCK_IS_HELD)
-        tab.evaluate(CLEAR_STORAGE)
-        tab.goto("about:blank")
+        self.worker.evaluate(CLEAR_STORAGE)
+        wait_until(lambda: self.worker.evaluate(NO_LOCK_IS_HELD))
+        self.worker.evaluate(CLEAR_STORAGE)
 
 
 @dataclass
@@ -107,9 +111,7 @@ class BrowserUser:
 
     @property
     def worker(self) -> Worker:
-        """The service worker. One that has been stopped never responds: start it again first."""
-        wait_until(lambda: self.context.service_workers)
-        return self.context.service_workers[-1]
+        return self.browser.worker
 
     def visit(self, url: str) -> Page:
         """Open a website in the first tab."""

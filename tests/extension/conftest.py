@@ -34,6 +34,7 @@ def stack(vendors: FakeVendors, tmp_path_factory: pytest.TempPathFactory, worker
             "PROVIDERS_PHONE": "sandbox",
             "PROVIDERS_PERSON": "sandbox",
             "PROVIDERS_COMPANY": "sandbox",
+            "WEB_CONCURRENCY": "1",
         }
         yield stop.enter_context(running(folder, url, **settings))
 

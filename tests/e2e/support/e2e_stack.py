@@ -232,7 +232,8 @@ def running(
     """Run the API on its production server, workers and Redis over the database, which is migrated first.
 
     `workers` are the queues of each worker process; by default one consumes all of them.
-    Only the sandbox and pattern providers are queried, unless the settings enable others.
+    The API has two processes, and only the sandbox and pattern providers are queried, unless the settings
+    say otherwise.
     """
     redis_port, web_port = free_port(), free_port()
     environment = os.environ | {
