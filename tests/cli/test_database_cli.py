@@ -136,7 +136,7 @@ def test_a_server_that_starts_during_the_wait_is_migrated(
     server = Proxy(url.port or 5432)
     port = server.start()
     server.set(Mode.RESET)
-    monkeypatch.setattr(commands, "time", FakeClock(then=lambda: server.set(Mode.PASS)))
+    monkeypatch.setattr(commands, "time", FakeClock(on_wait=lambda: server.set(Mode.PASS)))
 
     result = upgrade(url.set(host="127.0.0.1", port=port).render_as_string(hide_password=False))
 

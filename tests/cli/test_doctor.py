@@ -97,10 +97,10 @@ def findings(result: Result | None = None) -> dict[str, dict[str, str]]:
     }
 
 
-def flask(*arguments: str, folder: Path, **environment_: str) -> subprocess.CompletedProcess[str]:
+def flask(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `flask` as an operator does, with the virtual environment active and no other settings."""
     bin_folder = Path(sys.executable).parent
-    environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **environment_}
+    environment = {"PATH": f"{bin_folder}:/usr/bin:/bin", "HOME": str(folder), **variables}
     return subprocess.run(
         [str(bin_folder / "flask"), *arguments],
         cwd=folder,
@@ -389,13 +389,11 @@ def test_provider_settings_are_checked(
 def test_flask_reads_the_env_file(checkout: Path, environment: Mapping[str, str]) -> None:
     (checkout / ".env").write_text("".join(f"{name}={value}\n" for name, value in environment.items()))
 
-    environment = flask("database", "upgrade", folder=checkout)
+    upgrade = flask("database", "upgrade", folder=checkout)
     result = flask("accounts", "list", folder=checkout)
     providers = flask("providers", "report", "--json", folder=checkout)
 
-    assert (environment.stdout, environment.returncode) == ("The database is up to date.\n", 0), (
-        environment.stderr
-    )
+    assert (upgrade.stdout, upgrade.returncode) == ("The database is up to date.\n", 0), upgrade.stderr
     assert result.returncode == 0, result.stderr
     assert providers.returncode == 0, providers.stderr
 
