@@ -105,7 +105,7 @@ def _shared_statements() -> Iterator[None]:
     """
     create = functools.partial(create_engine, execution_options={"compiled_cache": LRUCache(2000)})
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DefaultDialect, "__eq__", lambda one, other: type(one) is type(other))
+        patch.setattr(DefaultDialect, "__eq__", lambda dialect, other: type(dialect) is type(other))
         patch.setattr(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect)))
         patch.setattr(engines, "create_engine", create)
         yield

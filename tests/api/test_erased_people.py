@@ -75,8 +75,8 @@ class ErasureHarness:
     folder: Path
     provider_requests: list[ProviderRequest]
 
-    def post(self, path: str, body: dict[str, Any], who: SignedInUser | None = None, key: str = "") -> Any:
-        user = who or self.user
+    def post(self, path: str, body: dict[str, Any], sender: SignedInUser | None = None, key: str = "") -> Any:
+        user = sender or self.user
         headers = user.headers | {"Prefer": "respond-async"} | ({"Idempotency-Key": key} if key else {})
         return user.client.post(f"/api/{path}", json=body, headers=headers)
 
@@ -88,17 +88,17 @@ class ErasureHarness:
         for job_id, kind in waiting:
             job_runner.run(job_id, WORK[Kind(kind)], self.services)
 
-    def outcome(self, answer: Any) -> str | None:
-        return self.job(answer)["job"]["outcome"]
+    def outcome(self, response: Any) -> str | None:
+        return self.job(response)["job"]["outcome"]
 
-    def job(self, answer: Any, who: SignedInUser | None = None) -> dict[str, Any]:
-        user, job_id = who or self.user, answer.get_json()["job"]["id"]
+    def job(self, response: Any, sender: SignedInUser | None = None) -> dict[str, Any]:
+        user, job_id = sender or self.user, response.get_json()["job"]["id"]
         polled = user.client.get(f"/api/ext/jobs?id={job_id}", headers=user.headers)
-        found: dict[str, Any] = polled.get_json()
-        return found
+        response: dict[str, Any] = polled.get_json()
+        return response
 
-    def flask(self, *words: str) -> Result:
-        return self.app.test_cli_runner().invoke(commands.group, list(words))
+    def flask(self, *arguments: str) -> Result:
+        return self.app.test_cli_runner().invoke(commands.group, list(arguments))
 
     def import_list(self) -> dict[str, Any]:
         path = self.folder / "people.csv"
@@ -106,7 +106,7 @@ class ErasureHarness:
         figures: dict[str, Any] = json.loads(self.flask("import", str(path), "--json").stdout)
         return figures
 
-    def come_in_again(self) -> tuple[Any, list[Any], Any, Any, Any]:
+    def submit_again(self) -> tuple[Any, list[Any], Any, Any, Any]:
         """Submit the person by import, reveals, an enrichment, a save and a lookup; return the responses."""
         subjects = (
             {"linkedin_url": URL},
@@ -116,22 +116,22 @@ class ErasureHarness:
         )
         imported = self.import_list()
         revealed = [
-            self.post("ext/reveal/email", {"subject": one, "client_reference": f"for {EMAIL}"})
-            for one in subjects
+            self.post("ext/reveal/email", {"subject": subject, "client_reference": f"for {EMAIL}"})
+            for subject in subjects
         ]
         items = [{"subject": subjects[0]}, {"subject": {"linkedin_url": BOB_URL}, "client_reference": "bob"}]
         enriched = self.post(
             "ext/enrichment-request", {"entity": "person", "items": items, "fields": ["email", "phone"]}
         )
         saved = self.post("ext/linkedin-save", {"profile": {"linkedin_url": URL, "full_name": NAME}})
-        looked_up = self.post("ext/lookup", {"subject": subjects[0]}).get_json()
+        lookup = self.post("ext/lookup", {"subject": subjects[0]}).get_json()
         self.work()
-        return imported, revealed, enriched, saved, looked_up
+        return imported, revealed, enriched, saved, lookup
 
     def faults(self) -> list[Any]:
         with self.services.database.reading() as session:
             checked = audits.check(session, stuck_after=timedelta(hours=2), now=clock.now())
-            return [fault for one in checked for fault in one.faults]
+            return [fault for result in checked for fault in result.faults]
 
 
 def person_or_miss(request: ProviderRequest) -> ProviderResponse:
@@ -154,12 +154,12 @@ def person_or_miss(request: ProviderRequest) -> ProviderResponse:
         company=FoundCompany(source=source, name="Acme", domain="acme.example"),
         emails=(email,),
     )
-    known = {
+    values = {
         ProviderField.EMAIL: {"emails": (email,)},
         ProviderField.PHONE: {"phones": (phone,)},
         ProviderField.PERSON: {"contact": contact},
     }
-    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **known[request.field])
+    return ProviderResponse(outcome=TraceOutcome.HIT, cost=1, **values[request.field])
 
 
 @pytest.fixture
@@ -190,8 +190,10 @@ def rows(database: Database) -> str:
             for value in row
         ]
     texts = [
-        one.decode("latin-1") if isinstance(one, bytes) else json.dumps(one, default=str, ensure_ascii=False)
-        for one in everything
+        value.decode("latin-1")
+        if isinstance(value, bytes)
+        else json.dumps(value, default=str, ensure_ascii=False)
+        for value in everything
     ]
     return folded("\n".join(texts))
 
@@ -204,8 +206,8 @@ def raw_bytes(database: Database) -> str:
     """Return the contents of an SQLite database's files, decoded as UTF-8 and as Latin-1."""
     path = database.engine.url.database if database.is_sqlite else None
     files = [Path(f"{path}{end}") for end in ("", "-wal", "-journal")] if path else []
-    found = b"".join(file.read_bytes() for file in files if file.exists())
-    return folded(found.decode("latin-1")) + folded(found.decode("utf-8", "ignore"))
+    response = b"".join(file.read_bytes() for file in files if file.exists())
+    return folded(response.decode("latin-1")) + folded(response.decode("utf-8", "ignore"))
 
 
 def remains(database: Database) -> list[str]:
@@ -222,9 +224,9 @@ def fill(harness: ErasureHarness) -> dict[str, Any]:
     harness.post(
         "ext/linkedin-save", {"profile": {"linkedin_url": BOB_URL}, "note": f"Via {EMAIL}!"}, harness.other
     )
-    for who in (harness.user, harness.other):
+    for sender in (harness.user, harness.other):
         harness.post(
-            "ext/reveal/email", {"subject": subject, "client_reference": f"{NAME} <{EMAIL}>"}, who, "one"
+            "ext/reveal/email", {"subject": subject, "client_reference": f"{NAME} <{EMAIL}>"}, sender, "one"
         )
     harness.post("ext/reveal/phone", {"subject": {"email": EMAIL}})
     harness.post(
@@ -247,41 +249,41 @@ def fill(harness: ErasureHarness) -> dict[str, Any]:
 
 def test_erased_people_are_in_no_response_and_do_not_return(harness: ErasureHarness) -> None:
     fill(harness)
-    database, asked = harness.services.database, len(harness.provider_requests)
+    database, calls = harness.services.database, len(harness.provider_requests)
     before = remains(database)
 
     harness.flask("erase", "--email", EMAIL, "--yes")
     after = remains(database)
-    imported, revealed, enriched, saved, looked_up = harness.come_in_again()
+    imported, revealed, enriched, saved, lookup = harness.submit_again()
 
     erasure.empty_log(database)  # it holds the requests until they have been answered
     assert (before, after, remains(database)) == (list(TRACES), [], [])
-    assert len(harness.provider_requests) == asked  # no provider is queried about a suppressed person
+    assert len(harness.provider_requests) == calls  # no provider is queried about a suppressed person
     assert (imported["new"], imported["suppressed"]) == (0, 1)
-    assert [harness.outcome(answer) for answer in revealed] == ["suppressed"] * 4
+    assert [harness.outcome(response) for response in revealed] == ["suppressed"] * 4
     items = harness.job(enriched)["result"]["items"]
     assert [(item["outcome"], item["client_reference"]) for item in items] == [
         ("suppressed", None),
         ("found", "bob"),
     ]
     assert (saved.status_code, saved.get_json()["code"]) == (422, "person_suppressed")
-    assert (looked_up["outcome"], looked_up["suppressed"], looked_up["saved"]) == ("none", True, None)
+    assert (lookup["outcome"], lookup["suppressed"], lookup["saved"]) == ("none", True, None)
 
 
 def test_credits_held_by_open_jobs_are_released_and_the_ledger_is_consistent(harness: ErasureHarness) -> None:
-    answers = fill(harness)
-    held = [answers[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
+    responses = fill(harness)
+    reserved = [responses[name].get_json()["credits"]["reserved"] for name in ("waiting", "half")]
 
     harness.flask("erase", "--email", EMAIL, "--yes")
-    ended = harness.job(answers["waiting"], harness.other)
+    finished = harness.job(responses["waiting"], harness.other)
     harness.work()
 
-    half = harness.job(answers["half"])
-    assert held == [1, 0]  # the colleague has only the switchboard number, which is owned already
-    assert (ended["job"]["status"], ended["job"]["outcome"]) == ("succeeded", "suppressed")
-    assert (ended["credits"]["charged"], ended["credits"]["reserved"]) == (0, 0)
+    half = harness.job(responses["half"])
+    assert reserved == [1, 0]  # the colleague has only the switchboard number, which is owned already
+    assert (finished["job"]["status"], finished["job"]["outcome"]) == ("succeeded", "suppressed")
+    assert (finished["credits"]["charged"], finished["credits"]["reserved"]) == (0, 0)
     items = half["result"]["items"]
-    assert [(one["outcome"], one["credits_charged"]) for one in items] == [("suppressed", 0), ("found", 0)]
+    assert [(item["outcome"], item["credits_charged"]) for item in items] == [("suppressed", 0), ("found", 0)]
     assert harness.faults() == []
 
 
@@ -292,9 +294,9 @@ def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
 
     receipt = json.loads(harness.flask("erase", "--linkedin-url", URL, "--yes", "--json").stdout)
 
-    given = [(one["workspace_id"], one["field"]) for one in receipt["recipients"]]
+    recipients = [(entry["workspace_id"], entry["field"]) for entry in receipt["recipients"]]
     mine, other = harness.user.workspace_id, harness.other.workspace_id
-    assert sorted(given) == sorted([(mine, "email"), (mine, "phone"), (other, "email")])
+    assert sorted(recipients) == sorted([(mine, "email"), (mine, "phone"), (other, "email")])
     assert receipt["counts"] == {
         "contacts": 1,
         "emails": 1,
@@ -310,4 +312,4 @@ def test_the_receipt_lists_erased_data_and_recipients_and_a_shared_number_stays(
     assert (receipt["suppressed_values"], receipt["shared_values"]) == (3, 1)
     assert receipt["providers"] == ["one"]
     bob = harness.post("ext/lookup", {"subject": {"linkedin_url": BOB_URL}}).get_json()
-    assert [one["masked"][-2:] for one in bob["available"] if one["field"] == "phone"] == ["00"]
+    assert [entry["masked"][-2:] for entry in bob["available"] if entry["field"] == "phone"] == ["00"]

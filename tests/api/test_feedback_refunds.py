@@ -38,13 +38,13 @@ def user(app: APIFlask) -> SignedInUser:
 def contact_ids(user: SignedInUser) -> list[str]:
     with user.database.transaction() as session:
         company = a_company(session)
-        known = [
+        contacts = [
             a_contact(session, company, None, linkedin_url=f"https://www.linkedin.com/in/n{number}")
             for number in range(PEOPLE)
         ]
-        for number, contact in enumerate(known):
+        for number, contact in enumerate(contacts):
             an_email(session, contact, f"n{number}@acme.com")
-    return [contact.id for contact in known]
+    return [contact.id for contact in contacts]
 
 
 def ask(user: SignedInUser, path: str, body: Any, key: str) -> Any:
@@ -54,21 +54,24 @@ def ask(user: SignedInUser, path: str, body: Any, key: str) -> Any:
 
 def reveal(user: SignedInUser, contact_id: str) -> str:
     """Reveal the contact's e-mail as the API and a worker do; return the job's id."""
-    asked = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
-    job_id: str = asked["job"]["id"]
+    revealed = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_id}}, contact_id)
+    job_id: str = revealed["job"]["id"]
     now = clock.now()
     with user.database.transaction() as session:
-        taken = claim(session, job_id, now=now)
-        handed = hand_over(session, user, job_id, contact_id)
-        given = {"contact_id": contact_id, "emails": handed.values}
+        claimed = claim(session, job_id, now=now)
+        disclosed = hand_over(session, user, job_id, contact_id)
+        result = {"contact_id": contact_id, "emails": disclosed.values}
         leases.settle(
-            session, taken, JobResult(outcome=Outcome.FOUND, result=given, charge=handed.charge), now=now
+            session,
+            claimed,
+            JobResult(outcome=Outcome.FOUND, result=result, charge=disclosed.charge),
+            now=now,
         )
     return job_id
 
 
 def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str) -> disclosure.Disclosure:
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session,
         workspace_id=user.workspace_id,
         job_id=job_id,
@@ -77,8 +80,8 @@ def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str
         price=1,
         now=clock.now(),
     )
-    assert handed is not None
-    return handed
+    assert disclosed is not None
+    return disclosed
 
 
 def enrich(user: SignedInUser, contact_ids: list[str], key: str) -> str:
@@ -86,17 +89,17 @@ def enrich(user: SignedInUser, contact_ids: list[str], key: str) -> str:
     job_id = enrichment(user, contact_ids, key)
     now = clock.now()
     with user.database.transaction() as session:
-        taken = claim(session, job_id, now=now)
+        claimed = claim(session, job_id, now=now)
         for item, contact_id in zip(jobs.items(session, job_id), contact_ids, strict=True):
             item.result = {"contact": None, "emails": hand_over(session, user, job_id, contact_id).values}
             item.outcome = Outcome.FOUND.value
-            leases.complete_item(session, taken, item, charge=0, lease_until=now + timedelta(minutes=1))
-        leases.settle(session, taken, JobResult(outcome=Outcome.FOUND), now=now)
+            leases.complete_item(session, claimed, item, charge=0, lease_until=now + timedelta(minutes=1))
+        leases.settle(session, claimed, JobResult(outcome=Outcome.FOUND), now=now)
     return job_id
 
 
 def enrichment(user: SignedInUser, contact_ids: list[str], key: str) -> str:
-    items = [{"subject": {"contact_id": one}} for one in contact_ids]
+    items = [{"subject": {"contact_id": contact_id}} for contact_id in contact_ids]
     body = {"entity": "person", "items": items, "fields": ["email"]}
     job_id: str = ask(user, "/api/ext/enrichment-request", body, key)["job"]["id"]
     return job_id
@@ -114,10 +117,10 @@ def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
     for contact_id in contact_ids:
         reveal(user, contact_id)
 
-    responses = [bounce(user, number, one) for number, one in enumerate(contact_ids)]
+    responses = [bounce(user, number, contact_id) for number, contact_id in enumerate(contact_ids)]
 
-    given, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
-    assert [response["refund"] for response in responses] == given + pending
+    refunded, pending = ["given"] * REFUNDED, ["pending"] * (PEOPLE - REFUNDED)
+    assert [response["refund"] for response in responses] == refunded + pending
     session = user.client.get("/api/ext/session", headers=user.headers).get_json()
     assert session["credits"] == {"balance": CREDITS - PEOPLE + REFUNDED, "reserved": 0}
     with user.database.reading() as database:
@@ -125,10 +128,10 @@ def test_unconfirmed_bounces_are_refunded_up_to_the_allowance(
 
 
 def test_no_endpoint_returns_a_refunded_address(user: SignedInUser, contact_ids: list[str]) -> None:
-    job_ids = [reveal(user, one) for one in contact_ids]
+    job_ids = [reveal(user, contact_id) for contact_id in contact_ids]
     list_id = enrich(user, contact_ids, "a list")
-    for number, one in enumerate(contact_ids):
-        bounce(user, number, one)
+    for number, contact_id in enumerate(contact_ids):
+        bounce(user, number, contact_id)
 
     texts = everything(user, contact_ids, [*job_ids, list_id])
 
@@ -140,25 +143,34 @@ def everything(user: SignedInUser, contact_ids: list[str], job_ids: list[str]) -
     """Return all responses that could show an address: reads, also with an API key, and new requests."""
     headers, client = user.headers | AT_ONCE, user.client
     save = {"profile": {"linkedin_url": "https://www.linkedin.com/in/n0"}}
-    people_asked = [{"contact_id": one} for one in contact_ids]
+    subjects = [{"contact_id": contact_id} for contact_id in contact_ids]
     responses = [
         client.get("/api/ext/jobs?limit=100", headers=headers),
         client.get("/api/ext/session", headers=headers),
-        client.post("/api/ext/lookup", json={"subjects": people_asked}, headers=headers),
+        client.post("/api/ext/lookup", json={"subjects": subjects}, headers=headers),
         client.post("/api/ext/linkedin-save", json=save, headers=headers),
-        *(client.get(f"/api/ext/jobs?id={one}", headers=headers) for one in job_ids),
-        *(client.get(f"/api/ext/jobs?id={one}", headers=bearer(user.make_key(*Scope))) for one in job_ids),
+        *(client.get(f"/api/ext/jobs?id={job_id}", headers=headers) for job_id in job_ids),
+        *(
+            client.get(f"/api/ext/jobs?id={job_id}", headers=bearer(user.make_key(*Scope)))
+            for job_id in job_ids
+        ),
     ]
     texts = [response.text for response in responses]
-    for one in contact_ids:
-        body = {"subject": {"contact_id": one}}
+    for contact_id in contact_ids:
+        body = {"subject": {"contact_id": contact_id}}
         texts += [
-            client.post("/api/ext/reveal/email", json=body, headers=headers | more).text
-            for more in ({"Idempotency-Key": one}, {})
+            client.post("/api/ext/reveal/email", json=body, headers=headers | key_header).text
+            for key_header in ({"Idempotency-Key": contact_id}, {})
         ]
-    listed = {"entity": "person", "items": [{"subject": one} for one in people_asked], "fields": ["email"]}
-    for more in ({"Idempotency-Key": "a list"}, {}):
-        response = client.post("/api/ext/enrichment-request", json=listed, headers=headers | more)
+    enrichment_body = {
+        "entity": "person",
+        "items": [{"subject": contact_id} for contact_id in subjects],
+        "fields": ["email"],
+    }
+    for key_header in ({"Idempotency-Key": "a list"}, {}):
+        response = client.post(
+            "/api/ext/enrichment-request", json=enrichment_body, headers=headers | key_header
+        )
         texts.append(response.text)
     return texts
 
@@ -168,13 +180,13 @@ def test_a_refunded_address_is_masked_and_charged_again(user: SignedInUser, cont
     bounce(user, 0, contact_ids[0])
 
     [entry] = available(user, contact_ids[0])
-    asked = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_ids[0]}}, "again")
+    revealed = ask(user, "/api/ext/reveal/email", {"subject": {"contact_id": contact_ids[0]}}, "again")
 
     assert (entry["owned"], entry["credits"], entry["status"]) == (False, 1, "risky")
     assert "@acme.com" in entry["masked"]
     assert "n0@" not in entry["masked"]
     with user.database.reading() as session:
-        assert read(session, asked["job"]["id"]).held == 1
+        assert read(session, revealed["job"]["id"]).held == 1
 
 
 def test_an_enrichment_with_a_refunded_address_is_not_reused(
@@ -205,6 +217,6 @@ def test_a_bounce_changes_nothing_that_another_workspace_sees(
 
 def available(user: SignedInUser, contact_id: str) -> list[dict[str, Any]]:
     body = {"subject": {"contact_id": contact_id}}
-    found = user.client.post("/api/ext/lookup", json=body, headers=user.headers).get_json()
-    entries: list[dict[str, Any]] = found["available"]
+    match = user.client.post("/api/ext/lookup", json=body, headers=user.headers).get_json()
+    entries: list[dict[str, Any]] = match["available"]
     return entries

@@ -18,8 +18,8 @@ def user(app: APIFlask) -> SignedInUser:
 
 def index(user: SignedInUser, token: str = "") -> list[dict[str, Any]]:
     response = user.client.get("/api/sessions", headers=bearer(token or user.session_token))
-    found: list[dict[str, Any]] = response.get_json()["sessions"]
-    return found
+    sessions: list[dict[str, Any]] = response.get_json()["sessions"]
+    return sessions
 
 
 def works(user: SignedInUser, token: str) -> bool:

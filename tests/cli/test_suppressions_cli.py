@@ -111,7 +111,7 @@ def test_opt_outs_are_listed_until_they_are_reviewed(run: Run, app: APIFlask) ->
     reviewed = body_of(run("review", "--json"))
     page = run("review").stdout.splitlines()
 
-    assert [(one["id"], one["state"], one["identifier"]) for one in reviewed["opt_outs"]] == [
+    assert [(entry["id"], entry["state"], entry["identifier"]) for entry in reviewed["opt_outs"]] == [
         (mixed, "open", "linkedin_url"),
         (alone, "listed", "email"),
     ]
@@ -132,15 +132,18 @@ def test_accepting_an_opt_out_hides_the_person(run: Run, app: APIFlask) -> None:
     assert accepted.stdout == f"Accepted {mixed}: its email is on the suppression list.\n"
     assert body_of(run("count", "--json"))["by_kind"] == {"email": 1}
     assert body_of(run("review", "--json"))["opt_outs"] == []
-    assert [one["state"] for one in body_of(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
+    assert [entry["state"] for entry in body_of(run("review", "--all", "--json"))["opt_outs"]] == ["accepted"]
 
 
 def test_dismissing_an_opt_out_shows_the_person_again(run: Run, app: APIFlask) -> None:
     alone, mixed = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, full_name="Ada")
 
-    results = [body_of(run("dismiss", one, "--json")) for one in (alone, mixed)]
+    results = [body_of(run("dismiss", opt_out_id, "--json")) for opt_out_id in (alone, mixed)]
 
-    assert [(one["state"], one["removed"]) for one in results] == [("dismissed", True), ("dismissed", False)]
+    assert [(entry["state"], entry["removed"]) for entry in results] == [
+        ("dismissed", True),
+        ("dismissed", False),
+    ]
     assert body_of(run("count", "--json"))["total"] == 0
 
 
@@ -157,7 +160,7 @@ def test_a_value_that_the_operator_suppressed_stays_on_the_list(run: Run, app: A
 def test_a_value_of_another_opt_out_stays_on_the_list(run: Run, app: APIFlask) -> None:
     first, second = opt_out(app, 1, email="ada@acme.example"), opt_out(app, 2, email="ada@acme.example")
 
-    removed = [body_of(run("dismiss", one, "--json"))["removed"] for one in (first, second)]
+    removed = [body_of(run("dismiss", opt_out_id, "--json"))["removed"] for opt_out_id in (first, second)]
 
     assert removed == [False, True]
 
@@ -181,12 +184,12 @@ def test_unreviewed_entries_of_an_earlier_version_are_counted_and_can_be_removed
     run("add", "--phone", "+1 617 555 0101")
 
     counted, page = body_of(run("review", "--json"))["unreviewed"], run("review").stdout
-    one = body_of(run("remove", "--email", "bob@acme.example", "--json"))
+    removed = body_of(run("remove", "--email", "bob@acme.example", "--json"))
     unreviewed = run("remove", "--unreviewed")
 
     assert counted == {"email": 2}
     assert "flask suppressions remove --unreviewed" in page
-    assert (one, unreviewed.stdout) == ({"removed": 1}, "Removed 1 from the list.\n")
+    assert (removed, unreviewed.stdout) == ({"removed": 1}, "Removed 1 from the list.\n")
     assert body_of(run("count", "--json")) == {"total": 1, "by_kind": {"phone": 1}}
 
 

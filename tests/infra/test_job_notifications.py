@@ -135,8 +135,10 @@ def test_three_hundred_waiters_use_one_connection(
         wait_until(lambda: ring_all(notifier, events))
 
         assert subscribers(server.url) == 1
-        others = [first for first in client.client_list() if first["sub"] == "0"]
-        assert len(others) <= 2 + 1, others  # the notifier's, this client's, and that of the last count
+        other_connections = [first for first in client.client_list() if first["sub"] == "0"]
+        assert len(other_connections) <= 2 + 1, (
+            other_connections
+        )  # the notifier's, this client's, and that of the last count
 
 
 def test_a_finished_waiter_is_removed(listener: JobListener) -> None:

@@ -66,15 +66,15 @@ class Server:
     log: Path
 
     def connect(self, source: str = "127.0.0.1") -> socket.socket:
-        line = socket.create_connection(("127.0.0.1", self.port), 10, (source, 0))
-        line.settimeout(10)
-        return line
+        connection = socket.create_connection(("127.0.0.1", self.port), 10, (source, 0))
+        connection.settimeout(10)
+        return connection
 
     def ask(self, request: bytes) -> bytes:
         """Send a request; return all that is received until the server closes."""
-        with self.connect() as line:
-            line.sendall(request)
-            return rest(line)
+        with self.connect() as connection:
+            connection.sendall(request)
+            return read_to_end(connection)
 
 
 def get(path: str, *, close: bool = True) -> bytes:
@@ -83,28 +83,28 @@ def get(path: str, *, close: bool = True) -> bytes:
     ).encode()
 
 
-def rest(line: socket.socket) -> bytes:
+def read_to_end(connection: socket.socket) -> bytes:
     pieces = []
-    while piece := line.recv(1_000_000):
+    while piece := connection.recv(1_000_000):
         pieces.append(piece)
     return b"".join(pieces)
 
 
-def until_cut(line: socket.socket) -> int:
+def until_cut(connection: socket.socket) -> int:
     """Return how many bytes were received until the connection was closed or reset."""
     received = 0
     with suppress(ConnectionResetError):
-        while piece := line.recv(1_000_000):
+        while piece := connection.recv(1_000_000):
             received += len(piece)
     return received
 
 
 def problem(response: bytes) -> tuple[int, str, str]:
     head, _, body = response.partition(b"\r\n\r\n")
-    lines = head.decode().split("\r\n")
-    kind = next(line for line in lines if line.startswith("Content-Type"))
-    assert "Connection: close" in lines
-    return int(lines[0].split()[1]), json.loads(body)["code"], kind.partition(": ")[2]
+    header_lines = head.decode().split("\r\n")
+    content_type = next(header for header in header_lines if header.startswith("Content-Type"))
+    assert "Connection: close" in header_lines
+    return int(header_lines[0].split()[1]), json.loads(body)["code"], content_type.partition(": ")[2]
 
 
 @contextmanager
@@ -181,11 +181,11 @@ def test_a_silent_connection_is_closed_without_a_response(impatient: Server) -> 
 
 
 def test_a_connection_serves_several_requests(server: Server) -> None:
-    with server.connect() as line:
-        line.sendall(get("/", close=False))
-        first = line.recv(1000)
-        line.sendall(get("/"))
-        second = rest(line)
+    with server.connect() as connection:
+        connection.sendall(get("/", close=False))
+        first = connection.recv(1000)
+        connection.sendall(get("/"))
+        second = read_to_end(connection)
 
     assert b"Connection: keep-alive" in first
     assert b"Connection: close" in second
@@ -206,10 +206,10 @@ def test_pipelined_requests_are_answered_in_order(server: Server) -> None:
 
 
 def test_a_client_that_does_not_read_is_disconnected(impatient: Server) -> None:
-    with impatient.connect() as line:
-        line.sendall(get("/large"))
+    with impatient.connect() as connection:
+        connection.sendall(get("/large"))
         time.sleep(2)  # longer than every timeout of this server
-        received = until_cut(line)
+        received = until_cut(connection)
 
     assert received < 8_000_000
     assert answers(impatient)
@@ -249,15 +249,15 @@ def test_an_error_outside_the_application_has_no_details(server: Server) -> None
 
 
 def test_one_address_cannot_hold_all_connections(server: Server) -> None:
-    lines = [server.connect("127.0.0.2") for _ in range(9)]
+    connections = [server.connect("127.0.0.2") for _ in range(9)]
 
-    refused = rest(lines[-1])
+    refused = read_to_end(connections[-1])
 
     assert problem(refused)[:2] == (429, "rate_limited")
     assert b"\r\nRetry-After: 10\r\n" in refused
     assert answers(server)
-    for line in lines:
-        line.close()
+    for connection in connections:
+        connection.close()
 
 
 def test_a_new_client_is_served_while_slow_clients_hold_every_connection(tmp_path: Path) -> None:
@@ -281,18 +281,18 @@ def test_shutdown_answers_requests_in_flight_and_closes_idle_connections(mortal:
 
         assert [response.result().endswith(b"done") for response in in_flight] == [True] * 5
         assert all(b"Connection: close" in response.result() for response in in_flight)
-        assert rest(slow).endswith(b"done")
+        assert read_to_end(slow).endswith(b"done")
         assert mortal.process.wait(5) == 0
 
 
 def test_shutdown_disconnects_slow_clients_in_time(mortal: Server) -> None:
-    with mortal.connect() as line:
-        line.sendall(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
+    with mortal.connect() as connection:
+        connection.sendall(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
         time.sleep(0.1)
 
         mortal.process.send_signal(signal.SIGTERM)
 
-        assert rest(line).endswith(b"request_timeout")
+        assert read_to_end(connection).endswith(b"request_timeout")
         assert mortal.process.wait(5) == 0
 
 
