@@ -47,7 +47,7 @@ def log_of_worker(database_url: str, redis_url: str, tmp_path: Path) -> Iterator
 
 
 @pytest.mark.slow
-def test_celery_writes_from_the_level_of_its_option_and_the_service_from_log_level(
+def test_celery_logs_at_its_own_level_and_the_service_at_log_level(
     log_of_worker: Callable[[str, str], str],
 ) -> None:
     quiet_celery, quiet_service = log_of_worker("info", "warning"), log_of_worker("warning", "info")

@@ -55,18 +55,18 @@ def status(url: str, login: str = "") -> int:
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics", "/healthcheck", "/workers", "/api/workers"])
-def test_flower_asks_for_its_login_first(flower: str, path: str) -> None:
+def test_flower_requires_a_login(flower: str, path: str) -> None:
     statuses = [status(flower + path, login) for login in ("", "admin:wrong", f"{LOGIN}x")]
 
     assert statuses == [401, 401, 401]
 
 
 @pytest.mark.parametrize("path", ["/", "/metrics", "/healthcheck"])
-def test_flower_answers_who_has_its_login(flower: str, path: str) -> None:
+def test_flower_accepts_its_login(flower: str, path: str) -> None:
     assert status(flower + path, LOGIN) == 200
 
 
-def test_no_page_of_flower_is_open(flower: str) -> None:
+def test_no_page_of_flower_is_public(flower: str) -> None:
     patterns = {handler.regex.pattern if hasattr(handler, "regex") else handler[0] for handler in handlers}
     paths = {one.removesuffix("$").replace("(.+)", "x").replace("(.*)", "x") for one in patterns - OPEN}
 

@@ -128,7 +128,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
     return lead
 
 
-def test_the_watch_sees_a_connection_that_is_made() -> None:
+def test_the_network_recorder_sees_a_connection() -> None:
     with serving(saying(204)) as server, record_network() as seen:
         assert outcome(LOOPBACK, server.url) == "204"
 
@@ -137,7 +137,7 @@ def test_the_watch_sees_a_connection_that_is_made() -> None:
 
 
 @as_spelled
-def test_what_is_written_to_deceive_is_refused_before_anybody_is_asked_or_called(url: str) -> None:
+def test_a_deceptive_url_is_refused_before_any_lookup_or_connection(url: str) -> None:
     with record_network() as seen:
         assert outcome(WebhookClient(), url) == "refused"
 
@@ -145,7 +145,7 @@ def test_what_is_written_to_deceive_is_refused_before_anybody_is_asked_or_called
 
 
 @pytest.mark.parametrize("name", [name for name in SPELLINGS if name.startswith(("loopback", "IPv4", "NAT"))])
-def test_a_door_open_to_loopback_takes_one_spelling_of_it(name: str) -> None:
+def test_allowed_loopback_is_accepted_in_one_spelling_only(name: str) -> None:
     with serving(saying(204)) as server, record_network() as seen:
         url = SPELLINGS[name].rstrip("/").replace("https:", "http:") + f":{server.port}/"
         said = outcome(LOOPBACK, url)
@@ -156,7 +156,7 @@ def test_a_door_open_to_loopback_takes_one_spelling_of_it(name: str) -> None:
 
 @pytest.mark.parametrize("address", PRIVATE)
 @pytest.mark.parametrize("beside", [(), (PUBLIC,)])
-def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
+def test_a_name_with_one_private_address_is_not_called(
     names: Callable[..., list[str]], address: str, beside: tuple[str, ...]
 ) -> None:
     """This includes CNAME and DNAME: only the final addresses are checked."""
@@ -168,7 +168,7 @@ def test_a_name_that_leads_inside_is_not_called_even_if_it_also_leads_outside(
     assert (seen.connected, asked) == ([], [HOST])
 
 
-def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_answer_called(
+def test_a_name_is_resolved_once_and_its_first_address_called(
     names: Callable[..., list[str]],
 ) -> None:
     """DNS rebinding: the operator's allowed network stands for a public one, 127.0.0.2 for a private one."""
@@ -181,7 +181,7 @@ def test_a_name_that_leads_elsewhere_a_moment_later_is_asked_once_and_its_first_
     assert f"Host: {HOST}:{server.port}".encode() in server.heard[0]
 
 
-def test_a_name_in_punycode_is_asked_for_as_it_is_written(names: Callable[..., list[str]]) -> None:
+def test_a_punycode_name_is_resolved_as_written(names: Callable[..., list[str]]) -> None:
     """Python's own codec encodes `straße.de` as `strasse.de`, which is another domain (RFC 5895)."""
     asked = names("xn--strae-oqa.de", ["127.0.0.1"])
 
@@ -193,7 +193,7 @@ def test_a_name_in_punycode_is_asked_for_as_it_is_written(names: Callable[..., l
     assert [b"Host: xn--strae-oqa.de:" in heard for heard in server.heard] == [True, True]
 
 
-def test_a_name_server_that_thinks_for_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_name_server_is_limited_by_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     over = threading.Event()
     monkeypatch.setattr(webhook_client, "RESOLVE_SECONDS", 0.1)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked, **_options: [over.wait(30)][:0])
@@ -244,7 +244,7 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize(("says", "said"), ANSWERS.values(), ids=ANSWERS)
-def test_a_hostile_answer_is_an_answer_or_none_and_leads_nowhere(says: bytes, said: str) -> None:
+def test_a_hostile_response_is_a_response_or_an_error_and_leads_nowhere(says: bytes, said: str) -> None:
     with serving(says) as server, record_network() as seen:
         assert outcome(LOOPBACK, server.url) == said
 
@@ -260,7 +260,7 @@ def test_a_hostile_answer_is_an_answer_or_none_and_leads_nowhere(says: bytes, sa
         (b"", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1000, "connection"),
     ],
 )
-def test_an_endless_answer_comes_to_an_end(
+def test_an_endless_response_is_limited(
     monkeypatch: pytest.MonkeyPatch, says: bytes, drops: bytes, said: str
 ) -> None:
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 1.0)
@@ -270,7 +270,7 @@ def test_an_endless_answer_comes_to_an_end(
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
-def test_no_proxy_of_the_environment_changes_the_way(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_ignored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy would resolve the name a second time, and is itself in the private network."""
     with serving(saying(200)) as proxy, serving(saying(204)) as server:
         monkeypatch.setenv(name, proxy.url)
@@ -326,7 +326,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
     ("certificate", "said"),
     [("good", "204"), ("other", "connection"), ("expired", "connection"), ("self", "connection")],
 )
-def test_only_who_proves_to_be_the_host_of_the_url_is_told_anything(
+def test_nothing_is_sent_to_a_host_with_a_wrong_certificate(
     certificates: Certificates,
     names: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -346,7 +346,7 @@ def test_only_who_proves_to_be_the_host_of_the_url_is_told_anything(
 @pytest.mark.parametrize(
     ("repeats", "pause", "said"), [(1000, 0.0, "connection"), (1, 0.05, "timeout")], ids=["long", "slow"]
 )
-def test_an_endless_answer_comes_to_an_end_over_tls_as_well(
+def test_an_endless_response_over_tls_is_limited(
     certificates: Certificates,
     names: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -378,7 +378,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
     assert server.heard == []
 
 
-def test_many_at_once_are_kept_apart() -> None:
+def test_concurrent_posts_do_not_mix() -> None:
     answers: list[WebhookResponse] = []
     with ExitStack() as stack:
         servers = [stack.enter_context(serving(saying(200 + number))) for number in range(8)]

@@ -37,19 +37,19 @@ def ails(session: Session, settings: Settings) -> str | None:
     return health.diagnose(session, Queue.INTERACTIVE, PREFIX, settings)
 
 
-def test_a_worker_that_works_gets_on(session: Session, settings: Settings) -> None:
+def test_a_working_worker_is_healthy(session: Session, settings: Settings) -> None:
     say(session)
 
     assert ails(session, settings) is None
 
 
-def test_a_worker_that_nobody_heard_of_does_not(session: Session, settings: Settings) -> None:
+def test_a_worker_without_a_heartbeat_is_unhealthy(session: Session, settings: Settings) -> None:
     say(session, name="interactive@another:1")
 
     assert str(ails(session, settings)).startswith("No heartbeat from this worker yet")
 
 
-def test_a_worker_that_does_not_consume_does_not(session: Session, settings: Settings) -> None:
+def test_a_worker_that_does_not_consume_is_unhealthy(session: Session, settings: Settings) -> None:
     say(session, state=WorkerState.WITHOUT_QUEUE)
 
     assert str(ails(session, settings)).startswith(
@@ -61,7 +61,7 @@ def test_a_worker_that_does_not_consume_does_not(session: Session, settings: Set
     ("busy", "trouble"),
     [(1, "s although the worker has idle threads."), (2, "None")],
 )
-def test_a_worker_beside_which_jobs_wait_does_not_unless_it_is_busy(
+def test_an_idle_worker_beside_waiting_jobs_is_unhealthy(
     session: Session, settings: Settings, busy: int, trouble: str
 ) -> None:
     say(session, busy=busy)
@@ -70,7 +70,7 @@ def test_a_worker_beside_which_jobs_wait_does_not_unless_it_is_busy(
     assert str(ails(session, settings)).endswith(trouble)
 
 
-def test_the_command_says_so_and_its_exit_code_too(
+def test_the_command_prints_the_health_and_returns_its_exit_code(
     settings: Settings,
     database: Database,
     monkeypatch: pytest.MonkeyPatch,
@@ -87,7 +87,7 @@ def test_the_command_says_so_and_its_exit_code_too(
     assert capsys.readouterr().out.endswith("healthy\n")
 
 
-def test_without_a_database_it_does_not_get_on(
+def test_a_worker_without_a_database_is_unhealthy(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     nowhere = dataclasses.replace(settings, database_url=f"postgresql://127.0.0.1:{free_port()}/nothing")

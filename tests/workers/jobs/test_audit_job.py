@@ -60,7 +60,7 @@ def last(services: WorkerServices) -> Audit | None:
         return audits.last(session)
 
 
-def test_beat_has_the_ledger_audited(services: WorkerServices, settings: Settings) -> None:
+def test_beat_runs_the_ledger_audit(services: WorkerServices, settings: Settings) -> None:
     entry = configure(settings).conf.beat_schedule[AUDIT]
 
     celery.tasks[entry["task"]]()
@@ -72,7 +72,7 @@ def test_beat_has_the_ledger_audited(services: WorkerServices, settings: Setting
     assert entry["options"]["queue"] == Queue.UPKEEP.value
 
 
-def test_faults_are_logged_by_rule_and_id(services: WorkerServices, spoiled: Days) -> None:
+def test_violations_are_logged_by_rule_and_id(services: WorkerServices, spoiled: Days) -> None:
     with capture_logs() as logged:
         audit.audit()
 
@@ -89,7 +89,7 @@ def test_faults_are_logged_by_rule_and_id(services: WorkerServices, spoiled: Day
     assert logged[-1]["faults"] == 1
 
 
-def test_beat_twice_is_an_audit_once(services: WorkerServices) -> None:
+def test_a_second_beat_within_the_period_starts_no_audit(services: WorkerServices) -> None:
     audit.audit()
 
     with capture_logs() as logged:
@@ -98,7 +98,7 @@ def test_beat_twice_is_an_audit_once(services: WorkerServices) -> None:
     assert logged == []
 
 
-def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
+def test_without_beat_an_audit_starts_two_periods_after_the_last(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     audit.audit()
@@ -112,7 +112,7 @@ def test_without_beat_an_audit_comes_when_the_last_is_two_periods_old(
     assert wait_until(lambda: (found := last(services)) is not None and found.at == clock.now())
 
 
-def test_of_two_who_see_that_an_audit_is_due_one_begins(
+def test_only_one_of_two_workers_starts_a_due_audit(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:  # another process, just before this one begins
@@ -131,7 +131,7 @@ def test_of_two_who_see_that_an_audit_is_due_one_begins(
         (ValueError("ada@acme.com"), "audit failed"),
     ],
 )
-def test_an_audit_that_fails_says_so_and_ends(
+def test_a_failed_audit_is_logged_and_ends(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch, error: Exception, event: str
 ) -> None:
     def fail(*_args: Any) -> None:
@@ -146,7 +146,7 @@ def test_an_audit_that_fails_says_so_and_ends(
     assert [line["event"] for line in logged] == [event]
 
 
-def test_a_task_that_fails_does_not_tell_celery(
+def test_a_failed_audit_task_raises_nothing_in_celery(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_args: Any) -> None:

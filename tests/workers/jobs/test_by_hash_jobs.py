@@ -62,7 +62,7 @@ def test_an_unknown_website_is_not_found(session: Session, services: WorkerServi
     assert (answer.outcome, answer.result) == (Outcome.NOT_FOUND, None)
 
 
-def test_a_prefix_is_found_even_where_nothing_is(session: Session, services: WorkerServices) -> None:
+def test_a_prefix_is_always_found(session: Session, services: WorkerServices) -> None:
     answer = resolve(session, services, Kind.COMPANY_BY_HASH, {"kind": "website", "prefix": "0000"})
 
     assert answer.outcome is Outcome.FOUND

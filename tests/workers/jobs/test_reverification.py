@@ -83,7 +83,7 @@ def plan(database: Database) -> Verification | None:
         return session.scalars(select(Verification)).one_or_none()
 
 
-def test_a_verdict_that_expired_is_renewed(services: WorkerServices) -> None:
+def test_an_expired_verdict_is_renewed(services: WorkerServices) -> None:
     one = FakeProvider(hit())
 
     verify_due(services, [one])
@@ -105,14 +105,16 @@ def test_a_verdict_that_expired_is_renewed(services: WorkerServices) -> None:
         FakeProvider(hit(), unavailable=TraceOutcome.UNCONFIGURED),
     ],
 )
-def test_if_one_cannot_tell_the_next_is_asked(services: WorkerServices, first: FakeProvider) -> None:
+def test_the_next_verifier_is_called_after_one_without_a_verdict(
+    services: WorkerServices, first: FakeProvider
+) -> None:
     verify_due(services, [first, FakeProvider(hit(EmailStatus.RISKY))])
 
     assert stored(services.database) == ("risky", LATER)
 
 
 @pytest.mark.parametrize("says", [MISS, hit(EmailStatus.UNKNOWN)])
-def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
+def test_an_address_without_a_new_verdict_keeps_the_last_one_and_is_not_due_again_soon(
     services: WorkerServices, says: ProviderResponse
 ) -> None:
     verify_due(services, [FakeProvider(says)])
@@ -126,7 +128,7 @@ def test_of_what_nobody_can_tell_the_last_verdict_stands_and_it_rests(
 @pytest.mark.parametrize(
     "says", [ProviderTimeout(), LookupError(), ProviderResponse(outcome=TraceOutcome.RATE_LIMITED)]
 )
-def test_if_nobody_could_be_asked_it_is_tried_again_soon(
+def test_an_address_is_due_again_soon_if_no_verifier_could_be_called(
     services: WorkerServices, says: ProviderResponse | Exception
 ) -> None:
     verify_due(services, [FakeProvider(says)])
@@ -136,7 +138,7 @@ def test_if_nobody_could_be_asked_it_is_tried_again_soon(
     assert rests.next_at == LATER + LEASE
 
 
-def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
+def test_a_pending_verification_is_polled_with_its_token(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     verify_due(services, [FakeProvider(Pending("1.abc", after=300))])
@@ -149,7 +151,7 @@ def test_a_verifier_that_needs_time_is_asked_again_with_its_ticket(
     assert stored(services.database) == ("invalid", LATER)
 
 
-def test_before_its_time_nobody_is_asked_again(services: WorkerServices) -> None:
+def test_a_pending_verification_is_not_polled_early(services: WorkerServices) -> None:
     one = FakeProvider(Pending("1.abc", after=300))
 
     verify_due(services, [one])
@@ -158,7 +160,7 @@ def test_before_its_time_nobody_is_asked_again(services: WorkerServices) -> None
     assert len(one.requests) == 1
 
 
-def test_the_database_is_not_held_open_while_somebody_is_asked(services: WorkerServices) -> None:
+def test_no_transaction_is_open_during_a_verification(services: WorkerServices) -> None:
     class Writing(FakeProvider):
         def call(self, request: ProviderRequest, *, seconds: float) -> ProviderResponse | Pending:
             store(services.database, "meanwhile@acme.com")
@@ -169,9 +171,7 @@ def test_the_database_is_not_held_open_while_somebody_is_asked(services: WorkerS
     assert stored(services.database) == ("invalid", LATER)
 
 
-def test_a_round_ends_when_its_time_is_over(
-    services: WorkerServices, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_ends_after_its_time_limit(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reverification, "TOTAL_SECONDS", -1.0)
     one = FakeProvider(hit())
 
@@ -180,7 +180,7 @@ def test_a_round_ends_when_its_time_is_over(
     assert one.requests == []
 
 
-def test_a_round_takes_no_more_than_so_many(
+def test_a_run_verifies_a_limited_number_of_addresses(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reverification, "MAX_ADDRESSES", 1)
@@ -192,7 +192,7 @@ def test_a_round_takes_no_more_than_so_many(
     assert len(one.requests) == 1
 
 
-def test_without_verifiers_nothing_is_taken(services: WorkerServices) -> None:
+def test_no_address_is_leased_without_a_verifier(services: WorkerServices) -> None:
     verify_due(services, [])
 
     assert plan(services.database) is None
@@ -206,7 +206,7 @@ def test_an_address_is_never_logged(services: WorkerServices) -> None:
     assert not re.search(r"\bada\b", str(events))
 
 
-def test_only_those_who_ask_no_price_are_asked() -> None:
+def test_only_free_verifiers_are_called() -> None:
     paid = FakeProvider(MISS, terms=Terms(prices=MappingProxyType({ProviderField.VERIFICATION: 0.5})))
     unpriced = FakeProvider(MISS, terms=Terms(prices=MappingProxyType({ProviderField.EMAIL: 1.0})))
     verifiers: list[Provider] = [paid, unpriced]
@@ -214,7 +214,7 @@ def test_only_those_who_ask_no_price_are_asked() -> None:
     assert free(verifiers) == [unpriced]
 
 
-def test_beat_has_a_worker_verify_again(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     one = FakeProvider(hit())
     monkeypatch.setattr(job_runner, "_current", [services])
     monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (one,))
@@ -226,7 +226,7 @@ def test_beat_has_a_worker_verify_again(services: WorkerServices, monkeypatch: p
     assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
 
 
-def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
+def test_no_error_text_of_a_reverification_reaches_celery(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_runner, "_current", [services])
@@ -246,7 +246,7 @@ def test_whatever_goes_wrong_no_text_of_it_reaches_celery(
         (EmailStatus.ACCEPT_ALL, 0, "risky"),
     ],
 )
-def test_the_verification_after_a_bounce_decides_it(
+def test_a_verification_after_a_bounce_decides_the_refund(
     services: WorkerServices, status: EmailStatus, refunded: int, seen_as: str
 ) -> None:
     workspace_id, contact = report_a_bounce(services.database, at=LATER - timedelta(minutes=1))

@@ -70,7 +70,7 @@ def job(database: Database, job_id: str) -> Job:
         return read(session, job_id)
 
 
-def test_a_lost_message_is_sent_again(
+def test_a_lost_message_is_published_again(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, services.settings.republish_seconds)
@@ -82,7 +82,7 @@ def test_a_lost_message_is_sent_again(
     assert job(services.database, job_id).publishes == 1
 
 
-def test_each_kind_is_sent_to_its_own_queue(
+def test_each_kind_is_published_to_its_own_queue(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:
@@ -94,7 +94,7 @@ def test_each_kind_is_sent_to_its_own_queue(
     assert (client.llen(Queue.INTERACTIVE.value), client.llen(Queue.ENRICHMENT.value)) == (1, 1)
 
 
-def test_if_there_is_nothing_to_do_no_write_lock_is_taken(
+def test_the_sweeper_takes_no_write_lock_without_work(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 0)
@@ -104,7 +104,7 @@ def test_if_there_is_nothing_to_do_no_write_lock_is_taken(
     assert job(services.database, job_id).publishes == 0
 
 
-def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
+def test_an_expired_job_is_ended_released_and_notified(
     services: WorkerServices, job_id: str, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
@@ -122,7 +122,7 @@ def test_an_expired_job_is_ended_paid_back_and_its_bell_rung(
         assert figures(session, ended.workspace_id) == (10, 0, 0)
 
 
-def test_a_poison_job_is_ended_as_worker_lost(
+def test_a_job_that_crashes_its_workers_ends_as_worker_lost(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:
@@ -136,7 +136,7 @@ def test_a_poison_job_is_ended_as_worker_lost(
     assert (ended.status, ended.error) == (Status.FAILED, WorkerLost().as_dict())
 
 
-def test_with_redis_away_jobs_still_end_and_none_is_marked_as_sent(
+def test_without_redis_jobs_still_end_and_none_is_marked_as_published(
     without_redis: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with without_redis.database.transaction() as session:
@@ -156,7 +156,7 @@ def test_with_redis_away_jobs_still_end_and_none_is_marked_as_sent(
     )
 
 
-def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
+def test_jobs_are_marked_as_unpublished_if_redis_fails_during_the_sweep(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
@@ -169,7 +169,7 @@ def test_if_redis_goes_away_meanwhile_what_was_marked_as_sent_is_taken_back(
         assert sweeper.needs_sweeping(session, stale=stale, now=NOW + timedelta(seconds=10))
 
 
-def test_a_queue_that_is_full_already_is_not_made_longer(
+def test_a_full_queue_gets_no_further_messages(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
@@ -181,7 +181,7 @@ def test_a_queue_that_is_full_already_is_not_made_longer(
     assert job(services.database, job_id).publishes == 0
 
 
-def test_a_queue_that_is_full_does_not_keep_the_others_from_being_filled(
+def test_a_full_queue_does_not_block_the_other_queues(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:
@@ -195,7 +195,7 @@ def test_a_queue_that_is_full_does_not_keep_the_others_from_being_filled(
     assert (job(services.database, job_id).publishes, job(services.database, request).publishes) == (1, 0)
 
 
-def test_redis_is_not_asked_while_a_transaction_is_open(
+def test_redis_is_not_called_while_a_transaction_is_open(
     services: WorkerServices, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
@@ -213,7 +213,7 @@ def test_redis_is_not_asked_while_a_transaction_is_open(
     assert set(asked) == {Status.QUEUED}
 
 
-def test_who_is_not_the_sweeper_goes_home(
+def test_a_worker_that_is_not_the_sweeper_does_nothing(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
@@ -224,7 +224,7 @@ def test_who_is_not_the_sweeper_goes_home(
     assert client.llen(Queue.INTERACTIVE.value) == 0
 
 
-def test_beat_makes_a_worker_sweep(
+def test_beat_starts_a_sweep(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
@@ -235,7 +235,7 @@ def test_beat_makes_a_worker_sweep(
     assert client.llen(Queue.INTERACTIVE.value) == 1
 
 
-def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
+def test_beat_purges_old_idempotency_keys_and_lookups(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:
@@ -256,7 +256,7 @@ def test_beat_makes_a_worker_forget_old_keys_and_old_lookups(
     assert rows(services.database) == (0, 0, 0)
 
 
-def test_what_an_old_job_said_of_a_person_is_forgotten_and_its_price_is_not(
+def test_personal_data_of_an_old_job_is_purged_and_its_charge_is_kept(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with services.database.transaction() as session:
@@ -302,7 +302,7 @@ def test_the_sweeper_republishes_jobs_delivers_webhooks_and_audits() -> None:
     assert (upkeep.sweep_once, webhooks.send_due, audit.audit_if_due) == Sweeper.STEPS
 
 
-def test_a_worker_sweeps_by_itself(
+def test_a_worker_sweeps_without_beat(
     services: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 3600)
@@ -319,7 +319,7 @@ def test_a_worker_sweeps_by_itself(
         (LookupError("ada@acme.com"), "maintenance step failed"),
     ],
 )
-def test_a_failing_step_stops_neither_the_others_nor_the_next_round(
+def test_a_failing_step_stops_neither_other_steps_nor_the_next_run(
     services: WorkerServices, sweep: Callable[..., None], error: Exception, event_name: str
 ) -> None:
     done: list[WorkerServices] = []

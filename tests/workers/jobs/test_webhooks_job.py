@@ -96,7 +96,7 @@ def listening(answer: Callable[[socket.socket], None]) -> Iterator[str]:
         thread.join(10)
 
 
-def test_a_post_is_signed_so_that_the_reference_library_takes_it(
+def test_the_reference_library_accepts_the_signature(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_oneshot_request("/done", method="POST").respond_with_data("", status=204)
@@ -119,7 +119,7 @@ def test_a_post_is_signed_so_that_the_reference_library_takes_it(
     assert attempt.latency_ms is not None
 
 
-def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
+def test_the_attempt_is_stored_before_the_receiver_responds(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     seen: list[WebhookAttempt] = []
@@ -136,7 +136,7 @@ def test_the_attempt_is_written_down_while_the_receiver_still_thinks(
 
 
 @pytest.mark.parametrize("status", [301, 307, 404, 500])
-def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
+def test_a_response_that_is_not_2xx_is_retried_and_no_redirect_followed(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str, status: int
 ) -> None:
     httpserver.expect_request("/done").respond_with_data(
@@ -154,7 +154,7 @@ def test_anything_but_success_is_tried_again_and_no_redirect_is_followed(
     assert [request.path for request, _response in httpserver.log] == ["/done"]
 
 
-def test_a_receiver_that_is_gone_is_left_in_peace(
+def test_a_receiver_that_answers_gone_gets_no_further_attempt(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=410)
@@ -165,7 +165,7 @@ def test_a_receiver_that_is_gone_is_left_in_peace(
     assert (row(database, webhook_id).delivered_at, row(database, webhook_id).next_at) == (None, None)
 
 
-def test_a_receiver_that_says_when_to_come_back_is_obeyed(
+def test_retry_after_of_a_receiver_is_respected(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=429, headers={"Retry-After": "600"})
@@ -179,7 +179,7 @@ def test_a_receiver_that_says_when_to_come_back_is_obeyed(
     assert timedelta(minutes=10) <= next_at - before < timedelta(minutes=11)
 
 
-def test_a_second_message_for_the_same_webhook_posts_nothing(
+def test_a_second_message_for_a_webhook_posts_nothing(
     services: WorkerServices, database: Database, httpserver: HTTPServer, url: str
 ) -> None:
     httpserver.expect_request("/done").respond_with_data("", status=500)
@@ -191,7 +191,7 @@ def test_a_second_message_for_the_same_webhook_posts_nothing(
     assert len(httpserver.log) == 1
 
 
-def test_an_address_that_is_away_is_tried_again(services: WorkerServices, database: Database) -> None:
+def test_an_unreachable_receiver_is_retried(services: WorkerServices, database: Database) -> None:
     webhook_id = over(database, f"http://127.0.0.1:{free_port()}/done")
 
     post(webhook_id, services, LOOPBACK)
@@ -213,12 +213,12 @@ def test_a_private_address_is_never_called(
     assert attempt.error == "refused"
 
 
-def test_what_is_no_more_is_left_alone(services: WorkerServices) -> None:
+def test_a_deleted_webhook_is_ignored(services: WorkerServices) -> None:
     post("whk_0", services, LOOPBACK)
 
 
 @pytest.mark.parametrize(("networks", "status"), [((), None), (("10.0.0.0/8", "127.0.0.0/8"), 204)])
-def test_the_task_calls_a_network_of_ones_own_only_if_the_operator_said_so(
+def test_a_private_network_is_called_only_if_the_operator_allows_it(
     services: WorkerServices,
     httpserver: HTTPServer,
     monkeypatch: pytest.MonkeyPatch,
@@ -236,7 +236,7 @@ def test_the_task_calls_a_network_of_ones_own_only_if_the_operator_said_so(
     assert [one.status for one in attempts(services.database, webhook_id)] == [status]
 
 
-def test_a_bug_leaves_the_webhook_to_the_next_worker_and_no_text_in_celerys_log(
+def test_an_error_leaves_the_webhook_to_another_worker_and_its_text_out_of_the_log(
     services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_arguments: object) -> None:
@@ -292,11 +292,11 @@ def test_hostile_urls_are_refused(url: str) -> None:
         "http://user@127.0.0.1/",
     ],
 )
-def test_a_door_open_to_one_network_is_closed_to_the_others(url: str) -> None:
+def test_allowing_one_network_allows_no_other(url: str) -> None:
     assert reason(url) == "refused"
 
 
-def test_a_name_that_leads_nowhere_is_told_apart() -> None:
+def test_a_name_that_does_not_resolve_has_its_own_reason() -> None:
     assert reason("https://nowhere.invalid/") == "unresolved"
 
 
@@ -309,7 +309,7 @@ def test_a_name_is_refused_if_any_of_its_addresses_is_private(
     assert reason("https://two-faced.example/", door) == "refused"
 
 
-def test_a_name_that_is_private_a_moment_later_is_resolved_once_and_so_leads_nowhere_else(
+def test_a_name_is_resolved_once_so_that_it_cannot_be_rebound(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     called = []
@@ -339,7 +339,7 @@ def resolve_to(monkeypatch: pytest.MonkeyPatch, answers: list[list[str]]) -> lis
     return asked
 
 
-def test_an_answer_that_drips_is_cut_off_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dripping_response_is_limited_by_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 0.5)
     over_now = threading.Event()
 
@@ -360,7 +360,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(monkeypatch: pytest.MonkeyPatch
     assert 0.4 < took < 10
 
 
-def test_a_receiver_that_says_nothing_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_receiver_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 0.2)
     over_now = threading.Event()
 
@@ -372,12 +372,12 @@ def test_a_receiver_that_says_nothing_is_a_timeout(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("words", [b"", b"220 mail.acme.example ESMTP\r\n"])
-def test_a_receiver_that_hangs_up_or_speaks_another_protocol_is_a_broken_connection(words: bytes) -> None:
+def test_a_receiver_that_hangs_up_or_uses_another_protocol_is_a_connection_error(words: bytes) -> None:
     with listening(lambda connection: connection.sendall(words)) as url:
         assert reason(url) == "connection"
 
 
-def test_a_name_that_took_all_the_time_is_not_called(
+def test_no_connection_is_made_after_a_resolution_that_took_all_the_time(
     httpserver: HTTPServer, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", -1.0)
@@ -400,11 +400,11 @@ def test_a_name_that_took_all_the_time_is_not_called(
         ("Sat, 01 Jan 2000 00:00:00 +9999999999999999999", None),
     ],
 )
-def test_when_to_come_back_is_read_as_seconds_or_a_date(said: str, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_seconds_or_a_date(said: str, seconds: float | None) -> None:
     assert webhook_client.retry_after(said) == seconds
 
 
-def test_a_date_to_come_back_counts_from_now() -> None:
+def test_a_retry_after_date_counts_from_now() -> None:
     said = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
 
     assert webhook_client.retry_after(said) == pytest.approx(3600, abs=5)
@@ -422,7 +422,9 @@ def test_due_webhooks_are_sent_to_the_upkeep_queue(
         assert client.llen(Queue.UPKEEP.value) == 1
 
 
-def test_a_full_queue_gets_no_fuller(services: WorkerServices, database: Database, redis_url: str) -> None:
+def test_no_webhook_is_published_to_a_full_queue(
+    services: WorkerServices, database: Database, redis_url: str
+) -> None:
     webhook_id = over(database, "https://a.example/")
     with redis.Redis.from_url(redis_url) as client:
         client.lpush(Queue.UPKEEP.value, *["a message"] * (FULL_QUEUE + 1))
@@ -433,7 +435,7 @@ def test_a_full_queue_gets_no_fuller(services: WorkerServices, database: Databas
     assert row(database, webhook_id).published_at is None
 
 
-def test_while_redis_is_away_webhooks_wait(services: WorkerServices, database: Database) -> None:
+def test_webhooks_wait_while_redis_is_down(services: WorkerServices, database: Database) -> None:
     webhook_id = over(database, "https://a.example/")
     without = dataclasses.replace(services, publisher=JobPublisher(f"redis://127.0.0.1:{free_port()}/0"))
 
@@ -442,7 +444,7 @@ def test_while_redis_is_away_webhooks_wait(services: WorkerServices, database: D
     assert row(database, webhook_id).published_at is None
 
 
-def test_upkeep_forgets_old_attempts(
+def test_upkeep_purges_old_attempts(
     services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook_id = over(database, "https://a.example/")

@@ -42,11 +42,11 @@ def asking(port: int) -> MailResolver:
         ({}, ()),
     ],
 )
-def test_the_mail_hosts_of_a_domain(serve: Serve, zone: Zone, hosts: tuple[str, ...]) -> None:
+def test_mail_hosts_are_returned_by_preference(serve: Serve, zone: Zone, hosts: tuple[str, ...]) -> None:
     assert serve(FakeDnsServer(zone)).mail_hosts("acme.com", seconds=1) == hosts
 
 
-def test_addresses_of_ipv4_go_before_those_of_ipv6(serve: Serve) -> None:
+def test_ipv4_addresses_come_before_ipv6_addresses(serve: Serve) -> None:
     zone = {("acme.com", "A"): (A("192.0.2.1"),), ("acme.com", "AAAA"): (AAAA("2001:db8::1"),)}
 
     assert serve(FakeDnsServer(zone)).addresses("acme.com", seconds=1) == ("192.0.2.1",)
@@ -55,7 +55,7 @@ def test_addresses_of_ipv4_go_before_those_of_ipv6(serve: Serve) -> None:
 @pytest.mark.parametrize(
     "zone", [{}, {("acme.com", "A"): (A(LOOPBACK),)}, {("acme.com", "MX"): (MX("a.com", 1),)}]
 )
-def test_what_was_said_is_not_asked_again(serve: Serve, zone: Zone) -> None:
+def test_a_dns_response_is_cached(serve: Serve, zone: Zone) -> None:
     server = FakeDnsServer(zone)
     resolver = serve(server)
     first = resolver.mail_hosts("acme.com", seconds=1)
@@ -65,7 +65,7 @@ def test_what_was_said_is_not_asked_again(serve: Serve, zone: Zone) -> None:
     assert len(server.queries) == queries
 
 
-def test_what_holds_no_time_is_asked_again(serve: Serve) -> None:
+def test_a_dns_response_without_a_ttl_is_not_cached(serve: Serve) -> None:
     server = FakeDnsServer({("acme.com", "MX"): (MX("a.com", 1),)}, ttl=0)
     resolver = serve(server)
     resolver.mail_hosts("acme.com", seconds=1)
@@ -75,7 +75,7 @@ def test_what_holds_no_time_is_asked_again(serve: Serve) -> None:
     assert len(server.queries) == 2
 
 
-def test_that_a_server_failed_is_not_remembered(serve: Serve) -> None:
+def test_a_dns_failure_is_not_cached(serve: Serve) -> None:
     server = FakeDnsServer({("acme.com", "MX"): (MX("a.com", 1),)}, rcode="SERVFAIL")
     resolver = serve(server)
     with pytest.raises(ResolutionFailed):
@@ -85,7 +85,7 @@ def test_that_a_server_failed_is_not_remembered(serve: Serve) -> None:
     assert resolver.mail_hosts("acme.com", seconds=1) == ("a.com",)
 
 
-def test_a_silent_server_is_waited_for_no_longer_than_there_is_time() -> None:
+def test_a_silent_dns_server_is_limited_by_the_timeout() -> None:
     with silent_dns_server() as port:
         resolver = MailResolver(MailSettings(dns_servers=((LOOPBACK, port),), dns_seconds=60))
         started = time.monotonic()
@@ -96,7 +96,7 @@ def test_a_silent_server_is_waited_for_no_longer_than_there_is_time() -> None:
         assert time.monotonic() - started < 10
 
 
-def test_nobody_is_asked_when_the_time_is_over(serve: Serve) -> None:
+def test_no_dns_query_is_sent_without_time_left(serve: Serve) -> None:
     server = FakeDnsServer({})
 
     with pytest.raises(ResolutionFailed):
@@ -105,13 +105,13 @@ def test_nobody_is_asked_when_the_time_is_over(serve: Serve) -> None:
     assert server.queries == []
 
 
-def test_that_no_server_is_there_is_no_answer() -> None:
+def test_an_absent_dns_server_is_a_failed_resolution() -> None:
     with pytest.raises(ResolutionFailed):
         asking(free_port()).mail_hosts("acme.com", seconds=1)
 
 
 @pytest.mark.parametrize("name", ["localhost", "mail.local", "acme.example", "a" * 64 + ".com"])
-def test_a_name_that_is_none_is_no_answer(serve: Serve, name: str) -> None:
+def test_an_invalid_name_is_a_failed_resolution(serve: Serve, name: str) -> None:
     server = FakeDnsServer({})
 
     with pytest.raises(ResolutionFailed):
@@ -120,7 +120,7 @@ def test_a_name_that_is_none_is_no_answer(serve: Serve, name: str) -> None:
     assert server.queries == []
 
 
-def test_a_machine_without_name_servers_has_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_name_servers_resolves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dns.resolver.Resolver, "read_resolv_conf", refuse)
 
     with pytest.raises(ResolutionFailed):

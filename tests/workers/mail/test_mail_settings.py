@@ -24,11 +24,11 @@ def load(monkeypatch: pytest.MonkeyPatch, environment: Environment) -> MailSetti
     return settings.load()
 
 
-def test_by_default_no_mail_server_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_no_mail_server_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load(monkeypatch, {}) == MailSettings()
 
 
-def test_everything_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_setting_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     said = {
         "VERIFY_SMTP": "true",
         "VERIFY_SMTP_FROM": "Probe@Verifier.com",
@@ -54,7 +54,7 @@ def test_everything_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_host_without_a_name_says_hello_in_the_senders_domain(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_domain_of_the_sender_is_the_default_ehlo_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load(monkeypatch, {"VERIFY_SMTP_FROM": "probe@verifier.com"}).helo == "verifier.com"
 
 
@@ -72,7 +72,7 @@ def test_a_host_without_a_name_says_hello_in_the_senders_domain(monkeypatch: pyt
         ({"VERIFY_DNS_SERVERS": "192.0.2.53:dns"}, "VERIFY_DNS_SERVERS has '192.0.2.53:dns'"),
     ],
 )
-def test_what_makes_no_sense_is_named(
+def test_an_invalid_setting_is_named(
     monkeypatch: pytest.MonkeyPatch, environment: Environment, named: str
 ) -> None:
     with pytest.raises(SettingsError, match=named):

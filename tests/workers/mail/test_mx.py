@@ -98,7 +98,7 @@ def table() -> list[Any]:
 
 
 @pytest.mark.parametrize(("case", "server", "verdict"), table())
-def test_what_a_mail_server_does_makes_the_verdict(  # noqa: PLR0917 -- three of them are the case
+def test_the_behaviour_of_a_mail_server_determines_the_verdict(  # noqa: PLR0917 -- three of them are the case
     stack: ExitStack,
     dns_port: int,
     record_property: Callable[[str, object], None],
@@ -131,7 +131,7 @@ DNS_CASES = [
 
 
 @pytest.mark.parametrize(("case", "dns", "verdict"), DNS_CASES, ids=[case for case, *_rest in DNS_CASES])
-def test_what_a_name_server_says_makes_the_verdict(
+def test_the_response_of_a_name_server_determines_the_verdict(
     stack: ExitStack,
     record_property: Callable[[str, object], None],
     case: str,
@@ -147,7 +147,7 @@ def test_what_a_name_server_says_makes_the_verdict(
     assert summary(reply) == verdict
 
 
-def test_a_name_server_that_never_answers_makes_no_verdict(stack: ExitStack) -> None:
+def test_a_silent_name_server_gives_no_verdict(stack: ExitStack) -> None:
     provider = mx(settings(free_port(), stack.enter_context(silent_dns_server())))
     started = time.monotonic()
 
@@ -158,7 +158,7 @@ def test_a_name_server_that_never_answers_makes_no_verdict(stack: ExitStack) -> 
 
 
 @pytest.mark.parametrize("domain", ["acme.example", "acme.test", "acme.invalid", "a.localhost", "x.onion"])
-def test_no_server_is_asked_about_special_use_domains(stack: ExitStack, domain: str) -> None:
+def test_special_use_domains_are_not_looked_up(stack: ExitStack, domain: str) -> None:
     dns = FakeDnsServer({})
     provider = mx(settings(free_port(), stack.enter_context(dns_server(dns))))
 
@@ -180,7 +180,7 @@ def test_with_smtp_off_no_mail_server_is_called(stack: ExitStack, dns_port: int)
     assert (server.hellos, server.recipients) == ([], [])
 
 
-def test_with_smtp_off_a_domain_without_mail_is_still_found_out(stack: ExitStack) -> None:
+def test_with_smtp_off_a_domain_without_mail_hosts_is_still_invalid(stack: ExitStack) -> None:
     dns_port = stack.enter_context(dns_server(FakeDnsServer({})))
 
     reply = verify(mx(settings(free_port(), dns_port, smtp=False)), "info@acme.com")
@@ -206,7 +206,7 @@ def test_a_disposable_address_is_at_best_risky(
     assert summary(verify(mx(settings(port, dns_port)), "ada@mailinator.com")) == verdict
 
 
-def test_that_an_address_is_disposable_is_known_without_any_server(stack: ExitStack) -> None:
+def test_a_disposable_address_is_recognized_without_a_server(stack: ExitStack) -> None:
     zone = {("mailinator.com", "MX"): MAIL}
     dns_port = stack.enter_context(dns_server(FakeDnsServer(zone)))
 
@@ -215,7 +215,7 @@ def test_that_an_address_is_disposable_is_known_without_any_server(stack: ExitSt
     assert summary(reply) == "risky disposable"
 
 
-def test_a_verdict_says_when_and_by_whom_and_costs_nothing(stack: ExitStack, dns_port: int) -> None:
+def test_a_verdict_has_its_time_and_source_and_is_free(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(says("250 OK"))
 
     reply = verify(mx(settings(port, dns_port)))
@@ -227,7 +227,7 @@ def test_a_verdict_says_when_and_by_whom_and_costs_nothing(stack: ExitStack, dns
     assert found.verified_at == found.source.at
 
 
-def test_greylisting_is_waited_out(stack: ExitStack, dns_port: int) -> None:
+def test_a_greylisted_address_is_polled_until_it_is_accepted(stack: ExitStack, dns_port: int) -> None:
     server = FakeMailServer({"ada": ["451 4.7.1 Greylisted", "250 OK"]})
     provider = mx(settings(stack.enter_context(mail_server(server)), dns_port))
 
@@ -239,9 +239,7 @@ def test_greylisting_is_waited_out(stack: ExitStack, dns_port: int) -> None:
     assert summary(second) == "valid"
 
 
-def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobody_has(
-    stack: ExitStack, dns_port: int
-) -> None:
+def test_a_poll_after_greylisting_repeats_both_recipients(stack: ExitStack, dns_port: int) -> None:
     """A new random mailbox in every poll would be greylisted every time."""
     server = ada("451 Greylisted", otherwise="451 Greylisted")
     mail = settings(stack.enter_context(mail_server(server)), dns_port)
@@ -253,13 +251,15 @@ def test_whom_a_greylist_has_seen_is_asked_for_again_also_the_mailbox_that_nobod
     assert server.recipients[:2] == server.recipients[2:]
 
 
-def test_a_mailbox_taken_where_nobody_else_is_told_of_is_asked_again(stack: ExitStack, dns_port: int) -> None:
+def test_an_accepted_mailbox_with_an_unclear_catch_all_check_is_pending(
+    stack: ExitStack, dns_port: int
+) -> None:
     port = stack.enter_context(mail_server(ada("250 OK", otherwise="451 Greylisted")))
 
     assert summary(verify(mx(settings(port, dns_port)))) == "later"
 
 
-def test_after_three_tries_nobody_knows(stack: ExitStack, dns_port: int) -> None:
+def test_after_the_last_attempt_there_is_no_verdict(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(says("451 4.3.2 Later"))
     provider = mx(settings(port, dns_port))
     replies = [verify(provider)]
@@ -270,13 +270,13 @@ def test_after_three_tries_nobody_knows(stack: ExitStack, dns_port: int) -> None
     assert [summary(reply) for reply in replies] == ["later", "later", "unknown"]
 
 
-def test_the_tries_fit_into_the_patience(dns_port: int) -> None:
+def test_all_attempts_fit_into_the_poll_timeout(dns_port: int) -> None:
     provider = mx(settings(free_port(), dns_port))
 
     assert provider.terms.poll_timeout > (MAX_ATTEMPTS - 1) * RETRY_SECONDS
 
 
-def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, dns_port: int) -> None:
+def test_no_mail_is_sent_and_the_session_ends_with_quit(stack: ExitStack, dns_port: int) -> None:
     received: list[bytes] = []
     provider = mx(settings(stack.enter_context(raw_server(recording(received))), dns_port))
 
@@ -291,7 +291,7 @@ def test_no_mail_is_ever_sent_and_the_server_is_left_politely(stack: ExitStack, 
     ]
 
 
-def test_nothing_is_handed_to_the_server_as_data(stack: ExitStack, dns_port: int) -> None:
+def test_no_data_command_is_sent(stack: ExitStack, dns_port: int) -> None:
     server = ada("250 OK")
     provider = mx(settings(stack.enter_context(mail_server(server)), dns_port))
 
@@ -301,7 +301,7 @@ def test_nothing_is_handed_to_the_server_as_data(stack: ExitStack, dns_port: int
     assert server.data == []
 
 
-def test_a_domain_is_asked_once_whether_it_takes_everything(stack: ExitStack, dns_port: int) -> None:
+def test_the_catch_all_check_runs_once_per_domain(stack: ExitStack, dns_port: int) -> None:
     server = FakeMailServer(otherwise=EVERYTHING)
     provider = mx(settings(stack.enter_context(mail_server(server)), dns_port))
 
@@ -313,7 +313,7 @@ def test_a_domain_is_asked_once_whether_it_takes_everything(stack: ExitStack, dn
     assert [one for one in local_parts if one not in {"ada", "bob", "cy"}] == [local_parts[1]]
 
 
-def test_a_mailbox_that_is_not_there_asks_nothing_more(stack: ExitStack, dns_port: int) -> None:
+def test_a_missing_mailbox_needs_no_catch_all_check(stack: ExitStack, dns_port: int) -> None:
     server = ada("550 5.1.1 No")
     provider = mx(settings(stack.enter_context(mail_server(server)), dns_port))
 
@@ -322,7 +322,7 @@ def test_a_mailbox_that_is_not_there_asks_nothing_more(stack: ExitStack, dns_por
     assert server.recipients == ["ada@acme.com"]
 
 
-def test_starttls_is_used_whoever_signed_the_certificate(stack: ExitStack, dns_port: int) -> None:
+def test_starttls_is_used_with_any_certificate(stack: ExitStack, dns_port: int) -> None:
     server = ada("250 OK")
     port = stack.enter_context(mail_server(server, tls_context=server_tls()))
 
@@ -349,7 +349,7 @@ def test_starttls_can_be_switched_off(stack: ExitStack, dns_port: int) -> None:
         (b"454 4.7.0 TLS not available\r\n", False),
     ],
 )
-def test_where_starttls_is_broken_it_is_done_without(
+def test_broken_starttls_falls_back_to_plain_smtp(
     stack: ExitStack, dns_port: int, answer: bytes, *, hang_up: bool
 ) -> None:
     port = stack.enter_context(raw_server(offering_starttls(answer, hang_up=hang_up)))
@@ -357,9 +357,7 @@ def test_where_starttls_is_broken_it_is_done_without(
     assert summary(verify(mx(settings(port, dns_port)))) == "valid"
 
 
-def test_starttls_that_never_begins_costs_no_more_than_the_time_there_is(
-    stack: ExitStack, dns_port: int
-) -> None:
+def test_a_starttls_handshake_that_hangs_is_limited_by_the_timeout(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(raw_server(silent_in_tls))
     started = time.monotonic()
 
@@ -369,7 +367,7 @@ def test_starttls_that_never_begins_costs_no_more_than_the_time_there_is(
     assert time.monotonic() - started < 4
 
 
-def test_a_server_that_never_comes_to_an_end_is_not_heard_out(stack: ExitStack, dns_port: int) -> None:
+def test_an_endless_greeting_is_limited_by_the_timeout(stack: ExitStack, dns_port: int) -> None:
     provider = mx(settings(stack.enter_context(raw_server(flooding)), dns_port))
     started = time.monotonic()
 
@@ -379,7 +377,7 @@ def test_a_server_that_never_comes_to_an_end_is_not_heard_out(stack: ExitStack, 
     assert time.monotonic() - started < 7
 
 
-def test_the_next_host_is_asked_if_the_first_cannot_be_reached(stack: ExitStack) -> None:
+def test_the_next_mail_host_is_called_if_the_first_is_unreachable(stack: ExitStack) -> None:
     zone = ZONE | {
         ("acme.com", "MX"): (MX("mail.acme.com", 20), MX("dead.acme.com", 10), MX("gone.acme.com", 5)),
         ("dead.acme.com", "AAAA"): (AAAA("::1"),),
@@ -411,7 +409,7 @@ def test_the_source_address_of_the_settings_is_used(stack: ExitStack, dns_port: 
     assert server.peers == ["127.0.0.7"]
 
 
-def test_two_conversations_with_one_host_lie_apart(stack: ExitStack, dns_port: int) -> None:
+def test_two_sessions_with_one_host_are_spaced_by_the_pause(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(says("250 OK"))
     provider = mx(settings(port, dns_port, pause_seconds=0.3))
     verify(provider)
@@ -423,7 +421,9 @@ def test_two_conversations_with_one_host_lie_apart(stack: ExitStack, dns_port: i
     assert 0.2 < time.monotonic() - started < 10
 
 
-def test_whoever_would_wait_too_long_for_a_host_comes_later(stack: ExitStack, dns_port: int) -> None:
+def test_a_verification_that_would_wait_too_long_for_a_host_is_pending(
+    stack: ExitStack, dns_port: int
+) -> None:
     server = ada("250 OK")
     port = stack.enter_context(mail_server(server))
     provider = mx(settings(port, dns_port, pause_seconds=60.0))
@@ -439,7 +439,7 @@ def test_whoever_would_wait_too_long_for_a_host_comes_later(stack: ExitStack, dn
     assert len(server.hellos) == 1
 
 
-def test_many_at_once_talk_to_one_host_one_after_the_other(stack: ExitStack, dns_port: int) -> None:
+def test_concurrent_sessions_with_one_host_run_one_at_a_time(stack: ExitStack, dns_port: int) -> None:
     server = ada("250 OK")
     port = stack.enter_context(mail_server(server))
     provider = mx(settings(port, dns_port, pause_seconds=0.05))
@@ -452,7 +452,7 @@ def test_many_at_once_talk_to_one_host_one_after_the_other(stack: ExitStack, dns
     assert time.monotonic() - started > 0.25
 
 
-def test_while_somebody_talks_to_a_host_for_long_others_come_later(stack: ExitStack, dns_port: int) -> None:
+def test_verifications_are_pending_while_a_host_is_busy(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(raw_server(dripping(b"")))
     provider = mx(settings(port, dns_port, pause_seconds=0.1))
 
@@ -462,7 +462,7 @@ def test_while_somebody_talks_to_a_host_for_long_others_come_later(stack: ExitSt
     assert sorted(summary(reply) for reply in replies) == ["later", "unknown"]
 
 
-def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack, dns_port: int) -> None:
+def test_a_local_part_beyond_ascii_needs_smtputf8(stack: ExitStack, dns_port: int) -> None:
     server = FakeMailServer({"adá": ["250 OK"]})
     able = stack.enter_context(mail_server(server, enable_SMTPUTF8=True))
     unable = stack.enter_context(mail_server(FakeMailServer({"adá": ["250 OK"]}), enable_SMTPUTF8=False))
@@ -479,17 +479,17 @@ def test_a_local_part_beyond_ascii_needs_a_server_that_takes_it(stack: ExitStack
         ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(full_name="Ada")),
     ],
 )
-def test_without_an_address_to_verify_it_is_not_eligible(provider_request: ProviderRequest) -> None:
+def test_a_request_without_an_address_is_ineligible(provider_request: ProviderRequest) -> None:
     assert Mx(ProviderSettings(), MailSettings()).unavailability(provider_request) is TraceOutcome.INELIGIBLE
 
 
-def test_with_an_address_it_is_eligible() -> None:
+def test_a_request_with_an_address_is_eligible() -> None:
     request = ProviderRequest(field=ProviderField.VERIFICATION, subject=Subject(email="ada@acme.com"))
 
     assert Mx(ProviderSettings(), MailSettings()).unavailability(request) is None
 
 
-def test_a_ticket_of_somebody_else_begins_anew(stack: ExitStack, dns_port: int) -> None:
+def test_an_unknown_poll_token_starts_a_new_verification(stack: ExitStack, dns_port: int) -> None:
     port = stack.enter_context(says("451 Later"))
 
     reply = verify(mx(settings(port, dns_port)), ticket="req_123")

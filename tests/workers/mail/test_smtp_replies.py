@@ -70,7 +70,7 @@ DISABLED, LATER, UNCLEAR = SmtpReply.DISABLED, SmtpReply.LATER, SmtpReply.UNCLEA
         (-1, "", UNCLEAR),
     ],
 )
-def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: SmtpReply) -> None:
+def test_an_smtp_reply_is_classified(code: int, text: str, answer: SmtpReply) -> None:
     assert of_mailbox(code, text) is answer
 
 
@@ -84,7 +84,7 @@ def test_what_an_answer_says_of_the_mailbox(code: int, text: str, answer: SmtpRe
         (552, "Mailbox full", UNCLEAR),
     ],
 )
-def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answer: SmtpReply) -> None:
+def test_a_rejected_sender_leaves_the_mailbox_unclear(code: int, text: str, answer: SmtpReply) -> None:
     assert of_sender(code, text) is answer
 
 
@@ -102,7 +102,7 @@ def test_a_refused_sender_says_nothing_of_the_mailbox(code: int, text: str, answ
         (421, "Closing", UNCLEAR),
     ],
 )
-def test_any_lasting_refusal_of_nobody_shows_that_not_everything_is_taken(
+def test_any_permanent_rejection_of_the_random_mailbox_excludes_a_catch_all(
     code: int, text: str, answer: SmtpReply
 ) -> None:
     assert of_random_mailbox(code, text) is answer
@@ -122,7 +122,7 @@ def test_any_lasting_refusal_of_nobody_shows_that_not_everything_is_taken(
         (ProbeResult(UNCLEAR), EmailStatus.UNKNOWN, ()),
     ],
 )
-def test_what_was_heard_makes_the_verdict(
+def test_the_probe_result_determines_the_verdict(
     heard: ProbeResult, status: EmailStatus, reasons: tuple[str, ...]
 ) -> None:
     assert verdict("ada@acme.com", heard) == (status, reasons)
@@ -136,13 +136,13 @@ def test_what_was_heard_makes_the_verdict(
         ("ada@mailinator.com", EmailStatus.RISKY, ("disposable",)),
     ],
 )
-def test_what_the_address_shows_is_said_with_it(
+def test_reasons_evident_from_the_address_are_added(
     email: str, status: EmailStatus, reasons: tuple[str, ...]
 ) -> None:
     assert verdict(email, ProbeResult(ACCEPTED, NO_MAILBOX)) == (status, reasons)
 
 
-def test_what_a_domain_answered_is_forgotten_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_catch_all_replies_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     known = CatchAllCache()
     known.store("acme.com", ACCEPTED)
 
@@ -152,7 +152,7 @@ def test_what_a_domain_answered_is_forgotten_after_a_while(monkeypatch: pytest.M
     assert (soon, known.get("acme.com")) == (ACCEPTED, None)
 
 
-def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_oldest_domains_are_evicted_from_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catch_all_cache, "MAX_DOMAINS", 2)
     known = CatchAllCache()
 
@@ -166,7 +166,7 @@ def test_only_so_many_domains_are_kept_the_latest(monkeypatch: pytest.MonkeyPatc
     ]
 
 
-def test_no_clear_answer_is_not_kept() -> None:
+def test_an_unclear_reply_is_not_cached() -> None:
     known = CatchAllCache()
 
     known.store("acme.com", UNCLEAR)
@@ -174,7 +174,7 @@ def test_no_clear_answer_is_not_kept() -> None:
     assert known.get("acme.com") is None
 
 
-def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locks_of_unused_hosts_are_evicted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_locks, "MAX_IDLE_HOSTS", 3)
     hosts = HostLocks(0.0)
 
@@ -183,7 +183,7 @@ def test_hosts_that_nobody_waits_for_are_forgotten(monkeypatch: pytest.MonkeyPat
             assert len(hosts._hosts) <= 3  # noqa: SLF001 -- its internal state
 
 
-def test_a_host_in_use_stays_locked_however_many_others_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_in_use_stays_locked_during_evictions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_locks, "MAX_IDLE_HOSTS", 1)
     hosts = HostLocks(0.0)
 

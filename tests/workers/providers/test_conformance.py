@@ -120,7 +120,7 @@ def vendor_api(httpserver: HTTPServer) -> FakeVendorApi:
 
 
 @each("hit")
-def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_hit_has_the_value_and_its_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.hit)
 
     assert (reply.outcome, _brought(reply), reply.cost) == (
@@ -132,9 +132,7 @@ def test_a_hit_brings_the_value_and_says_what_it_cost(case: Case, vendor_api: Fa
 
 
 @each("sent")
-def test_what_is_sent_is_the_question_and_the_key_never_in_the_address(
-    case: Case, vendor_api: FakeVendorApi
-) -> None:
+def test_the_request_is_sent_without_the_key_in_the_url(case: Case, vendor_api: FakeVendorApi) -> None:
     vendor_api.reply(case.recording, case.recording.hit)
 
     first = vendor_api.requests[0]
@@ -145,7 +143,7 @@ def test_what_is_sent_is_the_question_and_the_key_never_in_the_address(
 
 
 @each("miss")
-def test_nothing_found_is_a_miss_and_no_error(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_vendor_that_finds_nothing_is_a_miss(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.miss)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.MISS, case.recording.miss_cost)
@@ -153,7 +151,7 @@ def test_nothing_found_is_a_miss_and_no_error(case: Case, vendor_api: FakeVendor
 
 
 @each("ineligible", having="ineligible")
-def test_a_question_with_too_little_to_go_by_is_refused(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_request_without_enough_identifiers_is_ineligible(case: Case, vendor_api: FakeVendorApi) -> None:
     adapter = vendor_api.adapter(case.recording)
 
     assert adapter.unavailability(case.recording.ineligible) is TraceOutcome.INELIGIBLE  # type: ignore[arg-type]
@@ -161,35 +159,35 @@ def test_a_question_with_too_little_to_go_by_is_refused(case: Case, vendor_api: 
 
 
 @each("unconfigured")
-def test_without_its_setting_nobody_is_asked(case: Case) -> None:
+def test_a_provider_without_its_setting_is_unconfigured(case: Case) -> None:
     adapter = case.recording.vendor(ProviderSettings())
 
     assert adapter.unavailability(case.recording.request) is TraceOutcome.UNCONFIGURED
 
 
 @each("bad_key")
-def test_a_key_that_is_refused_counts_as_none(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_rejected_key_is_unconfigured(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.bad_key)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.UNCONFIGURED, 0)
 
 
 @each("no_credits", having="no_credits")
-def test_used_up_credits_are_told_apart_from_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_exhausted_credits_differ_from_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.no_credits or ())
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.NO_CREDITS, 0)
 
 
 @each("rate_limited")
-def test_too_many_questions_are_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_too_many_requests_are_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.rate_limited)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.RATE_LIMITED, 0)
 
 
 @each("retry_after")
-def test_a_rate_limit_says_when_to_come_again(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_rate_limit_has_a_retry_delay(case: Case, vendor_api: FakeVendorApi) -> None:
     *before, limited = case.recording.rate_limited
     told = replace(limited, headers={**limited.headers, "Retry-After": str(RETRY_AFTER)})
 
@@ -199,7 +197,7 @@ def test_a_rate_limit_says_when_to_come_again(case: Case, vendor_api: FakeVendor
 
 
 @each("suppressed", having="suppressed")
-def test_somebody_who_has_opted_out_is_suppressed(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_person_who_opted_out_is_suppressed(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.suppressed or ())
 
     assert reply.outcome is TraceOutcome.SUPPRESSED
@@ -207,7 +205,7 @@ def test_somebody_who_has_opted_out_is_suppressed(case: Case, vendor_api: FakeVe
 
 
 @each("slow")
-def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_slow_response_within_the_timeout_is_a_hit(case: Case, vendor_api: FakeVendorApi) -> None:
     vendor_api.respond_with(case.recording.hit, slowly=0.2)
 
     reply = _over(vendor_api.adapter(case.recording), case.recording.request)
@@ -216,7 +214,7 @@ def test_a_slow_answer_is_one_as_long_as_it_comes_in_time(case: Case, vendor_api
 
 
 @each("hanging")
-def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) -> None:
+def test_a_vendor_that_hangs_is_limited_by_the_timeout(case: Case) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         base_url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
         adapter = case.recording.vendor(ProviderSettings(api_key=KEY, base_url=base_url))
@@ -229,28 +227,28 @@ def test_a_vendor_that_hangs_is_waited_for_no_longer_than_allowed(case: Case) ->
 
 
 @each("html_200")
-def test_a_page_instead_of_json_is_an_error_that_costs_nothing(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_an_html_page_with_status_200_is_an_error_without_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, [PAGE])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("html_500")
-def test_a_page_that_says_500_is_an_error_that_costs_nothing(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_an_html_page_with_status_500_is_an_error_without_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, [replace(PAGE, status=500)])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("unexpected")
-def test_json_that_the_vendor_does_not_document_is_an_error(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_undocumented_json_is_an_error(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.unexpected)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
 @each("masked", having="masked")
-def test_a_masked_value_is_never_kept(case: Case, vendor_api: FakeVendorApi) -> None:
+def test_a_masked_value_is_dropped(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.masked or ())
 
     assert reply.outcome is TraceOutcome.MISS
@@ -258,7 +256,7 @@ def test_a_masked_value_is_never_kept(case: Case, vendor_api: FakeVendorApi) -> 
 
 
 @each("never_ready", having="never_ready")
-def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(
+def test_a_result_that_is_never_ready_stays_pending_with_a_delay(
     case: Case, vendor_api: FakeVendorApi
 ) -> None:
     vendor_api.respond_with(case.recording.never_ready or ())
@@ -272,7 +270,7 @@ def test_one_that_is_never_ready_stays_pending_and_says_for_how_long(
     )
 
 
-def test_every_field_of_every_vendor_is_in_the_suite() -> None:
+def test_the_suite_covers_every_field_of_every_vendor() -> None:
     vendors = {vendor for vendor in PROVIDERS if isinstance(vendor, type) and issubclass(vendor, Vendor)}
     vendors |= {recording.vendor for recording in RECORDINGS}
 

@@ -96,7 +96,7 @@ def described(folder: Path, port: int) -> Vendor:
 
 
 @pytest.mark.parametrize("value", EVIL)
-def test_a_value_of_the_caller_stays_one_value_of_the_request(tmp_path: Path, value: str) -> None:
+def test_a_callers_value_cannot_change_the_request_around_it(tmp_path: Path, value: str) -> None:
     with vendor(saying(404)) as (port, heard), record_network() as seen:
         described(tmp_path, port).call(
             ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
@@ -117,7 +117,7 @@ def test_a_value_of_the_caller_stays_one_value_of_the_request(tmp_path: Path, va
 
 @pytest.mark.parametrize("ticket", [*EVIL, "..", ".", ""])
 @pytest.mark.parametrize("adapter", [Apollo, Dropcontact, FullEnrich, RocketReach])
-def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
+def test_a_poll_token_cannot_change_the_request_around_it(
     adapter: Callable[[ProviderSettings], Vendor], ticket: str
 ) -> None:
     subject = Subject(full_name="Ada Lovelace", company_domain="acme.com")
@@ -142,7 +142,7 @@ def test_a_ticket_of_the_vendor_stays_one_value_of_the_next_request(
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 @pytest.mark.parametrize("where", [METADATA, "/elsewhere", "//169.254.169.254/"])
-def test_a_vendor_that_sends_us_elsewhere_is_not_obeyed(tmp_path: Path, status: int, where: str) -> None:
+def test_a_redirect_of_a_vendor_is_not_followed(tmp_path: Path, status: int, where: str) -> None:
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
 
     with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), record_network() as seen:
@@ -160,7 +160,7 @@ def test_no_adapter_follows_redirects() -> None:
     assert not any(client.follow_redirects for client in clients)
 
 
-def test_plain_http_goes_past_proxies_and_tls_goes_through(
+def test_plain_http_bypasses_proxies_and_https_uses_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An outbound proxy is used, but it never sees keys and personal data in plain text."""

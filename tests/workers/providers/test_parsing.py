@@ -27,7 +27,7 @@ def contact(**said: Any) -> FoundContact:
     return found
 
 
-def test_a_source_is_of_the_time_that_is_told() -> None:
+def test_a_source_has_the_given_time() -> None:
     assert (SOURCE.provider, SOURCE.kind, SOURCE.at) == (
         "example",
         SourceKind.PROVIDER,
@@ -36,7 +36,7 @@ def test_a_source_is_of_the_time_that_is_told() -> None:
 
 
 @pytest.mark.parametrize("at", [None, datetime(2999, 1, 1, tzinfo=UTC)])
-def test_a_source_is_never_of_the_future(at: datetime | None) -> None:
+def test_a_source_is_never_in_the_future(at: datetime | None) -> None:
     before = clock.now()
 
     source = parsing.source_of("example", at)
@@ -53,35 +53,35 @@ def test_a_source_is_never_of_the_future(at: datetime | None) -> None:
         ({}, {}),
     ],
 )
-def test_an_object_may_be_absent_or_null_anywhere_on_the_way(body: Any, found: Any) -> None:
+def test_a_missing_or_null_object_on_the_path_is_empty(body: Any, found: Any) -> None:
     assert parsing.object_at(body, "a", "b") == found
 
 
 @pytest.mark.parametrize(
     "body", [{"a": []}, {"a": "text"}, {"a": {"b": 1}}, {"a": {"b": [{}]}}, {"a": False}]
 )
-def test_something_else_than_an_object_is_unexpected(body: Any) -> None:
+def test_a_value_that_is_not_an_object_is_unexpected(body: Any) -> None:
     with pytest.raises(UnexpectedResponse):
         parsing.object_at(body, "a", "b")
 
 
 @pytest.mark.parametrize("body", [{}, {"a": None}, {"a": []}, {"a": "text"}])
-def test_an_object_that_must_be_there_is_missed(body: Any) -> None:
+def test_a_missing_required_object_is_unexpected(body: Any) -> None:
     with pytest.raises(UnexpectedResponse):
         parsing.required(body, "a")
 
 
-def test_an_object_that_must_be_there_is_given() -> None:
+def test_a_required_object_is_returned() -> None:
     assert parsing.required({"a": {"b": 1}}, "a") == {"b": 1}
 
 
 @pytest.mark.parametrize(("body", "found"), [({}, []), ({"a": None}, []), ({"a": [{"b": 1}]}, [{"b": 1}])])
-def test_a_list_of_objects_may_be_absent_or_null(body: Any, found: Any) -> None:
+def test_a_missing_or_null_list_is_empty(body: Any, found: Any) -> None:
     assert parsing.records(body, "a") == found
 
 
 @pytest.mark.parametrize("body", [{"a": {}}, {"a": "text"}, {"a": [1]}, {"a": [{}, None]}])
-def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
+def test_a_list_of_other_values_is_unexpected(body: Any) -> None:
     with pytest.raises(UnexpectedResponse):
         parsing.records(body, "a")
 
@@ -102,7 +102,7 @@ def test_a_list_of_something_else_is_unexpected(body: Any) -> None:
         ("a" * 400, "a" * parsing.MAX_TEXT_LENGTH),
     ],
 )
-def test_a_text_is_trimmed_and_can_be_kept_or_is_none(said: Any, found: str | None) -> None:
+def test_a_text_is_trimmed_and_storable_or_none(said: Any, found: str | None) -> None:
     assert parsing.text({"a": said}, "a") == found
 
 
@@ -110,7 +110,7 @@ def test_a_text_is_trimmed_and_can_be_kept_or_is_none(said: Any, found: str | No
     ("said", "found"),
     [([" a ", "", None, 5, "b\0", "\udc00", "c"], ["a", "c"]), (None, []), ("a", []), ({"a": 1}, [])],
 )
-def test_of_a_list_the_texts_are_given(said: Any, found: list[str]) -> None:
+def test_only_the_strings_of_a_list_are_returned(said: Any, found: list[str]) -> None:
     assert parsing.texts({"a": said}, "a") == found
 
 
@@ -129,7 +129,7 @@ def test_of_a_list_the_texts_are_given(said: Any, found: list[str]) -> None:
         ([5], None),
     ],
 )
-def test_a_figure_is_a_finite_number_or_none(said: Any, found: float | None) -> None:
+def test_a_number_is_finite_or_none(said: Any, found: float | None) -> None:
     assert parsing.figure({"a": said}, "a") == found
 
 
@@ -146,11 +146,11 @@ def test_a_figure_is_a_finite_number_or_none(said: Any, found: float | None) -> 
         (None, None),
     ],
 )
-def test_a_time_is_read_in_utc_or_not_at_all(said: Any, found: datetime | None) -> None:
+def test_a_time_is_parsed_to_utc_or_none(said: Any, found: datetime | None) -> None:
     assert parsing.time({"a": said}, "a") == found
 
 
-def test_an_address_comes_in_normal_form_with_all_that_is_known_of_it() -> None:
+def test_an_email_is_normalized_with_all_its_attributes() -> None:
     at = clock.now() - timedelta(days=3)
 
     found = email(
@@ -176,7 +176,7 @@ def test_an_address_comes_in_normal_form_with_all_that_is_known_of_it() -> None:
         ("ada@acme.com", "personal", "personal"),
     ],
 )
-def test_an_address_is_of_the_type_told_or_of_that_of_its_domain(
+def test_the_type_of_an_email_is_given_or_derived_from_its_domain(
     said: str, kind: str | None, told: str
 ) -> None:
     found = email(said, kind=kind)
@@ -189,11 +189,11 @@ def test_an_address_is_of_the_type_told_or_of_that_of_its_domain(
     "said",
     ["", "a***@acme.com", "a•••••@acme.com", "a…@acme.com", "ada", "ada@", "ada@localhost", "ada@acme"],
 )
-def test_a_masked_address_or_none_is_left_out(said: str) -> None:
+def test_a_masked_or_invalid_email_is_none(said: str) -> None:
     assert email(said) is None
 
 
-def test_a_number_comes_in_e164_with_all_that_is_known_of_it() -> None:
+def test_a_phone_is_normalized_with_all_its_attributes() -> None:
     at = clock.now()
 
     found = phone(
@@ -218,14 +218,14 @@ def test_a_number_comes_in_e164_with_all_that_is_known_of_it() -> None:
     )
 
 
-def test_an_extension_that_is_told_apart_goes_before_the_one_in_the_number() -> None:
+def test_a_given_extension_overrides_the_one_in_the_number() -> None:
     found = phone("+1 650 253 0000 x5", extension="7")
 
     assert found is not None
     assert (found.e164, found.extension) == ("+16502530000", "7")
 
 
-def test_a_type_that_the_contract_does_not_have_is_other() -> None:
+def test_an_unknown_phone_type_is_other() -> None:
     found = phone("+16502530000", kind="fax")
 
     assert found is not None
@@ -248,11 +248,11 @@ def test_a_type_that_the_contract_does_not_have_is_other() -> None:
         "unknown",
     ],
 )
-def test_a_masked_number_or_none_is_left_out(said: str) -> None:
+def test_a_masked_or_invalid_phone_is_none(said: str) -> None:
     assert phone(said) is None
 
 
-def test_a_company_comes_in_normal_form() -> None:
+def test_a_company_is_normalized() -> None:
     found = parsing.found_company(
         SOURCE,
         name="Acme",
@@ -286,18 +286,18 @@ def test_a_company_comes_in_normal_form() -> None:
         ("many", None),
     ],
 )
-def test_a_headcount_is_a_range_and_nobody_is_not_known(employees: Any, headcount: str | None) -> None:
+def test_a_headcount_is_a_range_and_zero_is_unknown(employees: Any, headcount: str | None) -> None:
     found = parsing.found_company(SOURCE, name="Acme", employees=employees)
 
     assert found is not None
     assert found.headcount == headcount
 
 
-def test_a_company_that_nothing_names_is_none() -> None:
+def test_a_company_without_an_identifier_is_none() -> None:
     assert parsing.found_company(SOURCE, domain="localhost", industry="Machinery", city="Lyon") is None
 
 
-def test_a_person_comes_in_normal_form() -> None:
+def test_a_person_is_normalized() -> None:
     company = parsing.found_company(SOURCE, name="Acme")
 
     found = contact(
@@ -330,7 +330,7 @@ def test_a_person_comes_in_normal_form() -> None:
         ({"first_name": "Ada"}, ("Ada", "Ada", None)),
     ],
 )
-def test_a_name_is_put_together_but_no_part_of_it_made_up(
+def test_a_full_name_is_combined_but_no_part_is_invented(
     said: dict[str, str], names: tuple[str | None, ...]
 ) -> None:
     found = contact(**said)
@@ -350,17 +350,17 @@ def test_a_name_is_put_together_but_no_part_of_it_made_up(
         {},
     ],
 )
-def test_a_person_whose_name_is_masked_or_not_told_is_none(said: dict[str, str]) -> None:
+def test_a_person_with_a_masked_or_missing_name_is_none(said: dict[str, str]) -> None:
     assert parsing.found_contact(SOURCE, **said) is None
 
 
-def test_words_without_a_letter_say_nothing_of_a_job() -> None:
+def test_job_values_without_letters_are_none() -> None:
     found = contact(full_name="Ada Lovelace", level="###", area="--", country="Narnia")
 
     assert (found.seniority, found.department, found.country) == (None, None, None)
 
 
-def test_addresses_of_the_types_asked_for_are_kept_once_as_first_named() -> None:
+def test_emails_of_the_requested_types_are_kept_once_in_order() -> None:
     first, again = email("ada@acme.com"), email("ada@acme.com", EmailStatus.INVALID)
     home = email("ada@gmail.com")
 
@@ -368,7 +368,7 @@ def test_addresses_of_the_types_asked_for_are_kept_once_as_first_named() -> None
     assert parsing.unique_emails([first, None, again, home], ()) == (first, home)
 
 
-def test_numbers_are_kept_once_as_first_named() -> None:
+def test_phones_are_kept_once_in_order() -> None:
     first, again = phone("+16502530000", kind="mobile"), phone("+1 650 253 0000", kind="work")
 
     assert parsing.unique_phones([None, first, again]) == (first,)

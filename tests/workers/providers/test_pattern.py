@@ -29,7 +29,7 @@ def pattern() -> Pattern:
     return Pattern(ProviderSettings())
 
 
-def test_it_offers_the_likeliest_address_and_says_that_it_is_a_guess(pattern: Pattern) -> None:
+def test_the_likeliest_address_is_returned_as_a_guess(pattern: Pattern) -> None:
     reply = pattern.call(ASK, seconds=1.0)
 
     found = reply.emails[0]
@@ -41,7 +41,7 @@ def test_it_offers_the_likeliest_address_and_says_that_it_is_a_guess(pattern: Pa
     assert 0 < found.confidence < 1
 
 
-def test_it_offers_up_to_three_addresses_the_likeliest_first(pattern: Pattern) -> None:
+def test_up_to_three_addresses_are_returned_likeliest_first(pattern: Pattern) -> None:
     reply = pattern.call(dataclasses.replace(ASK, patterns=DOUBTFUL), seconds=1.0)
 
     assert [found.email for found in reply.emails] == [
@@ -54,7 +54,7 @@ def test_it_offers_up_to_three_addresses_the_likeliest_first(pattern: Pattern) -
     assert confidences == sorted(confidences, reverse=True)
 
 
-def test_a_further_address_that_is_hardly_likely_is_not_offered(pattern: Pattern) -> None:
+def test_an_unlikely_further_address_is_not_returned(pattern: Pattern) -> None:
     sure = (PatternStat("{first}.{last}", 20),)
 
     reply = pattern.call(dataclasses.replace(ASK, patterns=sure), seconds=1.0)
@@ -62,7 +62,7 @@ def test_a_further_address_that_is_hardly_likely_is_not_offered(pattern: Pattern
     assert [found.email for found in reply.emails] == ["ada.lovelace@acme.com"]
 
 
-def test_nothing_is_offered_where_even_the_best_is_a_shot_in_the_dark(pattern: Pattern) -> None:
+def test_nothing_is_returned_if_even_the_best_guess_is_unlikely(pattern: Pattern) -> None:
     scattered = tuple(
         PatternStat(form, 1) for form in ("{first}.{last}", "{last}", "{f}{l}", "{m}", "{m}{last}")
     )
@@ -72,7 +72,7 @@ def test_nothing_is_offered_where_even_the_best_is_a_shot_in_the_dark(pattern: P
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
 
-def test_it_spells_as_the_known_addresses_of_the_domain_do(pattern: Pattern) -> None:
+def test_guesses_use_the_spelling_of_the_known_addresses(pattern: Pattern) -> None:
     subject = Subject(full_name="Jürgen Müller", company_domain="acme.de")
     plain = (PatternStat("{first}.{last} umlauts:plain", 3),)
 
@@ -91,7 +91,7 @@ def test_it_spells_as_the_known_addresses_of_the_domain_do(pattern: Pattern) -> 
         {"subject": Subject(full_name="Ada Lovelace", company_name="Acme")},
     ],
 )
-def test_without_a_name_a_domain_and_a_known_pattern_it_is_not_asked(
+def test_a_request_without_name_domain_or_pattern_is_ineligible(
     pattern: Pattern, change: dict[str, object]
 ) -> None:
     refusal = pattern.unavailability(dataclasses.replace(ASK, **change))  # type: ignore[arg-type]
@@ -99,11 +99,11 @@ def test_without_a_name_a_domain_and_a_known_pattern_it_is_not_asked(
     assert refusal is TraceOutcome.INELIGIBLE
 
 
-def test_with_all_three_it_is_asked(pattern: Pattern) -> None:
+def test_a_request_with_name_domain_and_pattern_is_eligible(pattern: Pattern) -> None:
     assert pattern.unavailability(ASK) is None
 
 
-def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:
+def test_a_name_without_letters_is_a_miss(pattern: Pattern) -> None:
     subject = dataclasses.replace(ADA, full_name="…")
 
     reply = pattern.call(dataclasses.replace(ASK, subject=subject), seconds=1.0)
@@ -111,7 +111,7 @@ def test_a_name_without_a_letter_is_no_name(pattern: Pattern) -> None:
     assert (reply.outcome, reply.emails) == (TraceOutcome.INELIGIBLE, ())
 
 
-def test_a_name_that_makes_no_address_is_a_miss(pattern: Pattern) -> None:
+def test_a_name_that_gives_no_address_is_a_miss(pattern: Pattern) -> None:
     subject = dataclasses.replace(ADA, full_name="李明")
 
     reply = pattern.call(dataclasses.replace(ASK, subject=subject), seconds=1.0)
@@ -119,6 +119,6 @@ def test_a_name_that_makes_no_address_is_a_miss(pattern: Pattern) -> None:
     assert reply.outcome is TraceOutcome.MISS
 
 
-def test_it_knows_that_it_only_guesses() -> None:
+def test_the_pattern_provider_is_marked_as_guessing() -> None:
     assert Pattern.guesses
     assert Pattern.fields == {ProviderField.EMAIL}

@@ -79,9 +79,7 @@ def order(settings: Settings, **changes: Any) -> Settings:
     return dataclasses.replace(settings, **changes)
 
 
-def test_a_new_provider_is_asked_paid_and_shown_on_the_receipt(
-    services: WorkerServices, database: Database
-) -> None:
+def test_a_new_provider_is_called_charged_and_traced(services: WorkerServices, database: Database) -> None:
     job_id = a_reveal(database)
 
     job_runner.run(job_id, reveal.email, services)
@@ -96,7 +94,7 @@ def test_a_new_provider_is_asked_paid_and_shown_on_the_receipt(
         ]
 
 
-def test_who_needs_time_is_asked_again_by_a_later_run_and_that_spends_no_try(
+def test_a_pending_provider_is_polled_by_later_runs_without_using_an_attempt(
     services: WorkerServices, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NewProvider, "slow", 6)
@@ -113,7 +111,7 @@ def test_who_needs_time_is_asked_again_by_a_later_run_and_that_spends_no_try(
         assert [(call.outcome, call.reply, call.ticket) for call in calls] == [("hit", None, None)]
 
 
-def test_every_usual_order_names_providers_that_exist(settings: Settings) -> None:
+def test_every_default_order_names_existing_providers(settings: Settings) -> None:
     everybody = tuple((f"{name.upper()}_API_KEY", "k") for name in ("hunter", "pdl", "apollo"))
 
     known = registry.load(order(settings, provider_variables=everybody))
@@ -121,12 +119,12 @@ def test_every_usual_order_names_providers_that_exist(settings: Settings) -> Non
     assert {"pattern", "sandbox", "mx", "reacher", "hunter", "pdl", "apollo"} <= set(known)
 
 
-def test_an_order_that_names_nobody_is_refused_with_the_names_there_are(settings: Settings) -> None:
+def test_an_unknown_provider_in_an_order_is_an_error_that_lists_the_names(settings: Settings) -> None:
     with pytest.raises(SettingsError, match=r"PROVIDERS_EMAIL names 'huntr'.*hunter"):
         registry.load(order(settings, providers_email=("huntr",)))
 
 
-def test_so_is_the_order_of_a_country(settings: Settings) -> None:
+def test_an_unknown_provider_in_the_order_of_a_country_is_an_error(settings: Settings) -> None:
     wrong = order(settings, provider_variables=(("PROVIDERS_PHONE_DE", "nobody"),))
 
     with pytest.raises(SettingsError, match="PROVIDERS_PHONE_DE names 'nobody'"):
@@ -148,12 +146,12 @@ def test_a_country_has_its_own_order(settings: Settings) -> None:
     assert [one.name for one in usual] == ["pattern", "hunter"]
 
 
-def test_who_cannot_be_asked_for_a_field_is_refused_with_those_who_can(settings: Settings) -> None:
+def test_a_provider_without_the_field_is_an_error_that_lists_those_with_it(settings: Settings) -> None:
     with pytest.raises(SettingsError, match=r"PROVIDERS_PHONE names 'hunter'.*leadmagic"):
         registry.load(order(settings, providers_phone=("hunter", "leadmagic")))
 
 
-def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_path: Path) -> None:
+def test_providers_are_configured_in_a_file(settings: Settings, tmp_path: Path) -> None:
     file = tmp_path / "providers.toml"
     file.write_text('[crm]\nurl = "https://crm.example"\n[crm.email]\npath = "/x"\nquery = {d = "{email}"}\n'
                     '[crm.email.read]\nemail = "email"\n')  # fmt: skip
@@ -163,7 +161,7 @@ def test_providers_of_ones_own_are_described_in_a_file(settings: Settings, tmp_p
 
 
 @pytest.mark.parametrize(("rate", "attempts"), [("2/minute", 0), ("1/hour", 1)])
-def test_a_short_line_is_stood_in_and_a_long_one_is_a_failed_try(
+def test_a_short_rate_limit_snoozes_the_job_and_a_long_one_uses_an_attempt(
     services: WorkerServices, database: Database, rate: str, attempts: int
 ) -> None:
     settings = order(

@@ -46,7 +46,7 @@ def call(
 
 
 @pytest.mark.parametrize("scenario", HITS)
-def test_a_hit_has_the_status_it_is_named_for(scenario: str) -> None:
+def test_each_hit_scenario_has_its_status(scenario: str) -> None:
     reply = call(scenario)
 
     (found,) = reply.emails
@@ -59,13 +59,13 @@ def test_a_hit_has_the_status_it_is_named_for(scenario: str) -> None:
 
 
 @pytest.mark.parametrize("scenario", SILENT)
-def test_the_others_have_the_outcome_they_are_named_for(scenario: str) -> None:
+def test_each_other_scenario_has_its_outcome(scenario: str) -> None:
     reply = call(scenario)
 
     assert (reply.outcome, reply.emails, reply.cost) == (SILENT[scenario], (), 0)
 
 
-def test_only_a_rate_limit_says_when_to_come_again() -> None:
+def test_only_the_rate_limit_scenario_has_a_retry_delay() -> None:
     later = {scenario: call(scenario).retry_after for scenario in SILENT}
 
     assert [scenario for scenario, seconds in later.items() if seconds] == ["rate-limited"]
@@ -89,7 +89,7 @@ def test_a_timeout_is_a_timeout() -> None:
 
 
 @pytest.mark.parametrize(("allowed", "slept"), [(10.0, sandbox.SLOW_SECONDS), (1.0, 1.0)])
-def test_a_slow_provider_takes_its_time_but_no_more_than_it_is_given(
+def test_the_slow_scenario_is_limited_by_the_timeout(
     monkeypatch: pytest.MonkeyPatch, allowed: float, slept: float
 ) -> None:
     naps: list[float] = []
@@ -100,12 +100,12 @@ def test_a_slow_provider_takes_its_time_but_no_more_than_it_is_given(
     assert (reply.outcome, naps) == (TraceOutcome.HIT, [slept])
 
 
-def test_every_scenario_is_tested_here() -> None:
+def test_every_scenario_is_tested() -> None:
     assert set(SCENARIOS) == {*HITS, *SILENT, "failing", "flaky", "timeout", "slow"}
 
 
 @pytest.mark.parametrize("scenario", [None, "nonsense"])
-def test_anybody_else_it_does_not_know(scenario: str | None) -> None:
+def test_any_other_person_is_a_miss(scenario: str | None) -> None:
     subject = profile(scenario) if scenario else Subject(email="ada@acme.com")
 
     refusal = Sandbox(ProviderSettings()).unavailability(
@@ -125,7 +125,7 @@ def test_anybody_else_it_does_not_know(scenario: str | None) -> None:
         Subject(full_name="not found sandbox", company_domain="sandbox.example"),
     ],
 )
-def test_a_scenario_can_be_named_in_every_way_a_subject_can(subject: Subject) -> None:
+def test_a_scenario_can_be_selected_by_every_identifier(subject: Subject) -> None:
     assert scenario_of(subject) == "not-found"
 
 
@@ -147,11 +147,11 @@ def test_a_scenario_can_be_named_in_every_way_a_subject_can(subject: Subject) ->
         Subject(email="suppressed@sandbox.example", phone="+16175550101"),
     ],
 )
-def test_real_people_are_none_of_its_business(subject: Subject) -> None:
+def test_real_people_are_ineligible(subject: Subject) -> None:
     assert scenario_of(subject) is None
 
 
-def test_a_personal_address_is_elsewhere() -> None:
+def test_a_personal_address_has_another_domain() -> None:
     question = ProviderRequest(field=ProviderField.EMAIL, subject=profile("found"), types=("personal",))
 
     (found,) = Sandbox(ProviderSettings()).call(question, seconds=1.0).emails
@@ -160,7 +160,7 @@ def test_a_personal_address_is_elsewhere() -> None:
 
 
 @pytest.mark.parametrize(("types", "given"), [(("work", "mobile"), "mobile"), (("hq",), "hq")])
-def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: str) -> None:
+def test_a_phone_has_a_requested_type(types: tuple[str, ...], given: str) -> None:
     (phone,) = (
         Sandbox(ProviderSettings())
         .call(ProviderRequest(field=ProviderField.PHONE, subject=profile("found"), types=types), seconds=1.0)
@@ -170,7 +170,7 @@ def test_a_phone_has_a_type_that_was_asked_for(types: tuple[str, ...], given: st
     assert (phone.e164, phone.type, phone.status) == (sandbox.PHONE, given, "valid")
 
 
-def test_a_person_comes_with_a_name_and_a_company() -> None:
+def test_a_person_has_a_name_and_a_company() -> None:
     contact = call("accept-all", ProviderField.PERSON).contact
 
     assert contact is not None
@@ -182,7 +182,7 @@ def test_a_person_comes_with_a_name_and_a_company() -> None:
     assert contact.company.domain == "sandbox.example"
 
 
-def test_a_company_is_the_sandbox() -> None:
+def test_the_company_is_the_sandbox() -> None:
     company = call("found", ProviderField.COMPANY).company
 
     assert company is not None

@@ -116,7 +116,7 @@ def drip(first: bytes, drop: bytes) -> Callable[[socket.socket, threading.Event]
         (503, TraceOutcome.ERROR),
     ],
 )
-def test_a_status_means_what_it_means_with_most_vendors(
+def test_a_status_code_has_the_common_outcome_of_vendors(
     httpserver: HTTPServer, status: int, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/v1/people").respond_with_json({"message": "…"}, status=status)
@@ -137,7 +137,7 @@ def test_a_status_means_what_it_means_with_most_vendors(
         (500, TraceOutcome.ERROR),
     ],
 )
-def test_a_page_says_nothing_but_that_the_key_is_bad_or_the_pace_too_fast(
+def test_an_html_page_counts_only_for_a_bad_key_or_a_rate_limit(
     httpserver: HTTPServer, status: int, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/v1/people").respond_with_data("<html>", status=status)
@@ -159,7 +159,7 @@ def test_a_page_says_nothing_but_that_the_key_is_bad_or_the_pace_too_fast(
         ("Fri, 31 Dec 9999 23:59:59 GMT", web.MAX_RETRY_AFTER_SECONDS),
     ],
 )
-def test_retry_after_is_read_as_seconds(said: str, seconds: float | None) -> None:
+def test_retry_after_is_parsed_as_seconds(said: str, seconds: float | None) -> None:
     assert answer_of(429, {}, retry_after=said).retry_after == seconds
 
 
@@ -173,11 +173,11 @@ def test_retry_after_may_be_a_date(*, is_utc: bool) -> None:
     assert seconds == pytest.approx(60, abs=2)
 
 
-def test_nobody_needs_to_say_when_to_come_again() -> None:
+def test_retry_after_is_optional() -> None:
     assert answer_of(429, {}).retry_after is None
 
 
-def test_a_rate_limit_and_an_error_both_say_when_to_come_again(httpserver: HTTPServer) -> None:
+def test_a_rate_limit_and_an_error_both_have_retry_after(httpserver: HTTPServer) -> None:
     vendor = at(httpserver)
 
     assert vendor.default_response(answer_of(429, {}, retry_after="7")).retry_after == 7
@@ -185,7 +185,7 @@ def test_a_rate_limit_and_an_error_both_say_when_to_come_again(httpserver: HTTPS
 
 
 @pytest.mark.parametrize(("headers", "seconds"), [({"retry_after": "90"}, 90), ({}, 5)])
-def test_a_refused_poll_is_repeated_when_the_vendor_says_or_else_at_the_usual_time(
+def test_a_refused_poll_is_retried_after_the_given_or_the_default_delay(
     httpserver: HTTPServer, headers: dict[str, str], seconds: float
 ) -> None:
     pending = at(httpserver).retry_poll("ticket", answer_of(429, {}, **headers), 5)
@@ -193,7 +193,7 @@ def test_a_refused_poll_is_repeated_when_the_vendor_says_or_else_at_the_usual_ti
     assert pending == Pending("ticket", seconds, TraceOutcome.RATE_LIMITED)
 
 
-def test_what_is_sent_is_what_is_said_without_what_is_not_known(httpserver: HTTPServer) -> None:
+def test_unknown_parameters_are_not_sent(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/v1/people").respond_with_json({})
 
     at(httpserver, key=f" {KEY}\n").send(
@@ -213,7 +213,7 @@ def test_a_base_url_may_end_with_a_slash(httpserver: HTTPServer, ending: str) ->
     assert vendor.send("GET", "/people", seconds=3).object == {"found": True}
 
 
-def test_a_redirect_is_not_followed_so_that_the_key_stays_here(httpserver: HTTPServer) -> None:
+def test_a_redirect_is_not_followed_with_the_key(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/elsewhere").respond_with_json({"found": True})
     httpserver.expect_request("/v1/people").respond_with_data(
         status=302, headers={"Location": httpserver.url_for("/elsewhere")}
@@ -229,7 +229,9 @@ def test_a_redirect_is_not_followed_so_that_the_key_stays_here(httpserver: HTTPS
     "content",
     [b"<html>", b"", b"[1]", b'"text"', b"null", b"\xff\xfe", b'{"half": ', b"[" * 100_000, b"9" * 5_000],
 )
-def test_what_is_no_json_object_is_an_unexpected_answer(httpserver: HTTPServer, content: bytes) -> None:
+def test_a_body_that_is_not_a_json_object_is_an_unexpected_response(
+    httpserver: HTTPServer, content: bytes
+) -> None:
     httpserver.expect_request("/v1/people").respond_with_data(content, content_type="application/json")
 
     answer = at(httpserver).send("GET", "/people", seconds=3)
@@ -240,7 +242,7 @@ def test_what_is_no_json_object_is_an_unexpected_answer(httpserver: HTTPServer, 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_too_long_an_answer_is_not_read_to_its_end(
+def test_a_response_that_is_too_large_is_not_read_completely(
     monkeypatch: pytest.MonkeyPatch, httpserver: HTTPServer, *, packed: bool
 ) -> None:
     monkeypatch.setattr(web, "MAX_RESPONSE_BYTES", 1000)
@@ -263,7 +265,7 @@ def test_too_long_an_answer_is_not_read_to_its_end(
     ],
     ids=["nothing", "headers", "body", "headers, then nothing"],
 )
-def test_an_answer_that_drips_is_cut_off_in_time(first: bytes, drop: bytes) -> None:
+def test_a_dripping_response_is_limited_by_the_timeout(first: bytes, drop: bytes) -> None:
     with raw_server(drip(first, drop)) as base_url:
         vendor = Example(ProviderSettings(api_key=KEY, base_url=base_url))
         started = time.monotonic()
@@ -274,7 +276,7 @@ def test_an_answer_that_drips_is_cut_off_in_time(first: bytes, drop: bytes) -> N
         assert time.monotonic() - started < 10
 
 
-def test_an_answer_that_drips_fast_enough_is_one() -> None:
+def test_a_dripping_response_within_the_timeout_is_read() -> None:
     def speak(connection: socket.socket, over: threading.Event) -> None:
         for byte in b'HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n{"a": 1}':
             connection.sendall(bytes([byte]))
@@ -287,14 +289,14 @@ def test_an_answer_that_drips_fast_enough_is_one() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -1])
-def test_without_time_nothing_is_sent(httpserver: HTTPServer, seconds: float) -> None:
+def test_nothing_is_sent_without_time_left(httpserver: HTTPServer, seconds: float) -> None:
     with pytest.raises(ProviderTimeout):
         at(httpserver).call(ASK, seconds=seconds)
 
     assert httpserver.log == []
 
 
-def test_where_nobody_listens_there_is_no_answer() -> None:
+def test_a_refused_connection_is_an_unexpected_response() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
 
@@ -302,7 +304,7 @@ def test_where_nobody_listens_there_is_no_answer() -> None:
         Example(ProviderSettings(api_key=KEY, base_url=f"http://127.0.0.1:{port}")).call(ASK, seconds=3)
 
 
-def test_one_who_hangs_up_has_not_answered() -> None:
+def test_a_closed_connection_is_an_unexpected_response() -> None:
     with (
         raw_server(lambda connection, _over: connection.close()) as base_url,
         pytest.raises(UnexpectedResponse),
@@ -320,7 +322,7 @@ def test_one_who_hangs_up_has_not_answered() -> None:
         (f"{KEY}é", "http://127.0.0.1:1"),
     ],
 )
-def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) -> None:
+def test_no_error_message_contains_the_key_or_the_person(key: str, base_url: str) -> None:
     with pytest.raises(UnexpectedResponse) as caught:
         Example(ProviderSettings(api_key=key, base_url=base_url)).call(ASK, seconds=3)
 
@@ -330,7 +332,7 @@ def test_no_error_tells_the_key_or_who_was_asked_about(key: str, base_url: str) 
     assert "ada" not in told
 
 
-def test_a_time_out_tells_neither() -> None:
+def test_no_timeout_message_contains_the_key_or_the_person() -> None:
     with raw_server(drip(b"", b"")) as base_url, pytest.raises(ProviderTimeout) as caught:
         Example(ProviderSettings(api_key=KEY, base_url=base_url)).call(ASK, seconds=0.1)
 
@@ -346,7 +348,7 @@ def test_a_time_out_tells_neither() -> None:
         (KEY, ASK.subject, None),
     ],
 )
-def test_a_question_needs_a_key_and_enough_to_go_by(
+def test_a_vendor_request_needs_a_key_and_enough_identifiers(
     key: str, subject: Subject, refusal: TraceOutcome | None
 ) -> None:
     vendor = Example(ProviderSettings(api_key=key))
@@ -354,11 +356,11 @@ def test_a_question_needs_a_key_and_enough_to_go_by(
     assert vendor.unavailability(ProviderRequest(field=ProviderField.EMAIL, subject=subject)) is refusal
 
 
-def test_terms_are_the_usual_ones() -> None:
+def test_the_default_terms_apply() -> None:
     assert Example(ProviderSettings(api_key=KEY)).terms == Example.default_terms
 
 
-def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
+def test_configured_terms_override_the_default_terms() -> None:
     access = ProviderSettings(
         api_key=KEY, rates=(Rate(1, 60),), credit_price=0.0, daily_budget=25.0, miss_days=0.0
     )
@@ -373,7 +375,7 @@ def test_terms_that_are_set_take_the_place_of_the_usual_ones() -> None:
     )
 
 
-def test_a_rate_that_is_set_to_nothing_is_no_limit() -> None:
+def test_an_empty_rate_is_no_limit() -> None:
     assert Example(ProviderSettings(api_key=KEY, rates=())).terms.rates == ()
 
 
@@ -389,7 +391,7 @@ def test_a_rate_that_is_set_to_nothing_is_no_limit() -> None:
         (500, {}, TraceOutcome.ERROR),
     ],
 )
-def test_a_check_says_whether_the_key_works(
+def test_a_check_reports_whether_the_key_works(
     httpserver: HTTPServer, status: int, body: dict[str, Any] | None, outcome: TraceOutcome
 ) -> None:
     check = at(httpserver).checked(answer_of(status, body), {"credits": 5})

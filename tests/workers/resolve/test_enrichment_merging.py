@@ -26,7 +26,7 @@ ACME = {"company": {"domain": "acme.com"}}
 FILE = Source("list.csv", SourceKind.IMPORT, NOW - MINUTE)
 
 
-def test_two_providers_are_merged_with_sources_and_the_conflict_visible(harness: WorkerHarness) -> None:
+def test_values_of_two_providers_are_merged_with_sources_and_conflicts(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     providers = harness.set_providers(
         one=hit(person(one, title=None, linkedin_url=ADA, city="London", country="GB")),
@@ -57,7 +57,7 @@ def test_two_providers_are_merged_with_sources_and_the_conflict_visible(harness:
 
 
 @pytest.mark.parametrize(("day", "title"), [(timedelta(), "Engineer"), (DAY, "CTO")])
-def test_of_one_day_the_more_trusted_wins_and_else_the_later(
+def test_the_more_trusted_source_wins_within_a_day_else_the_later_one(
     harness: WorkerHarness, day: timedelta, title: str
 ) -> None:
     one, two = source_of("one", NOW - MINUTE - day), source_of("two", NOW)
@@ -72,7 +72,7 @@ def test_of_one_day_the_more_trusted_wins_and_else_the_later(
     assert {item["conflicts"][0]["value"], item["conflicts"][0]["other"]["value"]} == {"Engineer", "CTO"}
 
 
-def test_what_the_operator_imported_that_day_stands_above_a_provider(harness: WorkerHarness) -> None:
+def test_a_same_day_import_wins_over_a_provider(harness: WorkerHarness) -> None:
     harness.store_contact(person(FILE, linkedin_url=ADA, title="Founder", company=None))
     harness.set_providers(one=hit(person()))
 
@@ -83,7 +83,7 @@ def test_what_the_operator_imported_that_day_stands_above_a_provider(harness: Wo
     assert item["conflicts"][0]["other"] == {"value": "Engineer", "source": "one", "at": sortable(NOW)}
 
 
-def test_a_stored_value_that_loses_stays_visible(harness: WorkerHarness) -> None:
+def test_a_losing_stored_value_is_a_conflict(harness: WorkerHarness) -> None:
     old = dataclasses.replace(FILE, at=NOW - 400 * DAY)
     harness.store_contact(person(old, linkedin_url=ADA, title="Founder"))
     harness.set_providers(one=hit(person()))
@@ -94,7 +94,7 @@ def test_a_stored_value_that_loses_stays_visible(harness: WorkerHarness) -> None
     assert [one["other"]["value"] for one in item["conflicts"]] == ["Founder"]
 
 
-def test_another_spelling_is_no_conflict(harness: WorkerHarness) -> None:
+def test_another_spelling_is_not_a_conflict(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     harness.set_providers(
         one=hit(person(one, title=None)),
@@ -118,7 +118,7 @@ def test_only_fields_that_are_shown_have_sources_and_conflicts(harness: WorkerHa
     assert item["conflicts"] == []
 
 
-def test_nobody_else_is_asked_once_everything_wanted_is_there(harness: WorkerHarness) -> None:
+def test_no_further_provider_is_called_once_the_profile_is_complete(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=hit(person()), two=MISS)
 
     harness.enrich(ITEM)
@@ -131,7 +131,7 @@ def test_nobody_else_is_asked_once_everything_wanted_is_there(harness: WorkerHar
     [({}, DAY, 0), ({"title": None}, DAY, 1), ({"company": None}, DAY, 1), ({}, 181 * DAY, 1)],
     ids=["fresh and complete", "no title", "no company", "old"],
 )
-def test_a_stored_person_is_asked_about_if_something_is_wanting_or_old(
+def test_a_provider_is_called_for_an_incomplete_or_old_profile(
     harness: WorkerHarness, changes: dict[str, None], age: timedelta, asked: int
 ) -> None:
     source = dataclasses.replace(FILE, at=NOW - age)
@@ -144,7 +144,7 @@ def test_a_stored_person_is_asked_about_if_something_is_wanting_or_old(
     assert item["contact"]["full_name"] == "Ada Lovelace"
 
 
-def test_a_person_is_asked_about_with_all_that_is_stored(harness: WorkerHarness) -> None:
+def test_a_provider_receives_all_stored_identifiers(harness: WorkerHarness) -> None:
     harness.store_contact(person(FILE, linkedin_url=ADA, title=None))
     providers = harness.set_providers(one=MISS)
 
@@ -154,7 +154,7 @@ def test_a_person_is_asked_about_with_all_that_is_stored(harness: WorkerHarness)
     assert request.subject.linkedin_url == ADA
 
 
-def test_who_knew_nothing_is_not_asked_again(harness: WorkerHarness) -> None:
+def test_a_provider_that_missed_is_not_called_again(harness: WorkerHarness) -> None:
     harness.store_contact(person(FILE, linkedin_url=ADA, title=None))
     providers = harness.set_providers(one=MISS)
     harness.enrich(ITEM)
@@ -164,7 +164,7 @@ def test_who_knew_nothing_is_not_asked_again(harness: WorkerHarness) -> None:
     assert len(providers["one"].requests) == 1
 
 
-def test_what_is_stored_is_shown_where_in_the_end_nobody_could_answer(harness: WorkerHarness) -> None:
+def test_the_stored_profile_is_shown_if_all_providers_fail(harness: WorkerHarness) -> None:
     harness.change_settings(max_attempts=2)
     harness.store_contact(person(FILE, linkedin_url=ADA, title=None))
     harness.set_providers(one=ERROR, two=ERROR)
@@ -178,7 +178,7 @@ def test_what_is_stored_is_shown_where_in_the_end_nobody_could_answer(harness: W
     assert (item["outcome"], item["error"]) == ("found", None)
 
 
-def test_of_whom_nothing_is_stored_the_item_says_that_nobody_could_answer(harness: WorkerHarness) -> None:
+def test_an_item_without_stored_data_reports_that_all_providers_failed(harness: WorkerHarness) -> None:
     harness.change_settings(max_attempts=1)
     harness.set_providers(one=ERROR, two=ERROR)
 
@@ -187,7 +187,7 @@ def test_of_whom_nothing_is_stored_the_item_says_that_nobody_could_answer(harnes
     assert item["error"]["code"] == "provider_failed"
 
 
-def test_words_without_a_profile_about_one_name_are_about_one_person(harness: WorkerHarness) -> None:
+def test_responses_about_one_name_without_a_profile_are_one_person(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     harness.set_providers(
         one=hit(person(one, title=None, linkedin_url=ADA)),
@@ -201,7 +201,7 @@ def test_words_without_a_profile_about_one_name_are_about_one_person(harness: Wo
         assert session.scalar(select(func.count()).select_from(Contact)) == 1
 
 
-def test_another_name_is_not_mixed_into_the_person(harness: WorkerHarness) -> None:
+def test_a_response_with_another_name_is_not_merged(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     harness.set_providers(
         one=hit(person(one, title=None, linkedin_url=ADA)),
@@ -214,7 +214,7 @@ def test_another_name_is_not_mixed_into_the_person(harness: WorkerHarness) -> No
     assert item["conflicts"] == []
 
 
-def test_who_is_found_by_an_address_is_shown_though_the_address_is_not_stored(harness: WorkerHarness) -> None:
+def test_a_person_found_by_an_unstored_email_is_shown(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(person()))
 
     item = harness.enrich({"subject": {"email": "ada@acme.com"}})
@@ -222,7 +222,7 @@ def test_who_is_found_by_an_address_is_shown_though_the_address_is_not_stored(ha
     assert (item["outcome"], item["contact"]["full_name"]) == ("found", "Ada Lovelace")
 
 
-def test_an_address_belongs_to_the_person_that_was_told_however_the_caller_spells_the_name(
+def test_an_email_belongs_to_the_found_person_whatever_the_spelling_of_the_name(
     harness: WorkerHarness,
 ) -> None:
     source = source_of("one", NOW - DAY)
@@ -241,7 +241,7 @@ def test_an_address_belongs_to_the_person_that_was_told_however_the_caller_spell
         assert session.scalar(select(func.count()).select_from(Contact)) == 1
 
 
-def test_who_is_suppressed_while_the_providers_are_asked_is_not_shown(harness: WorkerHarness) -> None:
+def test_a_person_suppressed_during_an_enrichment_is_not_shown(harness: WorkerHarness) -> None:
     harness.store_contact(person(FILE, linkedin_url=ADA, title=None, emails=(email(source=FILE),)))
 
     def asks_to_be_left_alone(_request: ProviderRequest) -> ProviderResponse:
@@ -256,7 +256,7 @@ def test_who_is_suppressed_while_the_providers_are_asked_is_not_shown(harness: W
     assert (item["outcome"], item["contact"]) == ("suppressed", None)
 
 
-def test_a_profile_on_the_suppression_list_ends_it(harness: WorkerHarness) -> None:
+def test_a_suppressed_profile_ends_the_item(harness: WorkerHarness) -> None:
     with harness.database.transaction() as session:
         suppressions.suppress(session, [Identifier("linkedin_url", BOB)], reason="asked", now=NOW)
     harness.set_providers(one=hit(person(linkedin_url=BOB)))
@@ -268,7 +268,7 @@ def test_a_profile_on_the_suppression_list_ends_it(harness: WorkerHarness) -> No
         assert session.scalar(select(func.count()).select_from(Contact)) == 0
 
 
-def test_a_company_is_asked_about_until_it_is_complete(harness: WorkerHarness) -> None:
+def test_providers_are_called_until_the_company_is_complete(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     providers = harness.set_providers(
         one=hit(company(one, domain=None, industry="Machinery", headcount="11-50")),
@@ -288,7 +288,7 @@ def test_a_company_is_asked_about_until_it_is_complete(harness: WorkerHarness) -
 
 
 @pytest.mark.parametrize(("industry", "asked"), [("Machinery", 0), (None, 1)])
-def test_a_stored_company_is_asked_about_if_something_is_wanting(
+def test_a_provider_is_called_for_an_incomplete_stored_company(
     harness: WorkerHarness, industry: str | None, asked: int
 ) -> None:
     stored = company(FILE, industry=industry, headcount="11-50", country="GB")
@@ -302,7 +302,7 @@ def test_a_stored_company_is_asked_about_if_something_is_wanting(
     assert item["company"]["domain"] == "acme.com"
 
 
-def test_what_the_caller_names_a_company_by_counts_where_a_provider_is_silent(harness: WorkerHarness) -> None:
+def test_the_requested_domain_fills_a_company_without_one(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(company(domain=None)))
 
     item = harness.enrich(ACME)
@@ -310,7 +310,7 @@ def test_what_the_caller_names_a_company_by_counts_where_a_provider_is_silent(ha
     assert (item["company"]["name"], item["company"]["domain"]) == ("Acme", "acme.com")
 
 
-def test_another_companys_website_does_not_get_the_page_that_was_asked_about(harness: WorkerHarness) -> None:
+def test_a_company_with_another_domain_does_not_get_the_requested_profile(harness: WorkerHarness) -> None:
     harness.set_providers(one=hit(company(domain="other.com")))
     page = "https://www.linkedin.com/company/acme"
 
@@ -319,7 +319,7 @@ def test_another_companys_website_does_not_get_the_page_that_was_asked_about(har
     assert (item["company"]["domain"], item["company"]["linkedin_url"]) == ("other.com", None)
 
 
-def test_a_company_that_a_provider_will_not_speak_of_is_not_shown(harness: WorkerHarness) -> None:
+def test_a_suppressed_company_is_not_shown(harness: WorkerHarness) -> None:
     harness.set_providers(one=ProviderResponse(outcome=TraceOutcome.SUPPRESSED))
 
     item = harness.enrich(ACME)
@@ -327,7 +327,7 @@ def test_a_company_that_a_provider_will_not_speak_of_is_not_shown(harness: Worke
     assert (item["outcome"], item["company"]) == ("suppressed", None)
 
 
-def test_a_stored_employer_is_shown_as_it_is_after_the_merge(harness: WorkerHarness) -> None:
+def test_a_stored_employer_is_shown_with_merged_values(harness: WorkerHarness) -> None:
     harness.store_contact(person(FILE, linkedin_url=ADA, title=None))
     harness.set_providers(one=hit(person(company=company(industry="Machinery"))))
 
@@ -337,7 +337,7 @@ def test_a_stored_employer_is_shown_as_it_is_after_the_merge(harness: WorkerHarn
     assert item["sources"]["company"]["industry"]["source"] == "one"
 
 
-def test_what_the_employer_is_told_is_merged_and_shown_with_the_person(harness: WorkerHarness) -> None:
+def test_employer_values_of_two_providers_are_merged_and_shown(harness: WorkerHarness) -> None:
     one, two = source_of("one", NOW - DAY), source_of("two", NOW)
     harness.set_providers(
         one=hit(person(one, title=None, company=company(one, industry="Machinery", headcount="11-50"))),

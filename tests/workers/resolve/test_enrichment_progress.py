@@ -32,7 +32,7 @@ def never_ready(request: ProviderRequest) -> ProviderResponse | Pending:
     return WAIT if request.subject.linkedin_url == ADA else about(request)
 
 
-def test_what_is_done_is_shown_while_another_item_waits(harness: WorkerHarness) -> None:
+def test_a_completed_item_is_shown_while_another_is_pending(harness: WorkerHarness) -> None:
     harness.set_providers(one=slow_about_ada)
 
     shown = harness.run_enrichment(harness.submit_enrichment(SLOW, QUICK))
@@ -44,7 +44,7 @@ def test_what_is_done_is_shown_while_another_item_waits(harness: WorkerHarness) 
     assert quick["sources"]["contact"]["full_name"]["source"] == "one"
 
 
-def test_the_item_that_waited_is_filled_in_and_the_other_stays_as_it_was(harness: WorkerHarness) -> None:
+def test_a_pending_item_is_completed_and_the_other_stays_unchanged(harness: WorkerHarness) -> None:
     providers = harness.set_providers(one=slow_about_ada)
     job_id = harness.submit_enrichment(SLOW, QUICK)
     before = harness.run_enrichment(job_id)
@@ -62,7 +62,7 @@ def test_the_item_that_waited_is_filled_in_and_the_other_stays_as_it_was(harness
     ]
 
 
-def test_waiting_spends_no_try(harness: WorkerHarness) -> None:
+def test_a_pending_item_uses_no_attempt(harness: WorkerHarness) -> None:
     harness.set_providers(one=never_ready)
     job_id = harness.submit_enrichment(SLOW, QUICK)
     most = harness.services.settings.max_attempts
@@ -87,7 +87,7 @@ def test_an_item_whose_provider_is_polled_for_too_long_ends_and_the_job_continue
     assert [item["outcome"] for item in shown["result"]["items"]] == ["not_found", "found"]
 
 
-def test_an_answer_that_came_before_the_wait_is_not_asked_for_again(harness: WorkerHarness) -> None:
+def test_a_response_from_before_the_wait_is_not_requested_again(harness: WorkerHarness) -> None:
     first = hit(person(source_of("one", NOW - timedelta(days=1)), title=None, linkedin_url=ADA))
     second = hit(person(source_of("two", NOW), linkedin_url=ADA))
     providers = harness.set_providers(
@@ -104,7 +104,7 @@ def test_an_answer_that_came_before_the_wait_is_not_asked_for_again(harness: Wor
     assert [line["provider"] for line in shown["trace"]] == ["one", "two"]
 
 
-def test_a_failing_item_holds_up_nobody_and_says_so_in_the_end(harness: WorkerHarness) -> None:
+def test_a_failing_item_delays_no_other_and_ends_with_an_error(harness: WorkerHarness) -> None:
     harness.set_providers(
         one=lambda request: ERROR if request.subject.linkedin_url == ADA else about(request), two=ERROR
     )
@@ -119,7 +119,7 @@ def test_a_failing_item_holds_up_nobody_and_says_so_in_the_end(harness: WorkerHa
     assert shown[-1]["job"]["status"] == "succeeded"
 
 
-def test_a_failing_item_spends_tries_while_another_waits(harness: WorkerHarness) -> None:
+def test_a_failing_item_uses_attempts_while_another_is_pending(harness: WorkerHarness) -> None:
     harness.set_providers(
         one=lambda request: WAIT if request.subject.linkedin_url == ADA else ERROR, two=ERROR
     )
@@ -133,7 +133,7 @@ def test_a_failing_item_spends_tries_while_another_waits(harness: WorkerHarness)
     assert [one["job"]["status"] for one in shown] == ["queued"] * len(shown)
 
 
-def test_a_hundred_items_are_each_filled_in(harness: WorkerHarness) -> None:
+def test_a_hundred_items_are_all_completed(harness: WorkerHarness) -> None:
     harness.set_providers(one=MISS)
     items = [{"subject": {"linkedin_url": f"{ADA}-{number}"}} for number in range(100)]
 
@@ -143,7 +143,7 @@ def test_a_hundred_items_are_each_filled_in(harness: WorkerHarness) -> None:
     assert {item["outcome"] for item in shown["result"]["items"]} == {"not_found"}
 
 
-def test_a_worker_that_ends_leaves_off_between_items_and_spends_no_try(
+def test_a_worker_that_shuts_down_stops_between_items_and_uses_no_attempt(
     harness: WorkerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     providers = harness.set_providers(one=about)

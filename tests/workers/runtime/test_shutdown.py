@@ -118,7 +118,7 @@ def test_a_worker_is_named_by_its_node_and_process(activity: Activity) -> None:
     assert (activity.name, activity.queues, activity.threads) == (f"one@host:{os.getpid()}", ("a", "b"), 2)
 
 
-def test_it_knows_what_runs_and_what_waits_for_a_thread(activity: Activity, requests: dict[str, Any]) -> None:
+def test_activity_lists_running_and_waiting_tasks(activity: Activity, requests: dict[str, Any]) -> None:
     now = time.time()
     requests["1"] = a_request("reveal.email", "job_a", since=now - 5)
     requests["2"] = a_request("upkeep.sweep", since=now - 5)
@@ -130,7 +130,7 @@ def test_it_knows_what_runs_and_what_waits_for_a_thread(activity: Activity, requ
     assert (activity.waiting(), activity.is_idle) == ([waiting], False)
 
 
-def test_what_runs_is_the_job_that_was_claimed_for_a_message(
+def test_a_running_task_has_the_job_claimed_for_its_message(
     activity: Activity, requests: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
@@ -139,7 +139,7 @@ def test_what_runs_is_the_job_that_was_claimed_for_a_message(
     assert [one.job_id for one in activity.running()] == ["job_b"]
 
 
-def test_it_counts_what_it_takes_and_what_ends(activity: Activity, requests: dict[str, Any]) -> None:
+def test_activity_counts_received_and_ended_tasks(activity: Activity, requests: dict[str, Any]) -> None:
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
     state.all_total_count[0] = 3
 
@@ -158,7 +158,7 @@ def test_it_counts_what_it_takes_and_what_ends(activity: Activity, requests: dic
         ({"blueprint": SimpleNamespace(state=bootsteps.CLOSE)}, False, True),
     ],
 )
-def test_it_knows_whether_its_consumer_consumes(
+def test_activity_reports_whether_the_consumer_is_connected(
     worker: Any, activity: Activity, changes: dict[str, Any], *, connected: bool, closed: bool
 ) -> None:
     vars(worker.consumer).update(changes)
@@ -166,7 +166,7 @@ def test_it_knows_whether_its_consumer_consumes(
     assert (activity.is_connected, activity.is_closed) == (connected, closed)
 
 
-def test_a_worker_that_does_nothing_ends_at_once_and_says_good_bye(
+def test_an_idle_worker_exits_at_once_and_removes_its_heartbeat(
     end: Shutdown, worker: Any, services: WorkerServices, activity: Activity, exits: list[int]
 ) -> None:
     Watchdog(services, activity, end.begin).report()
@@ -180,7 +180,7 @@ def test_a_worker_that_does_nothing_ends_at_once_and_says_good_bye(
         assert worker_heartbeats.list_all(session) == []
 
 
-def test_the_end_comes_once(end: Shutdown, worker: Any, exits: list[int]) -> None:
+def test_a_shutdown_runs_once(end: Shutdown, worker: Any, exits: list[int]) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
 
     end.begin(code=1)
@@ -190,7 +190,9 @@ def test_the_end_comes_once(end: Shutdown, worker: Any, exits: list[int]) -> Non
     assert exits == [1]
 
 
-def test_what_runs_may_end(end: Shutdown, worker: Any, requests: dict[str, Any], exits: list[int]) -> None:
+def test_running_tasks_may_end_during_a_shutdown(
+    end: Shutdown, worker: Any, requests: dict[str, Any], exits: list[int]
+) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
 
@@ -203,7 +205,7 @@ def test_what_runs_may_end(end: Shutdown, worker: Any, requests: dict[str, Any],
     assert (before, exits) == ([], [0])
 
 
-def test_what_does_not_end_is_cut_off(
+def test_tasks_that_do_not_end_are_killed(
     end: Shutdown, worker: Any, requests: dict[str, Any], exits: list[int]
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
@@ -215,7 +217,7 @@ def test_what_does_not_end_is_cut_off(
     assert exits == [1]
 
 
-def test_a_consumer_that_does_not_close_is_not_waited_for(
+def test_a_shutdown_does_not_wait_for_a_consumer_that_does_not_close(
     end: Shutdown, exits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutdown, "CLOSE_SECONDS", 0.1)
@@ -226,7 +228,7 @@ def test_a_consumer_that_does_not_close_is_not_waited_for(
     assert exits == [0]
 
 
-def test_what_was_taken_and_not_begun_is_sent_again(
+def test_received_but_unstarted_messages_are_republished(
     end: Shutdown, worker: Any, requests: dict[str, Any], client: Redis
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
@@ -240,7 +242,7 @@ def test_what_was_taken_and_not_begun_is_sent_again(
     assert [client.llen(name.value) for name in (*CLICKS, Queue.UPKEEP)] == [1, 1, 0]
 
 
-def test_what_was_put_back_is_sent_to_the_others(
+def test_requeued_jobs_are_republished(
     end: Shutdown, worker: Any, services: WorkerServices, client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     worker.consumer.blueprint.state = bootsteps.CLOSE
@@ -257,7 +259,7 @@ def test_what_was_put_back_is_sent_to_the_others(
         assert read(session, job_id).attempts == 0
 
 
-def test_the_end_comes_without_the_database_too(
+def test_a_shutdown_does_not_need_the_database(
     end: Shutdown, worker: Any, exits: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(_machines: WorkerServices) -> None:
@@ -274,7 +276,7 @@ def test_the_end_comes_without_the_database_too(
     assert "database unavailable, requeued jobs are left to other workers" in {one["event"] for one in events}
 
 
-def test_an_end_that_nobody_began_is_not_waited_for(end: Shutdown, exits: list[int]) -> None:
+def test_join_returns_at_once_without_a_shutdown(end: Shutdown, exits: list[int]) -> None:
     end.join()
 
     assert exits == []
@@ -286,7 +288,7 @@ def dog(services: WorkerServices, activity: Activity, exits: list[int], not_stop
     return Watchdog(services, activity, lambda: exits.append(1))
 
 
-def test_a_watchdog_ends_a_worker_that_starves(dog: Watchdog, client: Redis, exits: list[int]) -> None:
+def test_the_watchdog_ends_a_stalled_worker(dog: Watchdog, client: Redis, exits: list[int]) -> None:
     client.lpush("a", "message")
     for _look in range(supervision.STALLED_SAMPLES):
         dog.sample(client)
@@ -297,7 +299,9 @@ def test_a_watchdog_ends_a_worker_that_starves(dog: Watchdog, client: Redis, exi
     assert (before, exits) == ([], [1])
 
 
-def test_a_worker_that_ends_already_is_not_told_to(dog: Watchdog, client: Redis, exits: list[int]) -> None:
+def test_the_watchdog_does_not_end_a_worker_that_shuts_down(
+    dog: Watchdog, client: Redis, exits: list[int]
+) -> None:
     shutdown_flag.begin()
     client.lpush("a", "message")
 
@@ -307,7 +311,7 @@ def test_a_worker_that_ends_already_is_not_told_to(dog: Watchdog, client: Redis,
     assert exits == []
 
 
-def test_a_watchdog_without_redis_waits(dog: Watchdog, exits: list[int]) -> None:
+def test_the_watchdog_waits_while_redis_is_down(dog: Watchdog, exits: list[int]) -> None:
     with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as nowhere:
         for _look in range(supervision.STALLED_SAMPLES + 1):
             dog.sample(nowhere)
@@ -315,7 +319,7 @@ def test_a_watchdog_without_redis_waits(dog: Watchdog, exits: list[int]) -> None
     assert (exits, dog.evaluator.state) == ([], WorkerState.WITHOUT_QUEUE)
 
 
-def test_what_a_watchdog_saw_is_told_to_the_database(
+def test_the_watchdog_stores_its_heartbeat(
     dog: Watchdog, client: Redis, services: WorkerServices, requests: dict[str, Any]
 ) -> None:
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
@@ -333,7 +337,7 @@ def test_what_a_watchdog_saw_is_told_to_the_database(
 
 
 @pytest.mark.parametrize(("held", "ends"), [(0, [1]), (1, [])])
-def test_threads_that_hang_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0917 -- fixtures
+def test_hanging_threads_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0917 -- fixtures
     dog: Watchdog,
     client: Redis,
     services: WorkerServices,
@@ -355,7 +359,7 @@ def test_threads_that_hang_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0
     assert exits == ends
 
 
-def test_the_threads_of_a_watchdog_outlive_everything(
+def test_the_threads_of_the_watchdog_survive_errors(
     dog: Watchdog, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[int] = []

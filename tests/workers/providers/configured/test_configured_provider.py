@@ -84,7 +84,7 @@ def crm(httpserver: HTTPServer, tmp_path: Path) -> FakeCrm:
 
 
 @OF_EACH
-def test_the_example_finds_what_is_there(recording: VendorRecording, crm: FakeCrm) -> None:
+def test_the_example_returns_a_hit(recording: VendorRecording, crm: FakeCrm) -> None:
     reply = crm.reply_to(recording, recording.hit[0])
 
     found = [one.email for one in reply.emails] + [one.e164 for one in reply.phones]
@@ -115,7 +115,7 @@ def test_nothing_found_is_a_miss(recording: VendorRecording, crm: FakeCrm) -> No
         (503, TraceOutcome.ERROR),
     ],
 )
-def test_a_status_means_here_what_it_means_with_most(
+def test_a_status_code_has_its_common_outcome(
     recording: VendorRecording, crm: FakeCrm, status: int, outcome: TraceOutcome
 ) -> None:
     reply = crm.reply_to(recording, CannedResponse(status=status, body={"error": "no"}))
@@ -125,7 +125,7 @@ def test_a_status_means_here_what_it_means_with_most(
 
 @OF_EACH
 @pytest.mark.parametrize("status", [200, 404, 500])
-def test_a_page_is_an_error_whatever_its_status(
+def test_an_html_page_is_an_error_with_any_status(
     recording: VendorRecording, crm: FakeCrm, status: int
 ) -> None:
     page = CannedResponse(status=status, body="<!doctype html>", content_type="text/html")
@@ -134,13 +134,15 @@ def test_a_page_is_an_error_whatever_its_status(
 
 
 @OF_EACH
-def test_json_of_another_shape_is_an_unexpected_answer(recording: VendorRecording, crm: FakeCrm) -> None:
+def test_json_of_another_structure_is_an_unexpected_response(
+    recording: VendorRecording, crm: FakeCrm
+) -> None:
     with pytest.raises(UnexpectedResponse):
         crm.reply_to(recording, recording.unexpected[0])
 
 
 @OF_EACH
-def test_one_that_hangs_has_timed_out(recording: VendorRecording) -> None:
+def test_a_provider_that_hangs_is_a_timeout(recording: VendorRecording) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
         provider = recording.vendor(ProviderSettings(api_key="k", base_url=url))
@@ -150,7 +152,7 @@ def test_one_that_hangs_has_timed_out(recording: VendorRecording) -> None:
 
 
 @OF_EACH
-def test_without_key_or_too_little_to_go_by_nobody_is_asked(recording: VendorRecording) -> None:
+def test_a_request_needs_a_key_and_enough_identifiers(recording: VendorRecording) -> None:
     without, having = recording.vendor(ProviderSettings()), recording.vendor(ProviderSettings(api_key="k"))
     assert recording.ineligible is not None
 
@@ -186,7 +188,7 @@ def test_an_item_may_be_a_text(crm: FakeCrm) -> None:
 
 
 @pytest.mark.parametrize("body", ["3", '"ada@acme.com"', "null"])
-def test_what_is_neither_object_nor_list_is_an_error(crm: FakeCrm, body: str) -> None:
+def test_a_reply_that_is_neither_object_nor_list_is_an_error(crm: FakeCrm, body: str) -> None:
     assert crm.reply(EMAIL + READ, body) == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
@@ -204,7 +206,7 @@ def test_a_get_sends_its_parameters_and_the_headers(crm: FakeCrm) -> None:
     assert crm.sent.headers["Accept"] == "application/json"
 
 
-def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: FakeCrm) -> None:
+def test_a_body_keeps_its_structure_without_unknown_values(crm: FakeCrm) -> None:
     table = (
         '[crm.email]\npath = "/q"\nneeds = ["email"]\n'
         + READ
@@ -225,7 +227,7 @@ def test_a_body_keeps_its_shape_and_leaves_out_what_is_not_known(crm: FakeCrm) -
 HOSTILE = '"}], "admin": true, {"x": "{phone}${CRM_API_KEY}{0.__class__}'
 
 
-def test_a_value_stays_a_value_in_json(crm: FakeCrm) -> None:
+def test_a_value_cannot_change_the_json_around_it(crm: FakeCrm) -> None:
     request = replace(WORK, subject=Subject(full_name=HOSTILE, company_domain="acme.com"))
 
     crm.reply('[crm.email]\npath = "/q"\nbody.name = "{full_name}"\n' + READ, {}, request)
@@ -250,7 +252,7 @@ def test_a_value_stays_within_its_segment_of_a_path(crm: FakeCrm, name: str, pat
 
 
 @pytest.mark.parametrize("name", [".", "..", "..."])
-def test_a_value_that_would_climb_is_not_asked_about(crm: FakeCrm, name: str) -> None:
+def test_a_request_with_path_traversal_is_ineligible(crm: FakeCrm, name: str) -> None:
     request = replace(WORK, subject=Subject(full_name=name, company_domain="acme.com"))
 
     refusal = crm.provider('[crm.email]\npath = "/people/{full_name}"\n' + READ).unavailability(request)
@@ -267,7 +269,7 @@ def test_a_value_that_would_climb_is_not_asked_about(crm: FakeCrm, name: str) ->
         ('needs = ["phone", "email"]\n', TraceOutcome.INELIGIBLE),
     ],
 )
-def test_every_placeholder_is_needed_unless_it_is_said_which(
+def test_every_placeholder_is_required_unless_needs_says_otherwise(
     crm: FakeCrm, needs: str, refusal: TraceOutcome | None
 ) -> None:
     provider = crm.provider(EMAIL + 'query.phone = "{phone}"\n' + needs + READ)
@@ -275,7 +277,7 @@ def test_every_placeholder_is_needed_unless_it_is_said_which(
     assert provider.unavailability(WORK) is refusal
 
 
-def test_it_is_not_asked_for_a_field_without_a_section(crm: FakeCrm) -> None:
+def test_a_field_without_a_section_is_ineligible(crm: FakeCrm) -> None:
     provider = crm.provider(EMAIL + READ)
 
     assert provider.fields == {ProviderField.EMAIL}
@@ -285,7 +287,7 @@ def test_it_is_not_asked_for_a_field_without_a_section(crm: FakeCrm) -> None:
     )
 
 
-def test_a_header_without_its_variable_leaves_it_unconfigured(crm: FakeCrm) -> None:
+def test_an_unset_environment_variable_leaves_the_provider_unconfigured(crm: FakeCrm) -> None:
     text = '[crm]\nurl = "https://crm.example.com"\nheaders = { X-Team = "${TEAM}" }\n' + EMAIL + READ
 
     refusals = [
@@ -308,9 +310,7 @@ def test_a_header_without_its_variable_leaves_it_unconfigured(crm: FakeCrm) -> N
         (None, "", EmailStatus.UNKNOWN),
     ],
 )
-def test_its_words_for_a_status_are_translated(
-    crm: FakeCrm, said: object, told: str, status: EmailStatus
-) -> None:
+def test_its_statuses_are_mapped(crm: FakeCrm, said: object, told: str, status: EmailStatus) -> None:
     reply = crm.reply(
         EMAIL + told + READ + 'read.status = "state"\n', {"email": "ada@acme.com", "state": said}
     )
@@ -337,7 +337,7 @@ def test_a_confidence_has_a_scale_and_a_verification_its_date(crm: FakeCrm) -> N
     assert found.verified_at.date().isoformat() == "2026-10-01"
 
 
-def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: FakeCrm) -> None:
+def test_only_addresses_of_the_requested_type_are_kept(crm: FakeCrm) -> None:
     table = EMAIL + 'list = "lines"\ntypes = { private = "personal" }\n' + READ + 'read.type = "kind"\n'
     lines = [{"email": "ada@acme.com", "kind": "private"}, {"email": "a.l@acme.com", "kind": None}]
 
@@ -346,13 +346,13 @@ def test_only_addresses_of_the_type_that_was_asked_for_are_kept(crm: FakeCrm) ->
     assert [found.email for found in reply.emails] == ["a.l@acme.com"]
 
 
-def test_a_masked_address_is_never_kept(crm: FakeCrm) -> None:
+def test_a_masked_address_is_dropped(crm: FakeCrm) -> None:
     reply = crm.reply(EMAIL + 'miss = "none"\n' + READ, {"email": "a***@acme.com"})
 
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: FakeCrm) -> None:
+def test_an_opted_out_person_is_suppressed(crm: FakeCrm) -> None:
     reply = crm.reply(
         EMAIL + 'suppressed = "opted_out"\n' + READ, {"email": "ada@acme.com", "opted_out": True}
     )
@@ -360,19 +360,19 @@ def test_whoever_is_said_to_want_no_contact_is_suppressed(crm: FakeCrm) -> None:
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
-def test_a_reply_with_neither_a_miss_nor_a_value_is_unexpected_where_a_miss_is_told(crm: FakeCrm) -> None:
+def test_with_a_miss_expression_a_reply_with_neither_miss_nor_value_is_unexpected(crm: FakeCrm) -> None:
     with pytest.raises(UnexpectedResponse):
         crm.reply(EMAIL + 'miss = "total == `0`"\n' + READ, {"data": "none"})
 
 
-def test_an_expression_that_cannot_be_about_the_reply_is_an_unexpected_answer(crm: FakeCrm) -> None:
+def test_an_expression_that_does_not_fit_the_reply_is_an_unexpected_response(crm: FakeCrm) -> None:
     with pytest.raises(UnexpectedResponse) as caught:
         crm.reply(EMAIL + 'read.email = "max(scores)"\n', {"scores": ["ada@acme.com", 3]})
 
     assert str(caught.value) == "max(scores)"
 
 
-def test_a_number_of_a_phone_may_be_one_of_json(crm: FakeCrm) -> None:
+def test_a_phone_number_may_be_a_json_number(crm: FakeCrm) -> None:
     table = '[crm.phone]\npath = "/p/{email}"\nlist = "n"\ntypes = { 1 = "mobile" }\n'
     table += 'read = { phone = "no", type = "kind", confidence = "sure", do_not_call = "dnc" }\n'
     request = ProviderRequest(field=ProviderField.PHONE, subject=ADA, country="US")
@@ -394,7 +394,7 @@ def test_a_number_of_a_phone_may_be_one_of_json(crm: FakeCrm) -> None:
         ("perhaps", TraceOutcome.MISS, []),
     ],
 )
-def test_a_verifier_gives_a_verdict_or_none(
+def test_a_configured_verifier_gives_a_verdict_or_a_miss(
     crm: FakeCrm, said: str, outcome: TraceOutcome, statuses: list[EmailStatus]
 ) -> None:
     table = '[crm.verification]\npath = "/check"\nbody.address = "{email}"\nread.status = "verdict"\n'
@@ -417,13 +417,13 @@ def test_a_verifier_gives_a_verdict_or_none(
         ({}, 0),
     ],
 )
-def test_it_costs_what_it_says_or_its_price_for_a_hit(
+def test_the_cost_is_that_of_the_reply_or_the_configured_price(
     crm: FakeCrm, body: dict[str, Any], cost: float
 ) -> None:
     assert crm.reply(EMAIL + 'price = 2\ncost = "paid"\n' + READ, body).cost == cost
 
 
-def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm: FakeCrm) -> None:
+def test_the_environment_overrides_the_terms_of_the_table(crm: FakeCrm) -> None:
     text = HEAD + 'rates = "5/second"\nmiss_days = 2\ncredit_price = 0.1\ndaily_budget = 9\n'
     made = crm.provider_class(text + EMAIL + "price = 2\n" + READ)
 
@@ -443,7 +443,9 @@ def test_its_terms_are_those_of_the_table_and_the_environment_outweighs_them(crm
 
 
 @pytest.mark.parametrize(("status", "outcome"), [(200, TraceOutcome.HIT), (401, TraceOutcome.UNCONFIGURED)])
-def test_one_with_a_path_for_it_can_be_checked(crm: FakeCrm, status: int, outcome: TraceOutcome) -> None:
+def test_a_provider_with_a_check_path_can_be_checked(
+    crm: FakeCrm, status: int, outcome: TraceOutcome
+) -> None:
     provider = crm.provider('check = "/me"\n' + EMAIL + READ)
     crm.respond_with(CannedResponse(status=status, body={}))
     assert isinstance(provider, CheckableConfiguredProvider)
@@ -453,7 +455,7 @@ def test_one_with_a_path_for_it_can_be_checked(crm: FakeCrm, status: int, outcom
     assert (check.outcome, crm.sent.path) == (outcome, "/me")
 
 
-def test_one_without_such_a_path_cannot_be_checked(crm: FakeCrm) -> None:
+def test_a_provider_without_a_check_path_cannot_be_checked(crm: FakeCrm) -> None:
     assert not hasattr(crm.provider(EMAIL + READ), "check")
 
 
