@@ -46,7 +46,7 @@ def test_mail_hosts_are_returned_by_preference(serve: Serve, zone: Zone, hosts: 
     assert serve(FakeDnsServer(zone)).mail_hosts("acme.com", seconds=1) == hosts
 
 
-def test_ipv4_addresses_come_before_ipv6_addresses(serve: Serve) -> None:
+def test_ipv4_addresses_are_preferred_to_ipv6(serve: Serve) -> None:
     zone = {("acme.com", "A"): (A("192.0.2.1"),), ("acme.com", "AAAA"): (AAAA("2001:db8::1"),)}
 
     assert serve(FakeDnsServer(zone)).addresses("acme.com", seconds=1) == ("192.0.2.1",)

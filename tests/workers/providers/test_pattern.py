@@ -103,7 +103,7 @@ def test_a_request_with_name_domain_and_pattern_is_eligible(pattern: Pattern) ->
     assert pattern.unavailability(ASK) is None
 
 
-def test_a_name_without_letters_is_a_miss(pattern: Pattern) -> None:
+def test_a_name_without_letters_is_ineligible(pattern: Pattern) -> None:
     subject = dataclasses.replace(ADA, full_name="…")
 
     reply = pattern.call(dataclasses.replace(ASK, subject=subject), seconds=1.0)

@@ -89,7 +89,7 @@ def test_a_timeout_is_a_timeout() -> None:
 
 
 @pytest.mark.parametrize(("allowed", "slept"), [(10.0, sandbox.SLOW_SECONDS), (1.0, 1.0)])
-def test_the_slow_scenario_is_limited_by_the_timeout(
+def test_the_slow_scenario_sleeps_at_most_until_the_timeout(
     monkeypatch: pytest.MonkeyPatch, allowed: float, slept: float
 ) -> None:
     naps: list[float] = []
@@ -105,7 +105,7 @@ def test_every_scenario_is_tested() -> None:
 
 
 @pytest.mark.parametrize("scenario", [None, "nonsense"])
-def test_any_other_person_is_a_miss(scenario: str | None) -> None:
+def test_a_person_outside_the_sandbox_is_ineligible(scenario: str | None) -> None:
     subject = profile(scenario) if scenario else Subject(email="ada@acme.com")
 
     refusal = Sandbox(ProviderSettings()).unavailability(

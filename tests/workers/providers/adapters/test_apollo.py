@@ -78,7 +78,7 @@ def number(apollo: Apollo, server: HTTPServer, **changes: Any) -> FoundPhone:
         (ProviderRequest(field=ProviderField.PERSON, subject=ADA), {}),
     ],
 )
-def test_the_question_travels_in_the_query_with_only_the_switch_that_is_wanted(
+def test_the_query_has_the_identifiers_and_only_the_requested_reveal(
     httpserver: HTTPServer, apollo: Apollo, provider_request: ProviderRequest, switches: dict[str, str]
 ) -> None:
     httpserver.expect_request(MATCH, "POST").respond_with_json(matched().body)
@@ -96,9 +96,7 @@ def test_the_question_travels_in_the_query_with_only_the_switch_that_is_wanted(
     }
 
 
-def test_a_whole_name_an_address_and_a_company_name_are_sent_as_they_are(
-    httpserver: HTTPServer, apollo: Apollo
-) -> None:
+def test_full_name_email_and_company_name_are_sent_unchanged(httpserver: HTTPServer, apollo: Apollo) -> None:
     comes(httpserver, matched())
     subject = Subject(full_name="Ada Lovelace", email="ada@acme.com", company_name="Acme")
 
@@ -124,7 +122,7 @@ def test_a_whole_name_an_address_and_a_company_name_are_sent_as_they_are(
         (None, EmailStatus.UNKNOWN, (), False),
     ],
 )
-def test_every_status_has_its_own(
+def test_every_vendor_status_maps_to_a_status(
     *,
     httpserver: HTTPServer,
     apollo: Apollo,
@@ -141,16 +139,14 @@ def test_every_status_has_its_own(
     assert (email.verified_at is not None) is is_verified
 
 
-def test_an_address_at_a_domain_that_takes_everything_is_no_more_than_that(
-    httpserver: HTTPServer, apollo: Apollo
-) -> None:
+def test_a_valid_address_at_a_catch_all_domain_is_accept_all(httpserver: HTTPServer, apollo: Apollo) -> None:
     comes(httpserver, matched(email_domain_catchall=True))
 
     assert asked(apollo).emails[0].status is EmailStatus.ACCEPT_ALL
 
 
 @pytest.mark.parametrize(("told", "confidence"), [(0.82, 0.82), (None, None), (82, None)])
-def test_the_confidence_of_an_extrapolated_address_is_kept(
+def test_an_extrapolated_address_has_its_confidence(
     httpserver: HTTPServer, apollo: Apollo, told: float | None, confidence: float | None
 ) -> None:
     comes(httpserver, matched(email_status="extrapolated", extrapolated_email_confidence=told))
@@ -158,7 +154,7 @@ def test_the_confidence_of_an_extrapolated_address_is_kept(
     assert asked(apollo).emails[0].confidence == confidence
 
 
-def test_private_addresses_are_unverified_and_the_work_one_is_left_out(
+def test_personal_addresses_are_unverified_and_the_work_one_is_omitted(
     httpserver: HTTPServer, apollo: Apollo
 ) -> None:
     comes(httpserver, matched(personal_emails=["ada@northwind.example"]))
@@ -170,9 +166,7 @@ def test_private_addresses_are_unverified_and_the_work_one_is_left_out(
     ]
 
 
-def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
-    httpserver: HTTPServer, apollo: Apollo
-) -> None:
+def test_data_from_the_teams_crm_is_ignored(httpserver: HTTPServer, apollo: Apollo) -> None:
     comes(httpserver, matched(email=None, email_status=None))
 
     assert asked(apollo) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
@@ -182,7 +176,7 @@ def test_what_the_team_has_in_its_own_crm_is_not_taken_for_apollos_word(
     "body", [{"person": None}, {"person": PERSON, "match_confidence": "none"}, {"match_confidence": "none"}]
 )
 @pytest.mark.parametrize("provider_request", [EMAIL, PHONE, replace(PHONE, field=ProviderField.PERSON)])
-def test_nobody_matched_is_a_miss_at_once_for_nothing(
+def test_an_unmatched_person_is_a_free_miss(
     httpserver: HTTPServer, apollo: Apollo, body: dict[str, Any], provider_request: ProviderRequest
 ) -> None:
     comes(httpserver, CannedResponse(body=body | {"request_id": REQUEST_ID}))
@@ -190,9 +184,7 @@ def test_nobody_matched_is_a_miss_at_once_for_nothing(
     assert apollo.call(provider_request, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_a_person_comes_with_their_company_and_without_addresses(
-    httpserver: HTTPServer, apollo: Apollo
-) -> None:
+def test_a_person_has_a_company_and_no_addresses(httpserver: HTTPServer, apollo: Apollo) -> None:
     comes(httpserver, matched())
 
     reply = asked(apollo, ProviderRequest(field=ProviderField.PERSON, subject=ADA))
@@ -211,7 +203,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
 
 
 @pytest.mark.parametrize("request_id", [REQUEST_ID, TICKET, -REQUEST_ID])
-def test_the_id_of_a_request_is_kept_to_the_last_digit(
+def test_a_request_id_keeps_all_its_digits(
     httpserver: HTTPServer, apollo: Apollo, request_id: int | str
 ) -> None:
     comes(httpserver, CannedResponse(body={"person": PERSON, "request_id": request_id}))
@@ -220,7 +212,7 @@ def test_the_id_of_a_request_is_kept_to_the_last_digit(
 
 
 @pytest.mark.parametrize("request_id", [None, "", True, 1.5])
-def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
+def test_a_phone_request_without_an_id_is_unexpected(
     httpserver: HTTPServer, apollo: Apollo, request_id: Any
 ) -> None:
     comes(httpserver, CannedResponse(body={"person": PERSON, "request_id": request_id}))
@@ -244,7 +236,7 @@ def test_phones_without_an_id_to_fetch_them_by_are_unexpected(
         (CannedResponse(status=502, body={}), 10),
     ],
 )
-def test_a_result_that_is_pending_is_asked_for_again_when_told(
+def test_a_pending_result_is_polled_after_the_given_delay(
     httpserver: HTTPServer, apollo: Apollo, said: CannedResponse, after: float
 ) -> None:
     comes(httpserver, said, RESULT)
@@ -258,7 +250,7 @@ def test_a_result_that_is_pending_is_asked_for_again_when_told(
     ("status", "code"),
     [(404, "request_id_unknown"), (410, "request_id_expired"), (400, "invalid_request_id")],
 )
-def test_a_result_that_will_never_come_is_an_error_and_no_miss(
+def test_an_unknown_result_is_an_error_and_not_a_miss(
     httpserver: HTTPServer, apollo: Apollo, status: int, code: str
 ) -> None:
     comes(httpserver, CannedResponse(status=status, body={"error_code": code}), RESULT)
@@ -279,7 +271,7 @@ def test_a_result_that_will_never_come_is_an_error_and_no_miss(
         (None, "other"),
     ],
 )
-def test_every_type_of_phone_is_told(
+def test_every_phone_type_is_mapped(
     httpserver: HTTPServer, apollo: Apollo, type_cd: str | None, kind: str
 ) -> None:
     assert number(apollo, httpserver, type_cd=type_cd).type == kind
@@ -294,7 +286,7 @@ def test_every_type_of_phone_is_told(
         (None, "unknown", False),
     ],
 )
-def test_every_status_of_a_phone_is_told(
+def test_every_phone_status_is_mapped(
     *,
     httpserver: HTTPServer,
     apollo: Apollo,
@@ -319,7 +311,7 @@ def test_every_status_of_a_phone_is_told(
         ({"dnc_status_cd": "no_status"}, None),
     ],
 )
-def test_a_do_not_call_entry_is_told_with_the_day_of_its_look_up(
+def test_a_do_not_call_entry_has_its_date(
     *, httpserver: HTTPServer, apollo: Apollo, changes: dict[str, Any], do_not_call: bool | None
 ) -> None:
     found = number(apollo, httpserver, **changes)
@@ -329,7 +321,7 @@ def test_a_do_not_call_entry_is_told_with_the_day_of_its_look_up(
 
 
 @pytest.mark.parametrize(("told", "confidence"), [("high", 0.9), ("medium", 0.6), ("low", 0.3), (None, None)])
-def test_confidence_in_a_phone_is_a_figure(
+def test_the_confidence_of_a_phone_is_a_number(
     httpserver: HTTPServer, apollo: Apollo, told: str | None, confidence: float | None
 ) -> None:
     assert number(apollo, httpserver, confidence_cd=told).confidence == confidence
@@ -345,7 +337,7 @@ def test_confidence_in_a_phone_is_a_figure(
         ([], None, TraceOutcome.MISS, 1),
     ],
 )
-def test_phones_cost_what_is_told_or_else_what_is_documented(
+def test_phones_have_the_reported_or_the_documented_cost(
     *,
     httpserver: HTTPServer,
     apollo: Apollo,
@@ -361,9 +353,7 @@ def test_phones_cost_what_is_told_or_else_what_is_documented(
     assert (reply.outcome, reply.cost) == (outcome, cost)
 
 
-def test_a_result_that_could_not_be_delivered_is_read_all_the_same(
-    httpserver: HTTPServer, apollo: Apollo
-) -> None:
+def test_an_undelivered_result_is_still_read(httpserver: HTTPServer, apollo: Apollo) -> None:
     said = result(NUMBER, credits_consumed=9)
     comes(
         httpserver,
@@ -383,7 +373,7 @@ def test_a_result_that_could_not_be_delivered_is_read_all_the_same(
         (Subject(company_name="Acme"), {"name": "Acme"}),
     ],
 )
-def test_a_company_is_enriched_by_its_domain_rather_than_its_name(
+def test_a_company_is_requested_by_domain_rather_than_name(
     httpserver: HTTPServer, apollo: Apollo, subject: Subject, sent: dict[str, str]
 ) -> None:
     httpserver.expect_request("/organizations/enrich", "GET", query_string=sent).respond_with_json(
@@ -419,7 +409,7 @@ def test_a_company_is_enriched_by_its_domain_rather_than_its_name(
         (400, {"error_details": "…"}, TraceOutcome.ERROR),
     ],
 )
-def test_every_refusal_has_its_outcome_by_its_code_first(
+def test_every_error_has_its_outcome_by_code_first(
     httpserver: HTTPServer, apollo: Apollo, status: int, body: dict[str, Any], outcome: TraceOutcome
 ) -> None:
     comes(httpserver, CannedResponse(status=status, body=body))
@@ -427,7 +417,7 @@ def test_every_refusal_has_its_outcome_by_its_code_first(
     assert asked(apollo) == ProviderResponse(outcome=outcome)
 
 
-def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apollo) -> None:
+def test_a_bad_key_in_plain_text_is_recognized(httpserver: HTTPServer, apollo: Apollo) -> None:
     httpserver.expect_request(MATCH).respond_with_data("Invalid access credentials.", 401)
 
     assert asked(apollo).outcome is TraceOutcome.UNCONFIGURED
@@ -474,7 +464,7 @@ def test_a_bad_key_is_told_in_plain_text_too(httpserver: HTTPServer, apollo: Apo
         ),
     ],
 )
-def test_the_check_tells_whether_the_key_works_and_what_is_left_if_it_may_know(
+def test_the_check_reports_the_key_and_the_balance_if_permitted(
     httpserver: HTTPServer,
     apollo: Apollo,
     health: CannedResponse,

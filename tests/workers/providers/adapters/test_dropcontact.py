@@ -40,7 +40,7 @@ def dropcontact(httpserver: HTTPServer) -> Dropcontact:
     return Dropcontact(ProviderSettings(api_key="the-token", base_url=httpserver.url_for("/")))
 
 
-def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
+def test_one_record_is_submitted_in_english_and_pending(
     httpserver: HTTPServer, dropcontact: Dropcontact
 ) -> None:
     httpserver.expect_request("/enrich/all", "POST").respond_with_json(SUBMITTED.body)
@@ -56,7 +56,7 @@ def test_it_hands_one_record_in_in_english_and_comes_back_with_the_ticket(
     }
 
 
-def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+def test_a_result_is_polled_by_its_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}", "GET").respond_with_json(fetched(RECORD).body)
 
     reply = dropcontact.call(READY, seconds=3)
@@ -65,7 +65,7 @@ def test_the_ticket_is_asked_for_by_its_path(httpserver: HTTPServer, dropcontact
     assert reply.outcome is TraceOutcome.HIT
 
 
-def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+def test_a_poll_token_cannot_change_the_path(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request("/enrich/all/../../account/credits").respond_with_json(NOT_READY.body)
 
     pending = dropcontact.call(replace(EMAIL, poll_token="../../account/credits"), seconds=3)
@@ -74,7 +74,9 @@ def test_a_ticket_cannot_lead_to_another_path(httpserver: HTTPServer, dropcontac
     assert "%2F" in httpserver.log[0][0].environ["RAW_URI"]
 
 
-def test_not_ready_comes_with_200_and_means_later(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+def test_a_result_that_is_not_ready_comes_with_200_and_is_pending(
+    httpserver: HTTPServer, dropcontact: Dropcontact
+) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(NOT_READY.body)
 
     assert dropcontact.call(READY, seconds=3) == Pending(TICKET, 10)
@@ -83,7 +85,7 @@ def test_not_ready_comes_with_200_and_means_later(httpserver: HTTPServer, dropco
 @pytest.mark.parametrize(
     ("status", "headers", "after"), [(429, {"Retry-After": "7"}, 7), (429, {}, 10), (502, {}, 10)]
 )
-def test_what_is_handed_in_is_not_given_up_for_a_passing_fault(
+def test_a_submitted_record_survives_a_temporary_error(
     httpserver: HTTPServer, dropcontact: Dropcontact, status: int, headers: dict[str, str], after: float
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_data("Bad gateway", status, headers)
@@ -112,7 +114,7 @@ def test_what_is_handed_in_is_not_given_up_for_a_passing_fault(
         ("", EmailStatus.UNKNOWN, (), "work", False),
     ],
 )
-def test_every_qualification_has_its_status(
+def test_every_qualification_maps_to_a_status(
     *,
     httpserver: HTTPServer,
     dropcontact: Dropcontact,
@@ -135,7 +137,7 @@ def test_every_qualification_has_its_status(
 @pytest.mark.parametrize(
     "qualification", ["Do_Not_Contact@pro", "do-not-contact@perso", "DO NOT CONTACT@pro"]
 )
-def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
+def test_a_person_with_a_do_not_contact_flag_is_suppressed_for_every_field(
     httpserver: HTTPServer, dropcontact: Dropcontact, qualification: str
 ) -> None:
     record = RECORD | {"email": [*RECORD["email"], {"email": "a@acme.com", "qualification": qualification}]}
@@ -148,7 +150,7 @@ def test_whoever_must_not_be_contacted_is_suppressed_whatever_was_asked(
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
-def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_paid(
+def test_a_personal_address_for_a_work_request_is_a_paid_miss(
     httpserver: HTTPServer, dropcontact: Dropcontact
 ) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(
@@ -158,9 +160,7 @@ def test_a_private_address_is_no_answer_to_a_question_for_a_work_one_but_was_pai
     assert dropcontact.call(READY, seconds=3) == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
-def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
-    httpserver: HTTPServer, dropcontact: Dropcontact
-) -> None:
+def test_an_echoed_record_is_a_free_miss(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(ECHO).body)
 
     reply = dropcontact.call(
@@ -170,9 +170,7 @@ def test_a_record_that_only_comes_back_is_a_miss_that_costs_nothing(
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_a_person_comes_with_their_company_and_without_addresses(
-    httpserver: HTTPServer, dropcontact: Dropcontact
-) -> None:
+def test_a_person_has_a_company_and_no_addresses(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
     stored = replace(ADA, contact_id="con_1")
@@ -194,7 +192,7 @@ def test_a_person_comes_with_their_company_and_without_addresses(
     assert (reply.emails, reply.phones, contact.emails, contact.phones) == ((), (), (), ())
 
 
-def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
+def test_mobile_and_work_numbers_differ_and_are_parsed_in_their_country(
     httpserver: HTTPServer, dropcontact: Dropcontact
 ) -> None:
     record = RECORD | {"phone": "04 72 00 01 02"}
@@ -211,7 +209,7 @@ def test_the_mobile_is_told_from_the_number_at_work_and_read_in_its_country(
     ]
 
 
-def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whatever_comes(
+def test_an_address_is_sent_only_without_other_identifiers_and_is_always_charged(
     httpserver: HTTPServer, dropcontact: Dropcontact
 ) -> None:
     httpserver.expect_request("/enrich/all").respond_with_json(SUBMITTED.body)
@@ -228,7 +226,7 @@ def test_an_address_is_sent_only_for_want_of_anything_else_and_is_paid_for_whate
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS, cost=1)
 
 
-def test_it_is_not_asked_for_private_addresses() -> None:
+def test_a_request_for_personal_addresses_is_ineligible() -> None:
     dropcontact = Dropcontact(ProviderSettings(api_key="k"))
 
     assert dropcontact.unavailability(replace(EMAIL, types=("personal",))) is TraceOutcome.INELIGIBLE
@@ -247,7 +245,7 @@ def test_it_is_not_asked_for_private_addresses() -> None:
         (200, {"error": True, "reason": "Something else", "success": False}, TraceOutcome.ERROR),
     ],
 )
-def test_every_refusal_has_its_outcome(
+def test_every_error_has_its_outcome(
     httpserver: HTTPServer, dropcontact: Dropcontact, status: int, body: dict[str, Any], outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/enrich/all").respond_with_json(body, status)
@@ -256,7 +254,7 @@ def test_every_refusal_has_its_outcome(
 
 
 @pytest.mark.parametrize("body", [{"success": True, "error": False}, {"success": True, "data": []}])
-def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
+def test_a_response_without_a_request_id_or_record_is_unexpected(
     httpserver: HTTPServer, dropcontact: Dropcontact, body: dict[str, Any]
 ) -> None:
     httpserver.expect_request("/enrich/all").respond_with_json(body)
@@ -278,7 +276,7 @@ def test_an_answer_without_a_ticket_or_a_record_is_unexpected(
         (500, {"detail": "Oops"}, CredentialCheck(outcome=TraceOutcome.ERROR)),
     ],
 )
-def test_the_check_tells_what_is_left(
+def test_the_check_reports_the_balance(
     httpserver: HTTPServer,
     dropcontact: Dropcontact,
     status: int,
@@ -290,7 +288,7 @@ def test_the_check_tells_what_is_left(
     assert dropcontact.check(seconds=3) == check
 
 
-def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
+def test_a_verified_address_has_the_current_time(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
     before = datetime.now(UTC)
 
@@ -302,9 +300,7 @@ def test_what_it_verified_is_of_now(httpserver: HTTPServer, dropcontact: Dropcon
     assert before <= verified_at <= datetime.now(UTC)
 
 
-def test_the_words_of_a_caller_that_come_back_are_left_out(
-    httpserver: HTTPServer, dropcontact: Dropcontact
-) -> None:
+def test_echoed_values_of_the_caller_are_dropped(httpserver: HTTPServer, dropcontact: Dropcontact) -> None:
     httpserver.expect_request(f"/enrich/all/{TICKET}").respond_with_json(fetched(RECORD).body)
 
     reply = dropcontact.call(

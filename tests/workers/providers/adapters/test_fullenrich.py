@@ -62,7 +62,7 @@ def fetch(fullenrich: FullEnrich, request: ProviderRequest = EMAIL) -> ProviderR
         (replace(PHONE, types=("direct", "mobile")), ["contact.phones"]),
     ],
 )
-def test_only_what_is_wanted_is_ordered(
+def test_only_the_requested_fields_are_ordered(
     httpserver: HTTPServer, fullenrich: FullEnrich, provider_request: ProviderRequest, fields: list[str]
 ) -> None:
     httpserver.expect_request(ORDER, "POST").respond_with_json(ORDERED.body)
@@ -98,20 +98,22 @@ def test_only_what_is_wanted_is_ordered(
         (replace(EMAIL, subject=Subject(full_name="…", company_name="Acme")), TraceOutcome.INELIGIBLE),
     ],
 )
-def test_it_takes_a_profile_or_both_names_and_a_company_and_sells_no_landlines(
+def test_a_profile_or_name_and_company_is_required_and_landlines_are_ineligible(
     provider_request: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
     assert FullEnrich(ProviderSettings(api_key="k")).unavailability(provider_request) is refusal
 
 
-def test_in_progress_comes_with_400_and_means_later(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
+def test_a_result_in_progress_comes_with_400_and_is_pending(
+    httpserver: HTTPServer, fullenrich: FullEnrich
+) -> None:
     comes(httpserver, IN_PROGRESS)
 
     assert fetch(fullenrich) == Pending(TICKET, 30)
 
 
 @pytest.mark.parametrize("state", ["CREATED", "IN_PROGRESS", "UNKNOWN"])
-def test_an_order_that_is_not_finished_is_waited_for(
+def test_an_unfinished_enrichment_is_pending(
     httpserver: HTTPServer, fullenrich: FullEnrich, state: str
 ) -> None:
     comes(httpserver, result({}, credits_spent=0, state=state))
@@ -127,7 +129,7 @@ def test_an_order_that_is_not_finished_is_waited_for(
         (CannedResponse(status=503, body={}), 30),
     ],
 )
-def test_what_is_ordered_is_not_given_up_for_a_passing_fault(
+def test_an_enrichment_survives_a_temporary_error(
     httpserver: HTTPServer, fullenrich: FullEnrich, said: CannedResponse, after: float
 ) -> None:
     comes(httpserver, said)
@@ -147,7 +149,7 @@ def test_what_is_ordered_is_not_given_up_for_a_passing_fault(
         (None, EmailStatus.UNKNOWN, False),
     ],
 )
-def test_every_status_has_its_own(
+def test_every_vendor_status_maps_to_a_status(
     *,
     httpserver: HTTPServer,
     fullenrich: FullEnrich,
@@ -179,7 +181,7 @@ def test_the_most_probable_address_comes_first_and_once(
     assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com", "ada@acme.com"]
 
 
-def test_an_address_is_of_the_type_that_was_ordered(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
+def test_an_address_has_the_requested_type(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
     comes(httpserver, result({"work_emails": [WORK], "personal_emails": [OWN]}, credits_spent=3))
 
     reply = fetch(fullenrich, replace(EMAIL, types=("personal",)))
@@ -215,9 +217,7 @@ def test_numbers_are_mobiles_and_the_profile_fills_gaps(
     assert contact.company.linkedin_url == "https://www.linkedin.com/company/acme"
 
 
-def test_a_known_number_of_employees_is_taken_before_the_range(
-    httpserver: HTTPServer, fullenrich: FullEnrich
-) -> None:
+def test_an_exact_headcount_is_preferred_to_the_range(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
     said = copy.deepcopy(result({"work_emails": [WORK]}, credits_spent=1))
     said.body["data"][0]["profile"]["employment"]["current"]["company"]["headcount"] = 250
     comes(httpserver, said)
@@ -239,7 +239,7 @@ def test_a_known_number_of_employees_is_taken_before_the_range(
         (EMAIL, {}, 0),
     ],
 )
-def test_without_a_word_on_the_cost_it_is_the_documented_one(
+def test_the_documented_cost_applies_if_none_is_reported(
     httpserver: HTTPServer,
     fullenrich: FullEnrich,
     provider_request: ProviderRequest,
@@ -274,7 +274,7 @@ def test_a_repeated_enrichment_that_was_free_counts_as_free(
         ("CANCELED", TraceOutcome.ERROR),
     ],
 )
-def test_every_end_without_a_value_has_its_outcome(
+def test_every_final_status_without_a_value_has_its_outcome(
     httpserver: HTTPServer, fullenrich: FullEnrich, state: str, outcome: TraceOutcome
 ) -> None:
     comes(httpserver, result({}, credits_spent=0, state=state))
@@ -282,7 +282,7 @@ def test_every_end_without_a_value_has_its_outcome(
     assert fetch(fullenrich) == ProviderResponse(outcome=outcome)
 
 
-def test_what_was_found_before_the_credits_ran_out_is_kept(
+def test_values_found_before_the_credits_ran_out_are_kept(
     httpserver: HTTPServer, fullenrich: FullEnrich
 ) -> None:
     comes(
@@ -321,7 +321,7 @@ def test_every_error_code_has_its_outcome(
     assert fullenrich.call(EMAIL, seconds=3) == reply
 
 
-def test_an_order_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
+def test_an_enrichment_unknown_to_the_vendor_is_an_error_and_not_a_miss(
     httpserver: HTTPServer, fullenrich: FullEnrich
 ) -> None:
     comes(httpserver, CannedResponse(status=404, body={"code": "error.enrichment.not_found", "message": "…"}))
@@ -348,7 +348,7 @@ def test_an_unknown_state_is_unexpected(httpserver: HTTPServer, fullenrich: Full
         ),
     ],
 )
-def test_the_check_tells_what_is_left(
+def test_the_check_reports_the_balance(
     httpserver: HTTPServer, fullenrich: FullEnrich, status: int, body: dict[str, Any], check: CredentialCheck
 ) -> None:
     httpserver.expect_request("/account/credits", "GET").respond_with_json(body, status)

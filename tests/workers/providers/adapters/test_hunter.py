@@ -120,7 +120,7 @@ def found(reply: ProviderResponse) -> FoundEmail:
         ),
     ],
 )
-def test_a_person_is_named_as_surely_as_can_be(
+def test_the_strongest_identifiers_of_a_person_are_sent(
     hunter: Hunter, httpserver: HTTPServer, subject: Subject, parameters: dict[str, str]
 ) -> None:
     question = ProviderRequest(field=ProviderField.EMAIL, subject=subject, types=("work",))
@@ -131,7 +131,7 @@ def test_a_person_is_named_as_surely_as_can_be(
 
 
 @pytest.mark.parametrize(("seconds", "duration"), [(8, "7"), (1.5, "3"), (60, "20")])
-def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
+def test_the_maximum_duration_is_shorter_than_the_timeout(
     hunter: Hunter, httpserver: HTTPServer, seconds: float, duration: str
 ) -> None:
     answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=FINDER), seconds=seconds)
@@ -151,7 +151,7 @@ def test_hunter_may_take_a_little_less_time_than_it_is_waited_for(
         ),
     ],
 )
-def test_of_other_questions_nothing_else_is_sent(
+def test_other_requests_send_only_their_identifier(
     hunter: Hunter, httpserver: HTTPServer, question: ProviderRequest, parameters: dict[str, str]
 ) -> None:
     answer(hunter, httpserver, question, CannedResponse(body={"data": {"status": "unknown"}}))
@@ -184,7 +184,7 @@ def test_of_other_questions_nothing_else_is_sent(
         (ProviderRequest(field=ProviderField.PHONE, subject=PROFILE), False),
     ],
 )
-def test_a_question_needs_what_hunter_goes_by(
+def test_a_request_needs_identifiers_that_hunter_supports(
     hunter: Hunter, question: ProviderRequest, *, takes: bool
 ) -> None:
     assert hunter.unavailability(question) is (None if takes else TraceOutcome.INELIGIBLE)
@@ -216,7 +216,7 @@ def test_a_found_address_has_the_status_of_its_verification(
 
 
 @pytest.mark.parametrize("date", [None, "someday", "2999-01-01"])
-def test_a_verification_without_a_date_that_can_be_is_of_now(
+def test_a_verification_without_a_valid_date_has_the_current_time(
     hunter: Hunter, httpserver: HTTPServer, date: str | None
 ) -> None:
     body = {"data": FINDER["data"] | {"verification": {"date": date, "status": "valid"}}}
@@ -229,7 +229,7 @@ def test_a_verification_without_a_date_that_can_be_is_of_now(
     assert before <= verified_at <= clock.now()
 
 
-def test_an_address_comes_with_the_job_that_is_told_with_it(hunter: Hunter, httpserver: HTTPServer) -> None:
+def test_an_address_has_the_job_in_its_response(hunter: Hunter, httpserver: HTTPServer) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=FINDER))
 
     contact = reply.contact
@@ -242,9 +242,7 @@ def test_an_address_comes_with_the_job_that_is_told_with_it(hunter: Hunter, http
     assert (contact.company.name, contact.company.domain) == ("Acme", "acme.com")
 
 
-def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
-    hunter: Hunter, httpserver: HTTPServer
-) -> None:
+def test_an_address_of_another_type_is_a_paid_miss(hunter: Hunter, httpserver: HTTPServer) -> None:
     body = {"data": FINDER["data"] | {"email": "ada@gmail.com"}}
 
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body=body))
@@ -253,7 +251,7 @@ def test_an_address_of_another_type_is_a_miss_that_was_paid_for(
 
 
 @pytest.mark.parametrize("data", [{"email": "ada@acme.com"}, FINDER["data"] | {"unheard_of": {"a": [1]}}])
-def test_what_is_optional_may_be_absent_and_what_is_new_is_ignored(
+def test_missing_optional_and_unknown_values_are_ignored(
     hunter: Hunter, httpserver: HTTPServer, data: dict[str, Any]
 ) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.EMAIL], CannedResponse(body={"data": data}))
@@ -289,9 +287,7 @@ def test_a_verdict_costs_what_hunter_charges_for(
 
 
 @pytest.mark.parametrize("word", ["unknown", "something new"])
-def test_a_verdict_that_says_it_does_not_know_is_a_miss(
-    hunter: Hunter, httpserver: HTTPServer, word: str
-) -> None:
+def test_an_undecided_verdict_is_a_miss(hunter: Hunter, httpserver: HTTPServer, word: str) -> None:
     body = {"data": VERIFIER["data"] | {"status": word}}
 
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], CannedResponse(body=body))
@@ -299,7 +295,7 @@ def test_a_verdict_that_says_it_does_not_know_is_a_miss(
     assert reply == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
-def test_the_signs_beside_a_verdict_become_reasons(hunter: Hunter, httpserver: HTTPServer) -> None:
+def test_flags_of_a_verdict_become_reasons(hunter: Hunter, httpserver: HTTPServer) -> None:
     signs = {"status": "invalid", "disposable": True, "webmail": None, "mx_records": False}
 
     reply = answer(
@@ -323,7 +319,7 @@ def test_the_signs_beside_a_verdict_become_reasons(hunter: Hunter, httpserver: H
         ("what?", Pending("1", 2)),
     ],
 )
-def test_a_verification_in_progress_is_asked_for_less_and_less_often(
+def test_an_unfinished_verification_is_polled_with_growing_delays(
     hunter: Hunter, httpserver: HTTPServer, ticket: str | None, pending: Pending
 ) -> None:
     question = ProviderRequest(
@@ -336,9 +332,7 @@ def test_a_verification_in_progress_is_asked_for_less_and_less_often(
     assert sent(httpserver) == {"email": "ada@acme.com"}
 
 
-def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
-    hunter: Hunter, httpserver: HTTPServer
-) -> None:
+def test_an_unexpected_mail_server_reply_is_a_retryable_error(hunter: Hunter, httpserver: HTTPServer) -> None:
     said = CannedResponse(status=222, body=error(222, "smtp_error", "Retry later.").body)
 
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], said)
@@ -381,7 +375,7 @@ def test_a_mail_server_that_answered_oddly_is_an_error_to_be_tried_again(
     ],
 )
 @pytest.mark.parametrize("field", list(QUESTIONS))
-def test_an_error_means_what_hunter_means_by_it(
+def test_every_hunter_error_has_its_outcome(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[field], said)
@@ -392,7 +386,7 @@ def test_an_error_means_what_hunter_means_by_it(
 @pytest.mark.parametrize(
     "errors", [{"id": "claimed_email", "code": 451}, [{"id": "claimed_email"}], [], {}, None, ["451"]]
 )
-def test_an_error_is_read_in_whatever_shape_it_comes(
+def test_an_error_is_parsed_from_a_list_or_an_object(
     hunter: Hunter, httpserver: HTTPServer, errors: Any
 ) -> None:
     reply = answer(
@@ -405,7 +399,7 @@ def test_an_error_is_read_in_whatever_shape_it_comes(
     assert reply == ProviderResponse(outcome=TraceOutcome.SUPPRESSED)
 
 
-def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: HTTPServer) -> None:
+def test_a_person_has_a_job_and_a_company(hunter: Hunter, httpserver: HTTPServer) -> None:
     reply = answer(hunter, httpserver, QUESTIONS[ProviderField.PERSON], CannedResponse(body=PERSON))
 
     contact = reply.contact
@@ -428,7 +422,7 @@ def test_a_person_comes_with_their_job_and_company(hunter: Hunter, httpserver: H
     )
 
 
-def test_a_company_comes_in_hunters_own_words(hunter: Hunter, httpserver: HTTPServer) -> None:
+def test_a_company_is_parsed(hunter: Hunter, httpserver: HTTPServer) -> None:
     company = answer(
         hunter, httpserver, QUESTIONS[ProviderField.COMPANY], CannedResponse(body=COMPANY)
     ).company
@@ -451,7 +445,7 @@ def test_a_company_comes_in_hunters_own_words(hunter: Hunter, httpserver: HTTPSe
         (None, None),
     ],
 )
-def test_employees_may_come_as_in_clearbits_format(
+def test_employees_may_have_clearbits_format(
     hunter: Hunter, httpserver: HTTPServer, metrics: Any, headcount: str | None
 ) -> None:
     data = COMPANY["data"] | {
@@ -473,7 +467,7 @@ def test_employees_may_come_as_in_clearbits_format(
 
 @pytest.mark.parametrize("field", [ProviderField.EMAIL, ProviderField.PERSON, ProviderField.COMPANY])
 @pytest.mark.parametrize("data", [None, {}])
-def test_nothing_about_somebody_is_a_miss(
+def test_an_empty_record_is_a_miss(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField, data: Any
 ) -> None:
     assert answer(
@@ -482,7 +476,7 @@ def test_nothing_about_somebody_is_a_miss(
 
 
 @pytest.mark.parametrize("field", list(QUESTIONS))
-def test_an_answer_without_data_is_unexpected(
+def test_a_response_without_data_is_unexpected(
     hunter: Hunter, httpserver: HTTPServer, field: ProviderField
 ) -> None:
     with pytest.raises(UnexpectedResponse):
@@ -496,7 +490,7 @@ def search(hunter: Hunter, server: HTTPServer, said: CannedResponse) -> Any:
     return hunter.domain_search("acme.com", limit=20, seconds=3)
 
 
-def test_a_domain_search_gives_people_with_their_addresses(hunter: Hunter, httpserver: HTTPServer) -> None:
+def test_a_domain_search_returns_people_with_addresses(hunter: Hunter, httpserver: HTTPServer) -> None:
     result = search(hunter, httpserver, CannedResponse(body={"data": SEARCH, "meta": {"results": 3}}))
 
     (contact,) = result.contacts
@@ -553,7 +547,7 @@ def test_a_domain_search_can_be_refused(hunter: Hunter, httpserver: HTTPServer) 
         (None, {}),
     ],
 )
-def test_a_check_tells_what_every_pool_has_left(
+def test_a_check_reports_the_balance_of_every_pool(
     hunter: Hunter, httpserver: HTTPServer, requests: Any, remaining: dict[str, float]
 ) -> None:
     body = {"data": {"plan_name": "Growth", "requests": requests, "calls": {"used": 1, "available": 2}}}
@@ -573,7 +567,7 @@ def test_a_check_tells_what_every_pool_has_left(
         (error(500, "server_error", "Something went wrong."), TraceOutcome.ERROR),
     ],
 )
-def test_a_check_tells_why_the_key_cannot_be_used(
+def test_a_check_reports_why_the_key_does_not_work(
     hunter: Hunter, httpserver: HTTPServer, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/v2/account").respond_with_json(said.body, status=said.status)

@@ -70,7 +70,7 @@ def sent(httpserver: HTTPServer) -> dict[str, Any]:
         ),
     ],
 )
-def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
+def test_an_email_is_requested_by_name_and_company_preferably_its_domain(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
     call(httpserver, leadmagic, CannedResponse(body=FINDER), dataclasses.replace(FOR_EMAIL, subject=subject))
@@ -90,7 +90,7 @@ def test_an_address_is_asked_for_by_name_and_company_best_by_its_domain(
         ),
     ],
 )
-def test_a_mobile_is_asked_for_by_profile_and_address(
+def test_a_mobile_is_requested_by_profile_and_email(
     httpserver: HTTPServer, leadmagic: LeadMagic, subject: Subject, expected: dict[str, str]
 ) -> None:
     call(httpserver, leadmagic, CannedResponse(body=MOBILE), dataclasses.replace(FOR_PHONE, subject=subject))
@@ -110,7 +110,7 @@ def test_a_mobile_is_asked_for_by_profile_and_address(
         (ProviderRequest(field=ProviderField.PERSON, subject=PROFILE), TraceOutcome.INELIGIBLE),
     ],
 )
-def test_it_is_asked_for_what_it_sells(
+def test_only_supported_fields_are_eligible(
     leadmagic: LeadMagic, question: ProviderRequest, refusal: TraceOutcome | None
 ) -> None:
     assert leadmagic.unavailability(question) is refusal
@@ -128,7 +128,7 @@ def test_it_is_asked_for_what_it_sells(
         ("something_new", EmailStatus.UNKNOWN, False),
     ],
 )
-def test_each_status_of_a_found_address(
+def test_each_status_of_a_found_email(
     httpserver: HTTPServer, leadmagic: LeadMagic, *, word: str | None, status: EmailStatus, is_verified: bool
 ) -> None:
     reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"status": word}))
@@ -139,17 +139,13 @@ def test_each_status_of_a_found_address(
 
 
 @pytest.mark.parametrize("word", ["not_found", None])
-def test_no_address_is_a_miss_that_costs_nothing(
-    httpserver: HTTPServer, leadmagic: LeadMagic, word: str | None
-) -> None:
+def test_no_email_is_a_free_miss(httpserver: HTTPServer, leadmagic: LeadMagic, word: str | None) -> None:
     reply = call(httpserver, leadmagic, CannedResponse(body=NO_EMAIL | {"status": word}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 0)
 
 
-def test_an_address_at_a_mail_provider_is_a_miss_with_its_price(
-    httpserver: HTTPServer, leadmagic: LeadMagic
-) -> None:
+def test_an_email_at_a_mail_provider_is_a_paid_miss(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
     reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"email": "ada.l@gmail.com"}))
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.MISS, (), 1)
@@ -186,7 +182,7 @@ def test_each_verdict_and_its_price(
 
 
 @pytest.mark.parametrize("word", ["unknown", "something_new"])
-def test_a_verifier_that_does_not_know_is_a_miss(
+def test_a_verification_without_a_verdict_is_a_miss(
     httpserver: HTTPServer, leadmagic: LeadMagic, word: str
 ) -> None:
     body = VALIDATION | {"email_status": word, "credits_consumed": 0}
@@ -207,7 +203,7 @@ def test_a_verifier_that_does_not_know_is_a_miss(
         ("01512 3456789", "DE", "+4915123456789"),
     ],
 )
-def test_digits_alone_begin_with_the_country_code(
+def test_a_number_of_digits_starts_with_the_country_code(
     httpserver: HTTPServer, leadmagic: LeadMagic, said: str, country: str | None, e164: str
 ) -> None:
     question = dataclasses.replace(FOR_PHONE, country=country)
@@ -218,7 +214,7 @@ def test_digits_alone_begin_with_the_country_code(
     assert (found.e164, found.type, found.status, reply.cost) == (e164, "mobile", "unknown", 5)
 
 
-def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
+def test_an_ambiguous_number_is_dropped(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
     reply = call(
         httpserver, leadmagic, CannedResponse(body=MOBILE | {"mobile_number": "2025550143"}), FOR_PHONE
     )
@@ -227,9 +223,7 @@ def test_a_number_that_may_be_anywhere_is_left_out(httpserver: HTTPServer, leadm
 
 
 @pytest.mark.parametrize("consumed", [0, None])
-def test_no_mobile_is_a_miss_that_costs_nothing(
-    httpserver: HTTPServer, leadmagic: LeadMagic, consumed: int | None
-) -> None:
+def test_no_mobile_is_a_free_miss(httpserver: HTTPServer, leadmagic: LeadMagic, consumed: int | None) -> None:
     reply = call(
         httpserver, leadmagic, CannedResponse(body=NO_MOBILE | {"credits_consumed": consumed}), FOR_PHONE
     )
@@ -238,7 +232,7 @@ def test_no_mobile_is_a_miss_that_costs_nothing(
 
 
 @pytest.mark.parametrize(("consumed", "cost"), [(0, 0), (2, 2), ("1", 1), (None, 1), (-1, 1)])
-def test_the_cost_is_what_it_says_it_consumed_or_else_its_price(
+def test_the_cost_is_the_reported_one_or_the_price(
     httpserver: HTTPServer, leadmagic: LeadMagic, consumed: object, cost: float
 ) -> None:
     reply = call(httpserver, leadmagic, CannedResponse(body=FINDER | {"credits_consumed": consumed}))
@@ -273,7 +267,7 @@ def test_each_documented_error(
     assert (reply.outcome, reply.cost, reply.retry_after) == (outcome, 0, None)
 
 
-def test_a_page_that_forbids_is_not_about_the_key(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
+def test_an_html_403_is_not_a_bad_key(httpserver: HTTPServer, leadmagic: LeadMagic) -> None:
     httpserver.expect_request(PATHS[0]).respond_with_data("<h1>Forbidden</h1>", 403)
 
     assert leadmagic.call(FOR_EMAIL, seconds=3).outcome is TraceOutcome.ERROR
@@ -287,7 +281,7 @@ def test_a_page_that_forbids_is_not_about_the_key(httpserver: HTTPServer, leadma
         ({}, {}, None),
     ],
 )
-def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
+def test_a_rate_limit_has_its_delay_in_a_header_or_the_body(
     httpserver: HTTPServer,
     leadmagic: LeadMagic,
     headers: dict[str, str],
@@ -323,7 +317,7 @@ def test_a_rate_limit_says_when_to_come_again_in_a_header_or_the_problem(
         ),
     ],
 )
-def test_the_balance_tells_whether_the_key_works(
+def test_the_balance_shows_whether_the_key_works(
     httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v1/credits", method="GET", headers={"X-API-Key": "k"})

@@ -61,7 +61,7 @@ def test_the_request_is_a_get_with_the_key_in_its_header(httpserver: HTTPServer,
         ((), "work_email OR personal_emails"),
     ],
 )
-def test_a_record_without_an_address_of_the_type_is_not_paid_for(
+def test_a_record_without_an_email_of_the_type_is_not_requested(
     httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], required: str
 ) -> None:
     call(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
@@ -74,21 +74,19 @@ def test_a_record_without_an_address_of_the_type_is_not_paid_for(
     }
 
 
-def test_a_record_without_a_mobile_is_not_paid_for(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_a_record_without_a_mobile_is_not_requested(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     call(httpserver, pdl, record(), FOR_PHONE)
 
     assert sent(httpserver)["required"] == "mobile_phone"
 
 
-def test_a_person_is_asked_for_without_any_field_required(
-    httpserver: HTTPServer, pdl: PeopleDataLabs
-) -> None:
+def test_a_person_is_requested_without_required_fields(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     call(httpserver, pdl, record(), FOR_PERSON)
 
     assert "required" not in sent(httpserver)
 
 
-def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_all_known_identifiers_are_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     known = Subject(
         email="ada@acme.com",
         phone="+12025550143",
@@ -123,13 +121,13 @@ def test_everything_known_is_sent(httpserver: HTTPServer, pdl: PeopleDataLabs) -
         (ProviderField.VERIFICATION, Subject(email="ada@acme.com"), TraceOutcome.INELIGIBLE),
     ],
 )
-def test_it_is_asked_whom_it_can_know(
+def test_a_request_needs_enough_identifiers(
     pdl: PeopleDataLabs, field: ProviderField, subject: Subject, refusal: TraceOutcome | None
 ) -> None:
     assert pdl.unavailability(ProviderRequest(field=field, subject=subject)) is refusal
 
 
-def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleDataLabs) -> None:
+def test_phone_types_that_it_does_not_return_are_ineligible(pdl: PeopleDataLabs) -> None:
     assert (
         pdl.unavailability(dataclasses.replace(FOR_PHONE, types=("direct", "hq"))) is TraceOutcome.INELIGIBLE
     )
@@ -143,7 +141,7 @@ def test_it_is_not_asked_for_numbers_whose_type_it_does_not_tell(pdl: PeopleData
         (("personal",), [("ada@home.example", "personal"), ("countess@lovelace.example", "personal")]),
     ],
 )
-def test_addresses_are_of_the_type_asked_for_and_never_verified(
+def test_emails_have_the_requested_type_and_are_unverified(
     httpserver: HTTPServer, pdl: PeopleDataLabs, types: tuple[str, ...], expected: list[tuple[str, str]]
 ) -> None:
     reply = call(httpserver, pdl, record(), dataclasses.replace(FOR_EMAIL, types=types))
@@ -153,15 +151,13 @@ def test_addresses_are_of_the_type_asked_for_and_never_verified(
     assert {found.confidence for found in reply.emails} == {0.9}
 
 
-def test_addresses_of_former_jobs_are_left_alone(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_emails_of_former_jobs_are_ignored(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     reply = call(httpserver, pdl, record(work_email=None))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
 
-def test_a_work_address_at_a_mail_provider_is_a_personal_one(
-    httpserver: HTTPServer, pdl: PeopleDataLabs
-) -> None:
+def test_a_work_email_at_a_mail_provider_is_personal(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     reply = call(httpserver, pdl, record(work_email="ada.l@gmail.com"))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
@@ -179,7 +175,7 @@ def test_the_mobile_comes_first_and_every_number_once(httpserver: HTTPServer, pd
 
 @pytest.mark.parametrize("said", [True, False])
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE])
-def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
+def test_a_boolean_in_place_of_a_value_is_none(
     httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: ProviderRequest, said: bool
 ) -> None:
     free = record(work_email=said, personal_emails=said, mobile_phone=said, phone_numbers=said)
@@ -193,7 +189,7 @@ def test_on_a_free_plan_a_boolean_stands_for_a_value_and_is_none(
     ("headers", "cost"),
     [({"x-call-credits-spent": "0"}, 0), ({"x-call-credits-spent": "1.5"}, 1.5), ({}, 1)],
 )
-def test_the_cost_is_what_the_header_says(
+def test_the_cost_is_that_of_the_header(
     httpserver: HTTPServer, pdl: PeopleDataLabs, headers: dict[str, str], cost: float
 ) -> None:
     reply = call(httpserver, pdl, dataclasses.replace(record(), headers=headers))
@@ -201,7 +197,7 @@ def test_the_cost_is_what_the_header_says(
     assert (reply.outcome, reply.cost) == (TraceOutcome.HIT, cost)
 
 
-def test_a_miss_that_is_charged_all_the_same_says_so(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_a_charged_miss_has_its_cost(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     charged = dataclasses.replace(NO_ONE, headers={"x-call-credits-spent": "1"})
 
     reply = call(httpserver, pdl, charged)
@@ -229,9 +225,7 @@ def test_each_documented_error(
     assert (reply.outcome, reply.cost) == (outcome, 0)
 
 
-def test_a_rate_limit_lasts_until_the_reset_that_a_header_tells(
-    httpserver: HTTPServer, pdl: PeopleDataLabs
-) -> None:
+def test_a_rate_limit_lasts_until_the_reset_in_a_header(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     reset = (clock.now() + timedelta(seconds=40)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     reply = call(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
@@ -240,7 +234,7 @@ def test_a_rate_limit_lasts_until_the_reset_that_a_header_tells(
 
 
 @pytest.mark.parametrize("reset", ["2020-01-01T00:00:00Z", "soon"])
-def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
+def test_a_past_or_invalid_reset_causes_no_delay(
     httpserver: HTTPServer, pdl: PeopleDataLabs, reset: str
 ) -> None:
     reply = call(httpserver, pdl, dataclasses.replace(TOO_FAST, headers={"x-ratelimit-reset": reset}))
@@ -249,7 +243,7 @@ def test_a_reset_that_is_over_or_no_time_makes_nobody_wait(
 
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
-def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
+def test_a_person_has_the_time_of_the_last_job_confirmation(
     httpserver: HTTPServer, pdl: PeopleDataLabs, question: ProviderRequest
 ) -> None:
     contact = call(httpserver, pdl, record(), question).contact
@@ -259,7 +253,9 @@ def test_a_person_is_known_as_of_when_their_job_was_last_confirmed(
     assert {contact.source.at, contact.company.source.at} == {datetime(2026, 5, 12, tzinfo=UTC)}
 
 
-def test_a_person_without_such_a_date_is_known_as_of_now(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_a_person_without_a_confirmation_date_has_the_current_time(
+    httpserver: HTTPServer, pdl: PeopleDataLabs
+) -> None:
     before = clock.now()
 
     contact = call(httpserver, pdl, record(job_last_updated=None), FOR_PERSON).contact
@@ -268,7 +264,7 @@ def test_a_person_without_such_a_date_is_known_as_of_now(httpserver: HTTPServer,
     assert contact.source.at >= before
 
 
-def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_all_values_of_a_person_are_parsed(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     contact = call(httpserver, pdl, record(), FOR_PERSON).contact
 
     assert contact is not None
@@ -282,7 +278,7 @@ def test_a_person_is_read_whole(httpserver: HTTPServer, pdl: PeopleDataLabs) -> 
     assert contact.company.linkedin_url == "https://www.linkedin.com/company/acme"
 
 
-def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_a_person_with_only_null_values_is_a_miss(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     nobody = CannedResponse(
         body={"status": 200, "likelihood": None, "data": dict.fromkeys(PERSON)}, headers=HEADERS
     )
@@ -292,7 +288,7 @@ def test_a_person_of_whom_everything_is_null_is_a_miss(httpserver: HTTPServer, p
     assert (reply.outcome, reply.contact, reply.cost) == (TraceOutcome.MISS, None, 1)
 
 
-def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
+def test_a_company_is_the_whole_response(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     company = call(httpserver, pdl, CannedResponse(body=COMPANY), FOR_COMPANY).company
 
     assert company is not None
@@ -312,7 +308,7 @@ def test_a_company_is_the_answer_itself(httpserver: HTTPServer, pdl: PeopleDataL
         ),
     ],
 )
-def test_a_company_known_by_its_name_alone_must_be_likely(
+def test_a_company_found_by_name_alone_must_be_likely(
     httpserver: HTTPServer, pdl: PeopleDataLabs, subject: Subject, expected: dict[str, str]
 ) -> None:
     call(httpserver, pdl, CannedResponse(body=COMPANY), dataclasses.replace(FOR_COMPANY, subject=subject))
@@ -334,7 +330,7 @@ def test_a_company_known_by_its_name_alone_must_be_likely(
         (error(500, "api_error", "Oh"), CredentialCheck(outcome=TraceOutcome.ERROR)),
     ],
 )
-def test_asking_for_nobody_tells_whether_the_key_works(
+def test_a_check_without_a_person_shows_whether_the_key_works(
     httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v5/person/enrich", query_string="")
@@ -343,9 +339,7 @@ def test_asking_for_nobody_tells_whether_the_key_works(
     assert pdl.check(seconds=3) == expected
 
 
-def test_a_complaint_that_is_a_page_says_nothing_of_the_key(
-    httpserver: HTTPServer, pdl: PeopleDataLabs
-) -> None:
+def test_an_html_error_is_not_a_bad_key(httpserver: HTTPServer, pdl: PeopleDataLabs) -> None:
     httpserver.expect_request("/v5/person/enrich").respond_with_data("<h1>Bad Request</h1>", 400)
 
     assert pdl.check(seconds=3) == CredentialCheck(outcome=TraceOutcome.ERROR)

@@ -81,7 +81,7 @@ def test_the_request_is_a_post_of_json_with_the_key_in_its_header(
     ("question", "verified_email", "mobile"),
     [(FOR_EMAIL, True, False), (FOR_PHONE, False, True), (FOR_PERSON, False, False)],
 )
-def test_only_the_value_in_question_is_asked_and_paid_for(
+def test_only_the_requested_value_is_requested_and_charged(
     httpserver: HTTPServer, prospeo: Prospeo, *, question: ProviderRequest, verified_email: bool, mobile: bool
 ) -> None:
     call(httpserver, prospeo, record(), question)
@@ -94,7 +94,7 @@ def test_only_the_value_in_question_is_asked_and_paid_for(
     }
 
 
-def test_everything_known_is_sent_and_nothing_else(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_exactly_the_known_identifiers_are_sent(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     known = Subject(
         linkedin_url="https://www.linkedin.com/in/ada-lovelace",
         email="ada@acme.com",
@@ -117,7 +117,7 @@ def test_everything_known_is_sent_and_nothing_else(httpserver: HTTPServer, prosp
     }
 
 
-def test_a_name_in_one_part_is_sent_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_a_full_name_is_sent_unsplit(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     named = Subject(full_name="Ada Lovelace", company_name="Acme")
 
     call(httpserver, prospeo, record(), dataclasses.replace(FOR_EMAIL, subject=named))
@@ -125,7 +125,7 @@ def test_a_name_in_one_part_is_sent_whole(httpserver: HTTPServer, prospeo: Prosp
     assert sent(httpserver)["data"] == {"full_name": "Ada Lovelace", "company_name": "Acme"}
 
 
-def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
+def test_a_personal_email_is_not_an_identifier(prospeo: Prospeo) -> None:
     private = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@gmail.com"))
     at_work = ProviderRequest(field=ProviderField.PERSON, subject=Subject(email="ada@acme.com"))
 
@@ -144,7 +144,7 @@ def test_a_private_address_names_nobody_here(prospeo: Prospeo) -> None:
         (ProviderField.VERIFICATION, (), TraceOutcome.INELIGIBLE),
     ],
 )
-def test_it_is_asked_only_for_the_types_it_sells(
+def test_only_supported_types_are_eligible(
     prospeo: Prospeo, field: ProviderField, types: tuple[str, ...], refusal: TraceOutcome | None
 ) -> None:
     assert prospeo.unavailability(ProviderRequest(field=field, subject=PROFILE, types=types)) is refusal
@@ -179,9 +179,7 @@ def test_each_status_of_a_mobile(
     assert (found.verified_at is not None) is (word == "VERIFIED")
 
 
-def test_a_number_without_its_country_code_is_read_in_its_country(
-    httpserver: HTTPServer, prospeo: Prospeo
-) -> None:
+def test_a_national_number_is_parsed_in_its_country(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     national = MOBILE | {"mobile": "(202) 555-0143"}
 
     reply = call(httpserver, prospeo, record(mobile=national), FOR_PHONE)
@@ -189,7 +187,7 @@ def test_a_number_without_its_country_code_is_read_in_its_country(
     assert [found.e164 for found in reply.phones] == ["+12025550143"]
 
 
-def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_a_phone_response_gives_no_email(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     reply = call(httpserver, prospeo, record(mobile=MOBILE), FOR_PHONE)
 
     assert (reply.outcome, reply.emails, reply.cost) == (TraceOutcome.HIT, (), 10)
@@ -204,7 +202,7 @@ def test_what_comes_with_a_number_is_no_address(httpserver: HTTPServer, prospeo:
         (FOR_PHONE, {"mobile": MOBILE | {"revealed": None, "mobile": "+1 202*****43"}}),
     ],
 )
-def test_a_value_that_is_not_revealed_is_left_out_and_the_record_paid(
+def test_an_unrevealed_value_is_dropped_and_the_record_charged(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest, parts: dict[str, Any]
 ) -> None:
     reply = call(httpserver, prospeo, record(**parts), question)
@@ -224,14 +222,14 @@ def test_a_record_without_the_value_is_a_miss(
     assert reply.outcome is TraceOutcome.MISS
 
 
-def test_an_address_at_a_mail_provider_is_not_one_at_work(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_an_email_at_a_mail_provider_is_not_a_work_email(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     reply = call(httpserver, prospeo, record(email=EMAIL | {"email": "ada.l@gmail.com"}))
 
     assert (reply.outcome, reply.emails) == (TraceOutcome.MISS, ())
 
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
-def test_what_was_bought_before_is_free(
+def test_a_record_bought_before_is_free(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     bought = {
@@ -262,7 +260,7 @@ def test_what_was_bought_before_is_free(
     ],
 )
 @pytest.mark.parametrize("status", [200, 400])
-def test_each_error_is_told_by_its_code(
+def test_each_error_is_mapped_by_its_code(
     httpserver: HTTPServer, prospeo: Prospeo, code: str, outcome: TraceOutcome, status: int
 ) -> None:
     reply = call(httpserver, prospeo, error(status, code))
@@ -274,7 +272,7 @@ def test_each_error_is_told_by_its_code(
     ("status", "outcome"),
     [(401, TraceOutcome.UNCONFIGURED), (429, TraceOutcome.RATE_LIMITED), (400, TraceOutcome.ERROR)],
 )
-def test_an_error_without_a_code_is_told_by_its_status(
+def test_an_error_without_a_code_is_mapped_by_its_status(
     httpserver: HTTPServer, prospeo: Prospeo, status: int, outcome: TraceOutcome
 ) -> None:
     reply = call(httpserver, prospeo, CannedResponse(status=status, body={"error": True}))
@@ -291,7 +289,7 @@ def test_an_error_without_a_code_is_told_by_its_status(
         ({"x-minute-request-left": "0", "Retry-After": "7"}, 7),
     ],
 )
-def test_a_rate_limit_lasts_as_long_as_the_window_that_is_used_up(
+def test_a_rate_limit_lasts_until_the_exhausted_window_resets(
     httpserver: HTTPServer, prospeo: Prospeo, remaining: dict[str, str], wait: float
 ) -> None:
     resets = {
@@ -306,7 +304,7 @@ def test_a_rate_limit_lasts_as_long_as_the_window_that_is_used_up(
     assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, wait)
 
 
-def test_a_person_comes_with_the_job_they_have_now(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_a_person_has_the_current_job(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     contact = call(httpserver, prospeo, record(), FOR_PERSON).contact
 
     assert contact is not None
@@ -318,14 +316,14 @@ def test_a_person_comes_with_the_job_they_have_now(httpserver: HTTPServer, prosp
     assert (contact.company.name, contact.company.domain) == ("Acme", "acme.com")
 
 
-def test_an_address_comes_with_the_person_it_belongs_to(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_an_email_has_its_person(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     contact = call(httpserver, prospeo, record()).contact
 
     assert contact is not None
     assert (contact.full_name, contact.emails) == ("Ada Lovelace", ())
 
 
-def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_all_values_of_a_company_are_parsed(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     company = call(
         httpserver, prospeo, CannedResponse(body={"error": False, "company": COMPANY}), FOR_COMPANY
     ).company
@@ -337,7 +335,7 @@ def test_a_company_is_read_whole(httpserver: HTTPServer, prospeo: Prospeo) -> No
 
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON])
-def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
+def test_a_person_with_few_values_is_not_an_error(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     said = CannedResponse(
@@ -350,14 +348,14 @@ def test_a_person_of_whom_nearly_everything_is_left_out_is_no_error(
 
 
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE, FOR_PERSON, FOR_COMPANY])
-def test_success_without_what_was_asked_for_makes_no_sense(
+def test_success_without_the_requested_record_is_unexpected(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
     with pytest.raises(UnexpectedResponse):
         call(httpserver, prospeo, CannedResponse(body={"error": False}), question)
 
 
-def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Prospeo) -> None:
+def test_the_account_reports_the_remaining_credits(httpserver: HTTPServer, prospeo: Prospeo) -> None:
     server = httpserver.expect_request("/account-information", method="GET", headers={"X-KEY": "k"})
     server.respond_with_json(ACCOUNT)
 
@@ -373,7 +371,7 @@ def test_the_account_tells_the_credits_left(httpserver: HTTPServer, prospeo: Pro
         (NO_MATCH, TraceOutcome.ERROR),
     ],
 )
-def test_the_account_tells_why_the_key_does_not_work(
+def test_the_account_reports_why_the_key_does_not_work(
     httpserver: HTTPServer, prospeo: Prospeo, said: CannedResponse, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/account-information").respond_with_json(said.body, said.status)

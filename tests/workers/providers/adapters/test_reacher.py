@@ -42,7 +42,7 @@ def reply_to(server: HTTPServer, verdict: dict[str, Any]) -> ProviderResponse:
         ({"is_reachable": "invalid", "smtp": SMTP | {"is_catch_all": True}}, EmailStatus.INVALID),
     ],
 )
-def test_a_verdict_becomes_a_status_that_was_verified_now(
+def test_a_verdict_becomes_a_status_with_the_current_time(
     httpserver: HTTPServer, verdict: dict[str, Any], status: EmailStatus
 ) -> None:
     before = clock.now()
@@ -61,7 +61,7 @@ def test_a_verdict_becomes_a_status_that_was_verified_now(
 
 
 @pytest.mark.parametrize("verdict", [UNKNOWN, VERDICT | {"is_reachable": "perhaps"}])
-def test_not_to_know_is_a_miss(httpserver: HTTPServer, verdict: dict[str, Any]) -> None:
+def test_an_unknown_verdict_is_a_miss(httpserver: HTTPServer, verdict: dict[str, Any]) -> None:
     assert reply_to(httpserver, verdict) == ProviderResponse(outcome=TraceOutcome.MISS)
 
 
@@ -77,7 +77,7 @@ def test_not_to_know_is_a_miss(httpserver: HTTPServer, verdict: dict[str, Any]) 
         ({"misc": None, "mx": None, "smtp": None}, ()),
     ],
 )
-def test_what_to_be_wary_of_becomes_a_reason(
+def test_warnings_become_reasons(
     httpserver: HTTPServer, verdict: dict[str, Any], reasons: tuple[str, ...]
 ) -> None:
     (found,) = reply_to(httpserver, VERDICT | {"is_reachable": "risky"} | verdict).emails
@@ -86,7 +86,7 @@ def test_what_to_be_wary_of_becomes_a_reason(
 
 
 @pytest.mark.parametrize(("secret", "header"), [("", None), ("open sesame", "open sesame")])
-def test_only_the_address_is_sent_and_the_secret_if_there_is_one(
+def test_only_the_address_and_a_configured_secret_are_sent(
     httpserver: HTTPServer, secret: str, header: str | None
 ) -> None:
     httpserver.expect_request("/v0/check_email", method="POST").respond_with_json(VERDICT)
@@ -100,7 +100,7 @@ def test_only_the_address_is_sent_and_the_secret_if_there_is_one(
     )
 
 
-def test_it_needs_no_key_but_to_be_told_where_it_is() -> None:
+def test_a_base_url_is_required_and_a_key_is_not() -> None:
     nowhere = Reacher(ProviderSettings(api_key="open sesame"))
     somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
@@ -111,7 +111,7 @@ def test_it_needs_no_key_but_to_be_told_where_it_is() -> None:
 @pytest.mark.parametrize(
     "field", [ProviderField.EMAIL, ProviderField.PHONE, ProviderField.PERSON, ProviderField.COMPANY]
 )
-def test_it_verifies_and_nothing_else(field: ProviderField) -> None:
+def test_only_verifications_are_eligible(field: ProviderField) -> None:
     somewhere = Reacher(ProviderSettings(base_url="http://127.0.0.1:8080"))
 
     assert (
@@ -133,7 +133,7 @@ def test_it_verifies_and_nothing_else(field: ProviderField) -> None:
         (200, "<html>", TraceOutcome.ERROR),
     ],
 )
-def test_a_check_verifies_nobody_and_tells_whether_the_secret_is_right(
+def test_a_check_sends_no_address_and_shows_whether_the_secret_is_right(
     httpserver: HTTPServer, status: int, content: str, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request("/v0/check_email", json={"to_email": ""}).respond_with_data(

@@ -80,7 +80,7 @@ def look_up(rocketreach: RocketReach, request: ProviderRequest = EMAIL) -> Provi
     ("field", "lookup_type"),
     [(ProviderField.EMAIL, "standard"), (ProviderField.PHONE, "phone"), (ProviderField.PERSON, "enrich")],
 )
-def test_one_way_to_name_the_person_is_sent_and_the_pool_that_is_wanted(
+def test_one_identifier_and_the_requested_pool_are_sent(
     *,
     httpserver: HTTPServer,
     rocketreach: RocketReach,
@@ -99,7 +99,7 @@ def test_one_way_to_name_the_person_is_sent_and_the_pool_that_is_wanted(
 
 
 @pytest.mark.parametrize("status", ["progress", "searching", "not queued"])
-def test_a_lookup_that_is_not_complete_is_asked_for_its_status(
+def test_an_incomplete_lookup_is_polled(
     httpserver: HTTPServer, rocketreach: RocketReach, status: str
 ) -> None:
     knows(httpserver, status=status, emails=None)
@@ -107,7 +107,7 @@ def test_a_lookup_that_is_not_complete_is_asked_for_its_status(
     assert rocketreach.call(EMAIL, seconds=3) == Pending(str(ID), 3)
 
 
-def test_the_status_is_asked_by_id_and_answered_with_a_list(
+def test_a_lookup_is_polled_by_id_and_returns_a_list(
     httpserver: HTTPServer, rocketreach: RocketReach
 ) -> None:
     others = PROFILE | {"id": 1, "emails": [OWN]}
@@ -133,7 +133,7 @@ def test_a_status_without_the_profile_is_unexpected(
 @pytest.mark.parametrize(
     ("status", "headers", "after"), [(429, {"Retry-After": "7"}, 7), (429, {}, 3), (503, {}, 3)]
 )
-def test_what_is_paid_for_is_not_given_up_for_a_passing_fault(
+def test_a_paid_lookup_survives_a_temporary_error(
     httpserver: HTTPServer, rocketreach: RocketReach, status: int, headers: dict[str, str], after: float
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "…"}, status, headers)
@@ -143,7 +143,7 @@ def test_what_is_paid_for_is_not_given_up_for_a_passing_fault(
     )
 
 
-def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
+def test_a_lookup_unknown_to_the_vendor_is_an_error_and_not_a_miss(
     httpserver: HTTPServer, rocketreach: RocketReach
 ) -> None:
     httpserver.expect_request(STATUS).respond_with_json({"detail": "Not found."}, 404)
@@ -153,7 +153,7 @@ def test_a_lookup_that_the_vendor_no_longer_knows_is_an_error_and_no_miss(
     )
 
 
-def test_the_person_is_there_before_the_lookup_is_complete(
+def test_a_person_is_returned_before_the_lookup_is_complete(
     httpserver: HTTPServer, rocketreach: RocketReach
 ) -> None:
     httpserver.expect_request(LOOKUP).respond_with_json(IN_PROGRESS.body)
@@ -180,7 +180,7 @@ def test_the_person_is_there_before_the_lookup_is_complete(
         ("something new", EmailStatus.UNKNOWN),
     ],
 )
-def test_every_smtp_result_has_its_status(
+def test_every_smtp_result_maps_to_a_status(
     httpserver: HTTPServer, rocketreach: RocketReach, smtp_valid: str | None, status: EmailStatus
 ) -> None:
     knows(httpserver, emails=[WORK | {"smtp_valid": smtp_valid}])
@@ -201,7 +201,7 @@ def test_every_smtp_result_has_its_status(
         (None, "work", ()),
     ],
 )
-def test_every_type_of_address_is_told(
+def test_every_email_type_is_mapped(
     httpserver: HTTPServer,
     rocketreach: RocketReach,
     label: str | None,
@@ -215,7 +215,7 @@ def test_every_type_of_address_is_told(
     assert (email.type, email.reasons) == (kind, reasons)
 
 
-def test_an_address_is_as_old_as_its_last_check_and_never_of_the_future(
+def test_an_email_has_the_time_of_its_last_check_but_never_a_future_one(
     httpserver: HTTPServer, rocketreach: RocketReach
 ) -> None:
     later = WORK | {"email": "ada@acme.com", "last_validation_check": "2999-01-01T00:00:00Z"}
@@ -246,7 +246,7 @@ def test_the_recommended_address_comes_first(httpserver: HTTPServer, rocketreach
         (None, ProviderResponse(outcome=TraceOutcome.MISS, cost=0)),
     ],
 )
-def test_addresses_of_the_wrong_type_are_a_miss_that_costs_what_their_grade_does(
+def test_emails_of_another_type_are_a_miss_at_the_price_of_their_grade(
     httpserver: HTTPServer,
     rocketreach: RocketReach,
     emails: list[dict[str, Any]] | None,
@@ -266,7 +266,7 @@ def test_addresses_of_the_wrong_type_are_a_miss_that_costs_what_their_grade_does
         ("unknown", None, "other", "unknown"),
     ],
 )
-def test_every_type_and_grade_of_phone_is_told(
+def test_every_phone_type_and_grade_is_mapped(
     *,
     httpserver: HTTPServer,
     rocketreach: RocketReach,
@@ -283,7 +283,7 @@ def test_every_type_and_grade_of_phone_is_told(
     assert (phone.verified_at is not None) is (status == "valid")
 
 
-def test_the_recommended_number_comes_first_and_one_without_e164_is_read(
+def test_the_recommended_phone_comes_first_and_one_without_e164_is_parsed(
     httpserver: HTTPServer, rocketreach: RocketReach
 ) -> None:
     other = MOBILE | {"e164": None, "number": "+1 202-555-0143", "recommended": False}
@@ -301,7 +301,7 @@ def test_the_recommended_number_comes_first_and_one_without_e164_is_read(
         (Subject(company_name="Acme"), {"name": "Acme"}),
     ],
 )
-def test_a_company_is_looked_up_by_its_domain_rather_than_its_name(
+def test_a_company_is_requested_by_its_domain_rather_than_its_name(
     httpserver: HTTPServer, rocketreach: RocketReach, subject: Subject, sent: dict[str, str]
 ) -> None:
     httpserver.expect_request("/company/lookup/", "GET", query_string=sent).respond_with_json(COMPANY)
@@ -329,7 +329,7 @@ def test_a_company_is_looked_up_by_its_domain_rather_than_its_name(
         (500, "Oops", TraceOutcome.ERROR),
     ],
 )
-def test_every_refusal_has_its_outcome(
+def test_every_error_has_its_outcome(
     httpserver: HTTPServer, rocketreach: RocketReach, status: int, detail: str, outcome: TraceOutcome
 ) -> None:
     httpserver.expect_request(LOOKUP).respond_with_json({"detail": detail}, status)
@@ -358,7 +358,7 @@ def test_every_refusal_has_its_outcome(
         (403, {"detail": "Forbidden"}, CredentialCheck(outcome=TraceOutcome.UNCONFIGURED)),
     ],
 )
-def test_the_check_tells_what_is_left_of_each_credit(
+def test_the_check_reports_the_balance_of_each_credit_type(
     httpserver: HTTPServer,
     rocketreach: RocketReach,
     status: int,
