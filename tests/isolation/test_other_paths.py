@@ -60,7 +60,7 @@ def test_a_person_known_only_from_a_request_is_not_listed_at_a_company(harness: 
         company = company_hashes.find(session, workspace_id, {"kind": "website", "hashes": LISTED["hashes"]})
 
     assert listed is not None
-    assert [one["full_name"] for one in listed["leads"]] == ["Ada Lovelace"]
+    assert [entry["full_name"] for entry in listed["leads"]] == ["Ada Lovelace"]
     assert (listed["total"], listed["email_pattern"]) == (1, None)
     assert company is not None
     assert company["company"]["contacts_count"] == 1

@@ -38,7 +38,7 @@ TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
 def rules_hold(harness: WorkerHarness) -> None:
     with harness.database.reading() as session:
         checked = audits.check(session, stuck_after=harness.services.settings.usual_age, now=clock.now())
-        assert [one for one in checked if one.faults] == []
+        assert [entry for entry in checked if entry.faults] == []
 
 
 def spent(harness: WorkerHarness) -> int:
@@ -123,7 +123,7 @@ def test_a_value_owned_through_another_contact_is_shown_as_owned_and_free(harnes
     free = harness.reveal({"contact_id": bob}, max_age_days=1)
 
     assert [(entry["owned"], entry["credits"]) for entry in shown["available"]] == [(True, 0)]
-    assert [one["email"] for one in shown["revealed"]["emails"]] == ["ada@acme.com"]
+    assert [entry["email"] for entry in shown["revealed"]["emails"]] == ["ada@acme.com"]
     assert (free.charged, free.already_owned) == (0, True)
     assert harness.other_workspace().look_up(contact_id=bob)["revealed"]["emails"] == []
 
@@ -147,8 +147,8 @@ def test_a_refunded_email_is_owned_through_no_contact(harness: WorkerHarness, re
 
     shown = [harness.look_up(contact_id=contact_id) for contact_id in people]
     assert refund is RefundDecision.GIVEN
-    assert [one["revealed"]["emails"] for one in shown] == [[], []]
-    assert [[entry["owned"] for entry in one["available"]] for one in shown] == [[False], [False]]
+    assert [entry["revealed"]["emails"] for entry in shown] == [[], []]
+    assert [[entry["owned"] for entry in entry["available"]] for entry in shown] == [[False], [False]]
     assert spent(harness) == 0
     rules_hold(harness)
 
@@ -213,7 +213,7 @@ def test_a_job_without_a_hold_returns_owned_values_but_not_newer_ones(
     job = harness.run_reveal(job_id)
 
     assert job.result is not None
-    assert [one["email"] for one in job.result["emails"]] == ["ada@acme.com"]
+    assert [entry["email"] for entry in job.result["emails"]] == ["ada@acme.com"]
     assert (job.charged, job.already_owned) == (0, True)
     rules_hold(harness)
 

@@ -95,8 +95,8 @@ def test_the_email_and_phone_of_a_mixed_request_are_two_contacts_shown_together(
 
     shown = harness.look_up(linkedin_url=ADA)
     assert len(contacts_of(harness)) == 2
-    assert [one["email"] for one in shown["revealed"]["emails"]] == ["ada@acme.com"]
-    assert [one["e164"] for one in shown["revealed"]["phones"]] == ["+16175550101"]
+    assert [entry["email"] for entry in shown["revealed"]["emails"]] == ["ada@acme.com"]
+    assert [entry["e164"] for entry in shown["revealed"]["phones"]] == ["+16175550101"]
     assert {entry["owned"] for entry in shown["available"]} == {True}
 
 
@@ -116,8 +116,8 @@ def test_the_only_identifier_of_a_provider_call_is_stored(
 
 
 def test_values_that_a_provider_returns_are_stored_and_shared(harness: WorkerHarness) -> None:
-    told = person(linkedin_url=ADA)
-    providers = harness.set_providers(one=dataclasses.replace(hit(email()), contact=told))
+    found = person(linkedin_url=ADA)
+    providers = harness.set_providers(one=dataclasses.replace(hit(email()), contact=found))
     harness.reveal(MIXED)
     other = harness.other_workspace()
 
@@ -135,8 +135,8 @@ def test_a_provider_receives_only_stored_identifiers_of_a_stored_contact(harness
     harness.reveal(MIXED | {"company_name": "Evil"})
 
     [request] = providers["one"].requests
-    said = {name: value for name, value in request.subject.as_dict().items() if name != "contact_id"}
-    assert said == {"linkedin_url": ADA, "company_name": "Acme"} | NAMED
+    sent = {name: value for name, value in request.subject.as_dict().items() if name != "contact_id"}
+    assert sent == {"linkedin_url": ADA, "company_name": "Acme"} | NAMED
 
 
 def test_a_value_found_by_the_callers_name_is_not_stored_with_a_nameless_contact(
@@ -164,7 +164,7 @@ def test_a_value_is_stored_with_a_nameless_contact_if_the_provider_names_its_pro
     harness.reveal({"contact_id": ada, "full_name": "Ada Lovelace"})
 
     shown = harness.other_workspace().look_up(contact_id=ada)
-    assert [one["masked"][0] for one in shown["available"]] == ["a"]
+    assert [entry["masked"][0] for entry in shown["available"]] == ["a"]
 
 
 def test_a_contact_matched_by_name_gets_no_value_found_by_another_identifier(
@@ -189,8 +189,8 @@ def test_responses_to_a_mixed_request_are_stored_separately(harness: WorkerHarne
 
     shown = harness.other_workspace().look_up(linkedin_url=ADA)
     assert job.result is not None
-    assert [one["email"] for one in job.result["emails"]] == ["mallory@evil.example"]
-    assert [(one["masked"][0], one["status"]) for one in shown["available"]] == [("a", "unknown")]
+    assert [entry["email"] for entry in job.result["emails"]] == ["mallory@evil.example"]
+    assert [(entry["masked"][0], entry["status"]) for entry in shown["available"]] == [("a", "unknown")]
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_a_request_with_two_companies_or_two_names_is_mixed(
     harness.reveal(NAMED | more)
 
     shown = harness.other_workspace().look_up(linkedin_url=ADA)
-    assert [one["status"] for one in shown["available"]] == ["unknown"]
+    assert [entry["status"] for entry in shown["available"]] == ["unknown"]
 
 
 def test_a_nameless_response_is_not_matched_by_a_shared_phone_or_role_address(
@@ -224,7 +224,7 @@ def test_a_nameless_response_is_not_matched_by_a_shared_phone_or_role_address(
     jobs = [harness.reveal(stranger, kind) for kind in (Kind.REVEAL_PHONE, Kind.REVEAL_EMAIL)]
 
     ada, *others = contacts_of(harness)
-    assert {job.result["contact_id"] for job in jobs if job.result} == {one.id for one in others}
+    assert {job.result["contact_id"] for job in jobs if job.result} == {entry.id for entry in others}
     assert ada.linkedin_url == ADA
 
 
@@ -292,8 +292,8 @@ def test_a_job_does_not_wait_for_a_result_that_only_another_workspace_will_find(
 
 
 def test_an_enriched_person_has_only_the_values_of_the_provider(harness: WorkerHarness) -> None:
-    told = person(company=None)
-    harness.set_providers(one=lambda request: hit(told) if request.field is ProviderField.PERSON else MISS)
+    found = person(company=None)
+    harness.set_providers(one=lambda request: hit(found) if request.field is ProviderField.PERSON else MISS)
 
     item = harness.enrich({"subject": MIXED}, ("profile",))
 
@@ -325,7 +325,7 @@ def test_paid_fields_of_a_mixed_item_are_not_stored_with_the_person(harness: Wor
 
     item = harness.enrich({"subject": MIXED}, ("email", "profile"))
 
-    assert [one["email"] for one in item["emails"]] == ["mallory@evil.example"]
+    assert [entry["email"] for entry in item["emails"]] == ["mallory@evil.example"]
     assert harness.other_workspace().look_up(linkedin_url=ADA)["available"] == []
 
 

@@ -68,7 +68,7 @@ def test_flower_accepts_its_login(flower: str, path: str) -> None:
 
 def test_no_page_of_flower_is_public(flower: str) -> None:
     patterns = {handler.regex.pattern if hasattr(handler, "regex") else handler[0] for handler in handlers}
-    paths = {one.removesuffix("$").replace("(.+)", "x").replace("(.*)", "x") for one in patterns - OPEN}
+    paths = {page.removesuffix("$").replace("(.+)", "x").replace("(.*)", "x") for page in patterns - OPEN}
 
     open_to_all = {path for path in paths if 200 <= status(flower + path) < 400}
 

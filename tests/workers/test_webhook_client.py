@@ -37,7 +37,7 @@ class Server:
     """A server on loopback that always sends the same response and records the requests."""
 
     port: int
-    heard: list[bytes] = field(default_factory=list)
+    received: list[bytes] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -46,7 +46,7 @@ class Server:
 
 @contextmanager
 def serving(
-    says: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
+    response: bytes, tls: ssl.SSLContext | None = None, then: bytes = b"", pause: float = 0.0
 ) -> Iterator[Server]:
     """Run a server that sends `says`, then `then` repeatedly, with a pause, until the client hangs up."""
     over = threading.Event()
@@ -55,8 +55,8 @@ def serving(
 
         def talk(connection: socket.socket) -> None:
             with tls.wrap_socket(connection, server_side=True) if tls else connection as wrapped:
-                server.heard.append(_request(wrapped))
-                wrapped.sendall(says)
+                server.received.append(_request(wrapped))
+                wrapped.sendall(response)
                 while then and not over.wait(pause):
                     wrapped.sendall(then)
 
@@ -83,10 +83,10 @@ def serving(
 
 def _request(connection: socket.socket) -> bytes:
     """Read the whole request: a client cut off while sending might never read the response."""
-    heard = b""
-    while not heard.endswith(BODY) and (piece := connection.recv(65536)):
-        heard += piece
-    return heard
+    received = b""
+    while not received.endswith(BODY) and (piece := connection.recv(65536)):
+        received += piece
+    return received
 
 
 def saying(status: int, *headers: str, body: bytes = b"") -> bytes:
@@ -148,9 +148,9 @@ def test_a_deceptive_url_is_refused_before_any_lookup_or_connection(url: str) ->
 def test_allowed_loopback_is_accepted_in_one_spelling_only(name: str) -> None:
     with serving(saying(204)) as server, record_network() as seen:
         url = SPELLINGS[name].rstrip("/").replace("https:", "http:") + f":{server.port}/"
-        said = outcome(LOOPBACK, url)
+        result = outcome(LOOPBACK, url)
 
-    assert said == ("204" if name == "loopback" else "refused")
+    assert result == ("204" if name == "loopback" else "refused")
     assert seen.connected == [("127.0.0.1", server.port)] * (name == "loopback")
 
 
@@ -174,11 +174,11 @@ def test_a_name_is_resolved_once_and_its_first_address_called(
     """DNS rebinding: the operator's allowed network stands for a public one, 127.0.0.2 for a private one."""
     with serving(saying(204)) as server, record_network() as seen:
         asked = names(HOST, ["127.0.0.1"], ["127.0.0.2"])
-        said = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
+        result = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
 
-    assert (said, asked) == ("204", [HOST])
+    assert (result, asked) == ("204", [HOST])
     assert seen.connected == [("127.0.0.1", server.port)]
-    assert f"Host: {HOST}:{server.port}".encode() in server.heard[0]
+    assert f"Host: {HOST}:{server.port}".encode() in server.received[0]
 
 
 def test_a_punycode_name_is_resolved_as_written(names: Callable[..., list[str]]) -> None:
@@ -190,7 +190,7 @@ def test_a_punycode_name_is_resolved_as_written(names: Callable[..., list[str]])
         outcome(LOOPBACK, f"http://straße.de:{server.port}/")
 
     assert asked == ["xn--strae-oqa.de"] * 2
-    assert [b"Host: xn--strae-oqa.de:" in heard for heard in server.heard] == [True, True]
+    assert [b"Host: xn--strae-oqa.de:" in received for received in server.received] == [True, True]
 
 
 def test_a_slow_name_server_is_limited_by_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,10 +198,10 @@ def test_a_slow_name_server_is_limited_by_the_timeout(monkeypatch: pytest.Monkey
     monkeypatch.setattr(webhook_client, "RESOLVE_SECONDS", 0.1)
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_asked, **_options: [over.wait(30)][:0])
 
-    said = outcome(WebhookClient(), f"https://{HOST}/")
+    result = outcome(WebhookClient(), f"https://{HOST}/")
     over.set()
 
-    assert said == "timeout"
+    assert result == "timeout"
 
 
 @pytest.mark.parametrize("status", [300, 301, 302, 303, 305, 307, 308])
@@ -215,10 +215,10 @@ def test_no_redirect_is_followed(status: int, where: str) -> None:
             serving(saying(status, f"Location: {places.get(where, where)}", "Refresh: 0; url=/")) as server,
             record_network() as seen,
         ):
-            said = outcome(LOOPBACK, server.url)
+            result = outcome(LOOPBACK, server.url)
 
-    assert said == str(status)
-    assert (seen.connected, len(server.heard)) == ([("127.0.0.1", server.port)], 1)
+    assert result == str(status)
+    assert (seen.connected, len(server.received)) == ([("127.0.0.1", server.port)], 1)
 
 
 BOMB = gzip.compress(b"\0" * 10_000_000)
@@ -243,16 +243,16 @@ ANSWERS = {
 }
 
 
-@pytest.mark.parametrize(("says", "said"), ANSWERS.values(), ids=ANSWERS)
-def test_a_hostile_response_is_a_response_or_an_error_and_leads_nowhere(says: bytes, said: str) -> None:
-    with serving(says) as server, record_network() as seen:
-        assert outcome(LOOPBACK, server.url) == said
+@pytest.mark.parametrize(("response", "result"), ANSWERS.values(), ids=ANSWERS)
+def test_a_hostile_response_is_a_response_or_an_error_and_leads_nowhere(response: bytes, result: str) -> None:
+    with serving(response) as server, record_network() as seen:
+        assert outcome(LOOPBACK, server.url) == result
 
     assert seen.connected == [("127.0.0.1", server.port)]
 
 
 @pytest.mark.parametrize(
-    ("says", "drops", "said"),
+    ("response", "drops", "result"),
     [
         (b"HTTP/1.1 200 OK\r\n\r\n", b"x" * 65536, "200"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n", "200"),
@@ -261,12 +261,12 @@ def test_a_hostile_response_is_a_response_or_an_error_and_leads_nowhere(says: by
     ],
 )
 def test_an_endless_response_is_limited(
-    monkeypatch: pytest.MonkeyPatch, says: bytes, drops: bytes, said: str
+    monkeypatch: pytest.MonkeyPatch, response: bytes, drops: bytes, result: str
 ) -> None:
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 1.0)
 
-    with serving(says, then=drops) as server:
-        assert outcome(LOOPBACK, server.url) == said
+    with serving(response, then=drops) as server:
+        assert outcome(LOOPBACK, server.url) == result
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
@@ -323,7 +323,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 
 @pytest.mark.parametrize(
-    ("certificate", "said"),
+    ("certificate", "result"),
     [("good", "204"), ("other", "connection"), ("expired", "connection"), ("self", "connection")],
 )
 def test_nothing_is_sent_to_a_host_with_a_wrong_certificate(
@@ -331,20 +331,20 @@ def test_nothing_is_sent_to_a_host_with_a_wrong_certificate(
     names: Callable[..., list[str]],
     monkeypatch: pytest.MonkeyPatch,
     certificate: str,
-    said: str,
+    result: str,
 ) -> None:
     """The connection goes to an address, but the certificate must match the host name."""
     monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
     names(HOST, ["127.0.0.1"])
 
     with serving(saying(204), certificates.server(certificate)) as server:
-        assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == said
+        assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == result
 
-    assert len(server.heard) == (said == "204")
+    assert len(server.received) == (result == "204")
 
 
 @pytest.mark.parametrize(
-    ("repeats", "pause", "said"), [(1000, 0.0, "connection"), (1, 0.05, "timeout")], ids=["long", "slow"]
+    ("repeats", "pause", "result"), [(1000, 0.0, "connection"), (1, 0.05, "timeout")], ids=["long", "slow"]
 )
 def test_an_endless_response_over_tls_is_limited(
     certificates: Certificates,
@@ -353,7 +353,7 @@ def test_an_endless_response_over_tls_is_limited(
     *,
     repeats: int,
     pause: float,
-    said: str,
+    result: str,
 ) -> None:
     monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
     monkeypatch.setattr(webhook_client, "TIMEOUT_SECONDS", 1.0)
@@ -364,7 +364,7 @@ def test_an_endless_response_over_tls_is_limited(
         url = f"https://{HOST}:{server.port}/"
         found = webhook_client.run_with_timeout(20, lambda: outcome(LOOPBACK, url))
 
-    assert found == said
+    assert found == result
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused(
@@ -375,7 +375,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
     with serving(saying(204), certificates.server("good")) as server:
         assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == "connection"
 
-    assert server.heard == []
+    assert server.received == []
 
 
 def test_concurrent_posts_do_not_mix() -> None:
@@ -383,8 +383,8 @@ def test_concurrent_posts_do_not_mix() -> None:
     with ExitStack() as stack:
         servers = [stack.enter_context(serving(saying(200 + number))) for number in range(8)]
         threads = [
-            threading.Thread(target=lambda url=one.url: answers.append(LOOPBACK.post(url, BODY, {})))
-            for one in servers
+            threading.Thread(target=lambda url=server.url: answers.append(LOOPBACK.post(url, BODY, {})))
+            for server in servers
         ]
         for thread in threads:
             thread.start()

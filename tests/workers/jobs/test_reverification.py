@@ -84,11 +84,11 @@ def plan(database: Database) -> Verification | None:
 
 
 def test_an_expired_verdict_is_renewed(services: WorkerServices) -> None:
-    one = FakeProvider(hit())
+    verifier = FakeProvider(hit())
 
-    verify_due(services, [one])
+    verify_due(services, [verifier])
 
-    assert [(request.field, request.subject.email) for request in one.requests] == [
+    assert [(request.field, request.subject.email) for request in verifier.requests] == [
         (ProviderField.VERIFICATION, "ada@acme.com")
     ]
     assert stored(services.database) == ("invalid", LATER)
@@ -143,21 +143,21 @@ def test_a_pending_verification_is_polled_with_its_token(
 ) -> None:
     verify_due(services, [FakeProvider(Pending("1.abc", after=300))])
     set_clock(monkeypatch, lambda: LATER + timedelta(seconds=300))
-    other, one = FakeProvider(MISS, name="other"), FakeProvider(hit())
+    other, verifier = FakeProvider(MISS, name="other"), FakeProvider(hit())
 
-    verify_due(services, [other, one])
+    verify_due(services, [other, verifier])
 
-    assert [request.poll_token for request in (*other.requests, *one.requests)] == [None, "1.abc"]
+    assert [request.poll_token for request in (*other.requests, *verifier.requests)] == [None, "1.abc"]
     assert stored(services.database) == ("invalid", LATER)
 
 
 def test_a_pending_verification_is_not_polled_early(services: WorkerServices) -> None:
-    one = FakeProvider(Pending("1.abc", after=300))
+    verifier = FakeProvider(Pending("1.abc", after=300))
 
-    verify_due(services, [one])
-    verify_due(services, [one])
+    verify_due(services, [verifier])
+    verify_due(services, [verifier])
 
-    assert len(one.requests) == 1
+    assert len(verifier.requests) == 1
 
 
 def test_no_transaction_is_open_during_a_verification(services: WorkerServices) -> None:
@@ -173,11 +173,11 @@ def test_no_transaction_is_open_during_a_verification(services: WorkerServices) 
 
 def test_a_run_ends_after_its_time_limit(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reverification, "TOTAL_SECONDS", -1.0)
-    one = FakeProvider(hit())
+    verifier = FakeProvider(hit())
 
-    verify_due(services, [one])
+    verify_due(services, [verifier])
 
-    assert one.requests == []
+    assert verifier.requests == []
 
 
 def test_a_run_verifies_a_limited_number_of_addresses(
@@ -185,11 +185,11 @@ def test_a_run_verifies_a_limited_number_of_addresses(
 ) -> None:
     monkeypatch.setattr(reverification, "MAX_ADDRESSES", 1)
     store(services.database, "bob@acme.com")
-    one = FakeProvider(hit())
+    verifier = FakeProvider(hit())
 
-    verify_due(services, [one])
+    verify_due(services, [verifier])
 
-    assert len(one.requests) == 1
+    assert len(verifier.requests) == 1
 
 
 def test_no_address_is_leased_without_a_verifier(services: WorkerServices) -> None:
@@ -215,9 +215,9 @@ def test_only_free_verifiers_are_called() -> None:
 
 
 def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = FakeProvider(hit())
+    verifier = FakeProvider(hit())
     monkeypatch.setattr(job_runner, "_current", [services])
-    monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (one,))
+    monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (verifier,))
 
     queue.celery.tasks[REVERIFY]()
 
@@ -273,12 +273,12 @@ def report_a_bounce(database: Database, at: datetime) -> tuple[str, Contact]:
         credits.close(session, paid.workspace_id, paid.job_id, held=1, charged=1, now=at)
         before = workspaces.balance(session, paid.workspace_id).available
         credits.hold(session, paid.workspace_id, "job_rest", before, now=at)
-        said = FeedbackReport(
+        report = FeedbackReport(
             workspace_id=paid.workspace_id,
             account_id=None,
             contact_id=contact.id,
             email="ada@acme.com",
             kind=FeedbackKind.BOUNCE,
         )
-        feedback.record(session, said, allowance=Allowance(0), now=at)
+        feedback.record(session, report, allowance=Allowance(0), now=at)
     return paid.workspace_id, contact

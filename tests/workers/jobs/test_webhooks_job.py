@@ -132,7 +132,7 @@ def test_the_attempt_is_stored_before_the_receiver_responds(
     httpserver.expect_request("/done").respond_with_handler(answer)
     post(webhook_id, services, LOOPBACK)
 
-    assert [(one.status, one.error, one.latency_ms) for one in seen] == [(None, None, None)]
+    assert [(attempt.status, attempt.error, attempt.latency_ms) for attempt in seen] == [(None, None, None)]
 
 
 @pytest.mark.parametrize("status", [301, 307, 404, 500])
@@ -233,7 +233,7 @@ def test_a_private_network_is_called_only_if_the_operator_allows_it(
 
     deliver(webhook_id)
 
-    assert [one.status for one in attempts(services.database, webhook_id)] == [status]
+    assert [attempt.status for attempt in attempts(services.database, webhook_id)] == [status]
 
 
 def test_an_error_leaves_the_webhook_to_another_worker_and_its_text_out_of_the_log(
@@ -387,7 +387,7 @@ def test_no_connection_is_made_after_a_resolution_that_took_all_the_time(
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("header", "seconds"),
     [
         ("120", 120.0),
         (" 0 ", 0.0),
@@ -400,14 +400,14 @@ def test_no_connection_is_made_after_a_resolution_that_took_all_the_time(
         ("Sat, 01 Jan 2000 00:00:00 +9999999999999999999", None),
     ],
 )
-def test_retry_after_is_parsed_as_seconds_or_a_date(said: str, seconds: float | None) -> None:
-    assert webhook_client.retry_after(said) == seconds
+def test_retry_after_is_parsed_as_seconds_or_a_date(header: str, seconds: float | None) -> None:
+    assert webhook_client.retry_after(header) == seconds
 
 
 def test_a_retry_after_date_counts_from_now() -> None:
-    said = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
+    header = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
 
-    assert webhook_client.retry_after(said) == pytest.approx(3600, abs=5)
+    assert webhook_client.retry_after(header) == pytest.approx(3600, abs=5)
 
 
 def test_due_webhooks_are_sent_to_the_upkeep_queue(
@@ -450,9 +450,9 @@ def test_upkeep_purges_old_attempts(
     webhook_id = over(database, "https://a.example/")
     with database.transaction() as session:
         webhook_attempts.start(session, webhook_id, now=clock.now() - webhook_attempts.RETENTION)
-        kept = webhook_attempts.start(session, webhook_id, now=clock.now())
+        attempt_id = webhook_attempts.start(session, webhook_id, now=clock.now())
     monkeypatch.setattr("workers.execution.job_runner.services", lambda: services)
 
     purge()
 
-    assert [one.id for one in attempts(database, webhook_id)] == [kept]
+    assert [attempt.id for attempt in attempts(database, webhook_id)] == [attempt_id]

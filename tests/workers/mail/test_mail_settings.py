@@ -29,7 +29,7 @@ def test_by_default_no_mail_server_is_called(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_setting_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = {
+    variables = {
         "VERIFY_SMTP": "true",
         "VERIFY_SMTP_FROM": "Probe@Verifier.com",
         "VERIFY_SMTP_HELO": "mx.verifier.com",
@@ -41,7 +41,7 @@ def test_every_setting_is_read_from_the_environment(monkeypatch: pytest.MonkeyPa
         "VERIFY_DNS_SECONDS": "1.5",
     }
 
-    assert load(monkeypatch, said) == MailSettings(
+    assert load(monkeypatch, variables) == MailSettings(
         smtp=True,
         sender="probe@verifier.com",
         helo="mx.verifier.com",

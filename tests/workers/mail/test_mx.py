@@ -310,7 +310,9 @@ def test_the_catch_all_check_runs_once_per_domain(stack: ExitStack, dns_port: in
     local_parts = [address.partition("@")[0] for address in server.recipients]
     assert verdicts == ["accept_all"] * 3
     assert len(local_parts) == 4
-    assert [one for one in local_parts if one not in {"ada", "bob", "cy"}] == [local_parts[1]]
+    assert [local_part for local_part in local_parts if local_part not in {"ada", "bob", "cy"}] == [
+        local_parts[1]
+    ]
 
 
 def test_a_missing_mailbox_needs_no_catch_all_check(stack: ExitStack, dns_port: int) -> None:

@@ -109,7 +109,7 @@ def test_any_permanent_rejection_of_the_random_mailbox_excludes_a_catch_all(
 
 
 @pytest.mark.parametrize(
-    ("heard", "status", "reasons"),
+    ("result", "status", "reasons"),
     [
         (ProbeResult(ACCEPTED, NO_MAILBOX), EmailStatus.VALID, ()),
         (ProbeResult(ACCEPTED, ACCEPTED), EmailStatus.ACCEPT_ALL, ()),
@@ -123,9 +123,9 @@ def test_any_permanent_rejection_of_the_random_mailbox_excludes_a_catch_all(
     ],
 )
 def test_the_probe_result_determines_the_verdict(
-    heard: ProbeResult, status: EmailStatus, reasons: tuple[str, ...]
+    result: ProbeResult, status: EmailStatus, reasons: tuple[str, ...]
 ) -> None:
-    assert verdict("ada@acme.com", heard) == (status, reasons)
+    assert verdict("ada@acme.com", result) == (status, reasons)
 
 
 @pytest.mark.parametrize(

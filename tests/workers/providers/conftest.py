@@ -22,8 +22,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     width = max(map(len, table))
     terminalreporter.section("conformance of the providers")
     for line, cells in sorted(table.items()):
-        told = "  ".join(f"{case} {cells.get(case, 'n/a')}" for case in ran)
-        terminalreporter.write_line(f"{line:<{width}}  {told}")
+        results = "  ".join(f"{case} {cells.get(case, 'n/a')}" for case in ran)
+        terminalreporter.write_line(f"{line:<{width}}  {results}")
 
 
 def _conformance(reporter: pytest.TerminalReporter) -> Iterator[tuple[str, str, str]]:

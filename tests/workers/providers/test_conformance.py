@@ -70,10 +70,14 @@ class Case:
         return f"{self.recording.vendor.name}/{self.recording.request.field}"
 
 
-def each(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
+def every_recording(name: str, *, having: str | None = None) -> pytest.MarkDecorator:
     """Parametrize a test with every vendor and field, or those with responses for the case `having`."""
     assert name in CASES
-    cases = [Case(name, one) for one in RECORDINGS if having is None or getattr(one, having) is not None]
+    cases = [
+        Case(name, recording)
+        for recording in RECORDINGS
+        if having is None or getattr(recording, having) is not None
+    ]
     return pytest.mark.parametrize("case", [pytest.param(case, id=case.line) for case in cases])
 
 
@@ -119,7 +123,7 @@ def vendor_api(httpserver: HTTPServer) -> FakeVendorApi:
     return FakeVendorApi(httpserver)
 
 
-@each("hit")
+@every_recording("hit")
 def test_a_hit_has_the_value_and_its_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.hit)
 
@@ -131,7 +135,7 @@ def test_a_hit_has_the_value_and_its_cost(case: Case, vendor_api: FakeVendorApi)
     assert reply.cost <= case.recording.vendor.default_terms.prices[case.recording.request.field]
 
 
-@each("sent")
+@every_recording("sent")
 def test_the_request_is_sent_without_the_key_in_the_url(case: Case, vendor_api: FakeVendorApi) -> None:
     vendor_api.reply(case.recording, case.recording.hit)
 
@@ -142,7 +146,7 @@ def test_the_request_is_sent_without_the_key_in_the_url(case: Case, vendor_api: 
     assert all(KEY in str(request.headers) for request in vendor_api.requests)
 
 
-@each("miss")
+@every_recording("miss")
 def test_a_vendor_that_finds_nothing_is_a_miss(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.miss)
 
@@ -150,7 +154,7 @@ def test_a_vendor_that_finds_nothing_is_a_miss(case: Case, vendor_api: FakeVendo
     assert (reply.emails, reply.phones) == ((), ())
 
 
-@each("ineligible", having="ineligible")
+@every_recording("ineligible", having="ineligible")
 def test_a_request_without_enough_identifiers_is_ineligible(case: Case, vendor_api: FakeVendorApi) -> None:
     adapter = vendor_api.adapter(case.recording)
 
@@ -158,45 +162,45 @@ def test_a_request_without_enough_identifiers_is_ineligible(case: Case, vendor_a
     assert adapter.unavailability(case.recording.request) is None
 
 
-@each("unconfigured")
+@every_recording("unconfigured")
 def test_a_provider_without_its_setting_is_unconfigured(case: Case) -> None:
     adapter = case.recording.vendor(ProviderSettings())
 
     assert adapter.unavailability(case.recording.request) is TraceOutcome.UNCONFIGURED
 
 
-@each("bad_key")
+@every_recording("bad_key")
 def test_a_rejected_key_is_unconfigured(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.bad_key)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.UNCONFIGURED, 0)
 
 
-@each("no_credits", having="no_credits")
+@every_recording("no_credits", having="no_credits")
 def test_exhausted_credits_differ_from_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.no_credits or ())
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.NO_CREDITS, 0)
 
 
-@each("rate_limited")
+@every_recording("rate_limited")
 def test_too_many_requests_are_a_rate_limit(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.rate_limited)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.RATE_LIMITED, 0)
 
 
-@each("retry_after")
+@every_recording("retry_after")
 def test_a_rate_limit_has_a_retry_delay(case: Case, vendor_api: FakeVendorApi) -> None:
     *before, limited = case.recording.rate_limited
-    told = replace(limited, headers={**limited.headers, "Retry-After": str(RETRY_AFTER)})
+    with_delay = replace(limited, headers={**limited.headers, "Retry-After": str(RETRY_AFTER)})
 
-    reply = vendor_api.reply(case.recording, [*before, told])
+    reply = vendor_api.reply(case.recording, [*before, with_delay])
 
     assert (reply.outcome, reply.retry_after) == (TraceOutcome.RATE_LIMITED, RETRY_AFTER)
 
 
-@each("suppressed", having="suppressed")
+@every_recording("suppressed", having="suppressed")
 def test_a_person_who_opted_out_is_suppressed(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.suppressed or ())
 
@@ -204,7 +208,7 @@ def test_a_person_who_opted_out_is_suppressed(case: Case, vendor_api: FakeVendor
     assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
 
 
-@each("slow")
+@every_recording("slow")
 def test_a_slow_response_within_the_timeout_is_a_hit(case: Case, vendor_api: FakeVendorApi) -> None:
     vendor_api.respond_with(case.recording.hit, slowly=0.2)
 
@@ -213,7 +217,7 @@ def test_a_slow_response_within_the_timeout_is_a_hit(case: Case, vendor_api: Fak
     assert reply.outcome is TraceOutcome.HIT
 
 
-@each("hanging")
+@every_recording("hanging")
 def test_a_vendor_that_hangs_is_limited_by_the_timeout(case: Case) -> None:
     with socket.create_server(("127.0.0.1", 0)) as nobody:
         base_url = f"http://127.0.0.1:{nobody.getsockname()[1]}"
@@ -226,28 +230,28 @@ def test_a_vendor_that_hangs_is_limited_by_the_timeout(case: Case) -> None:
     assert time.monotonic() - started < 10
 
 
-@each("html_200")
+@every_recording("html_200")
 def test_an_html_page_with_status_200_is_an_error_without_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, [PAGE])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
-@each("html_500")
+@every_recording("html_500")
 def test_an_html_page_with_status_500_is_an_error_without_cost(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, [replace(PAGE, status=500)])
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
-@each("unexpected")
+@every_recording("unexpected")
 def test_undocumented_json_is_an_error(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.unexpected)
 
     assert (reply.outcome, reply.cost) == (TraceOutcome.ERROR, 0)
 
 
-@each("masked", having="masked")
+@every_recording("masked", having="masked")
 def test_a_masked_value_is_dropped(case: Case, vendor_api: FakeVendorApi) -> None:
     reply = vendor_api.reply(case.recording, case.recording.masked or ())
 
@@ -255,7 +259,7 @@ def test_a_masked_value_is_dropped(case: Case, vendor_api: FakeVendorApi) -> Non
     assert (reply.emails, reply.phones, reply.contact, reply.company) == ((), (), None, None)
 
 
-@each("never_ready", having="never_ready")
+@every_recording("never_ready", having="never_ready")
 def test_a_result_that_is_never_ready_stays_pending_with_a_delay(
     case: Case, vendor_api: FakeVendorApi
 ) -> None:
@@ -266,7 +270,9 @@ def test_a_result_that_is_never_ready_stays_pending_with_a_delay(
     assert len(waits) == MAX_POLLS
     assert all(0 < pending.after <= case.recording.vendor.default_terms.poll_timeout for pending in waits)
     assert all(
-        str(told) not in pending.poll_token for pending in waits for told in _personal(case.recording.request)
+        str(value) not in pending.poll_token
+        for pending in waits
+        for value in _personal(case.recording.request)
     )
 
 
@@ -274,16 +280,16 @@ def test_the_suite_covers_every_field_of_every_vendor() -> None:
     vendors = {vendor for vendor in PROVIDERS if isinstance(vendor, type) and issubclass(vendor, Vendor)}
     vendors |= {recording.vendor for recording in RECORDINGS}
 
-    wanted = {(vendor.name, field) for vendor in vendors for field in vendor.fields}
+    expected = {(vendor.name, field) for vendor in vendors for field in vendor.fields}
 
-    assert {(recording.vendor.name, recording.request.field) for recording in RECORDINGS} == wanted
+    assert {(recording.vendor.name, recording.request.field) for recording in RECORDINGS} == expected
 
 
-def _response(said: CannedResponse) -> Response:
-    if isinstance(said.body, str):
-        return Response(said.body, said.status, said.headers, content_type=said.content_type)
-    body = b"" if said.body is None else _json(said.body)
-    return Response(body, said.status, said.headers, content_type=said.content_type)
+def _response(canned: CannedResponse) -> Response:
+    if isinstance(canned.body, str):
+        return Response(canned.body, canned.status, canned.headers, content_type=canned.content_type)
+    body = b"" if canned.body is None else _json(canned.body)
+    return Response(body, canned.status, canned.headers, content_type=canned.content_type)
 
 
 def _json(body: Any) -> bytes:
@@ -333,15 +339,15 @@ def _sent(request: Request) -> dict[str, Any]:
     return {**request.args.to_dict(), **(json.loads(request.get_data() or b"{}"))}
 
 
-def _holds(sent: Any, wanted: Any) -> bool:
+def _holds(sent: Any, expected: Any) -> bool:
     """Return whether all expected values were sent, at any depth."""
-    if isinstance(wanted, Mapping):
+    if isinstance(expected, Mapping):
         return isinstance(sent, Mapping) and all(
-            name in sent and _holds(sent[name], value) for name, value in wanted.items()
+            name in sent and _holds(sent[name], value) for name, value in expected.items()
         )
-    if isinstance(wanted, list):
-        return isinstance(sent, list) and all(map(_holds, sent, wanted)) and len(sent) == len(wanted)
-    return bool(sent == wanted)
+    if isinstance(expected, list):
+        return isinstance(sent, list) and all(map(_holds, sent, expected)) and len(sent) == len(expected)
+    return bool(sent == expected)
 
 
 def _personal(request: ProviderRequest) -> list[str]:

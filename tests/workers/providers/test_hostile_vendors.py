@@ -55,23 +55,23 @@ read.email = "email"
 @contextmanager
 def vendor(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
     """Run a server with this one response; yield the port and the requests received."""
-    heard: list[bytes] = []
+    received: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def listen() -> None:
             while True:
                 connection, _peer = listener.accept()
                 with connection:
-                    said = connection.recv(65536)
-                    if said == b"over":
+                    data = connection.recv(65536)
+                    if data == b"over":
                         return
-                    heard.append(said)
+                    received.append(data)
                     connection.sendall(answer)
 
         thread = threading.Thread(target=listen)
         thread.start()
         try:
-            yield listener.getsockname()[1], heard
+            yield listener.getsockname()[1], received
         finally:
             with socket.create_connection(listener.getsockname()) as last:
                 last.sendall(b"over")
@@ -97,12 +97,12 @@ def described(folder: Path, port: int) -> Vendor:
 
 @pytest.mark.parametrize("value", EVIL)
 def test_a_callers_value_cannot_change_the_request_around_it(tmp_path: Path, value: str) -> None:
-    with vendor(saying(404)) as (port, heard), record_network() as seen:
+    with vendor(saying(404)) as (port, received), record_network() as seen:
         described(tmp_path, port).call(
             ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
         )
 
-    line, *headers = heard[0].split(b"\r\n")
+    line, *headers = received[0].split(b"\r\n")
     method, target, _version = line.split(b" ")
     path, _, query = target.partition(b"?")
     before, of, _value, people = (
@@ -122,7 +122,7 @@ def test_a_poll_token_cannot_change_the_request_around_it(
 ) -> None:
     subject = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 
-    with vendor(saying(500)) as (port, heard), record_network() as seen:
+    with vendor(saying(500)) as (port, received), record_network() as seen:
         asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
         try:
             asked.call(
@@ -131,12 +131,12 @@ def test_a_poll_token_cannot_change_the_request_around_it(
         except UnexpectedResponse:
             assert ticket in {"..", "."}
 
-    targets = [head.split(b" ")[1] for head in heard]
-    assert [one for one in targets if not one.startswith(b"/api/v1/")] == []
+    targets = [head.split(b" ")[1] for head in received]
+    assert [target for target in targets if not target.startswith(b"/api/v1/")] == []
     assert [
-        one for one in targets if {b"", b".", b".."} & set(one.partition(b"?")[0].split(b"/")[1:-1])
+        target for target in targets if {b"", b".", b".."} & set(target.partition(b"?")[0].split(b"/")[1:-1])
     ] == []
-    assert not [head for head in heard if b"\r\nX-Evil" in head]
+    assert not [head for head in received if b"\r\nX-Evil" in head]
     assert {port for _host, port in seen.connected} <= {port}
 
 
@@ -145,10 +145,10 @@ def test_a_poll_token_cannot_change_the_request_around_it(
 def test_a_redirect_of_a_vendor_is_not_followed(tmp_path: Path, status: int, where: str) -> None:
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
 
-    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, heard), record_network() as seen:
+    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, received), record_network() as seen:
         described(tmp_path, port).call(request, seconds=3)
 
-    assert (seen.connected, len(heard)) == ([("127.0.0.1", port)], 1)
+    assert (seen.connected, len(received)) == ([("127.0.0.1", port)], 1)
 
 
 def test_no_adapter_follows_redirects() -> None:
@@ -165,7 +165,7 @@ def test_plain_http_bypasses_proxies_and_https_uses_them(
 ) -> None:
     """An outbound proxy is used, but it never sees keys and personal data in plain text."""
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
-    with vendor(saying(404)) as (port, heard), vendor(saying(502)) as (proxy, told_proxy):
+    with vendor(saying(404)) as (port, received), vendor(saying(502)) as (proxy, received_by_proxy):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy}")
         described(tmp_path, port).call(request, seconds=3)
@@ -175,6 +175,6 @@ def test_plain_http_bypasses_proxies_and_https_uses_them(
         with pytest.raises(UnexpectedResponse):
             outside.call(request, seconds=3)
 
-    assert len(heard) == 1
-    assert [head.split(b"\r\n")[0] for head in told_proxy] == [b"CONNECT api.vendor.com:443 HTTP/1.1"]
-    assert b"secret" not in b"".join(told_proxy)
+    assert len(received) == 1
+    assert [head.split(b"\r\n")[0] for head in received_by_proxy] == [b"CONNECT api.vendor.com:443 HTTP/1.1"]
+    assert b"secret" not in b"".join(received_by_proxy)

@@ -13,16 +13,16 @@ from workers.providers.base import UnexpectedResponse
 SOURCE = parsing.source_of("example", datetime(2026, 6, 10, tzinfo=UTC))
 
 
-def email(said: str, status: EmailStatus = EmailStatus.VALID, **options: Any) -> FoundEmail | None:
-    return parsing.found_email(said, status, SOURCE, **options)
+def email(value: str, status: EmailStatus = EmailStatus.VALID, **options: Any) -> FoundEmail | None:
+    return parsing.found_email(value, status, SOURCE, **options)
 
 
-def phone(said: str, **options: Any) -> FoundPhone | None:
-    return parsing.found_phone(said, SOURCE, **options)
+def phone(value: str, **options: Any) -> FoundPhone | None:
+    return parsing.found_phone(value, SOURCE, **options)
 
 
-def contact(**said: Any) -> FoundContact:
-    found = parsing.found_contact(SOURCE, **said)
+def contact(**value: Any) -> FoundContact:
+    found = parsing.found_contact(SOURCE, **value)
     assert found is not None
     return found
 
@@ -87,7 +87,7 @@ def test_a_list_of_other_values_is_unexpected(body: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("value", "found"),
     [
         (" Ada \n", "Ada"),
         ("", None),
@@ -102,20 +102,20 @@ def test_a_list_of_other_values_is_unexpected(body: Any) -> None:
         ("a" * 400, "a" * parsing.MAX_TEXT_LENGTH),
     ],
 )
-def test_a_text_is_trimmed_and_storable_or_none(said: Any, found: str | None) -> None:
-    assert parsing.text({"a": said}, "a") == found
+def test_a_text_is_trimmed_and_storable_or_none(value: Any, found: str | None) -> None:
+    assert parsing.text({"a": value}, "a") == found
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("value", "found"),
     [([" a ", "", None, 5, "b\0", "\udc00", "c"], ["a", "c"]), (None, []), ("a", []), ({"a": 1}, [])],
 )
-def test_only_the_strings_of_a_list_are_returned(said: Any, found: list[str]) -> None:
-    assert parsing.texts({"a": said}, "a") == found
+def test_only_the_strings_of_a_list_are_returned(value: Any, found: list[str]) -> None:
+    assert parsing.texts({"a": value}, "a") == found
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("value", "found"),
     [
         (5, 5.0),
         (0.5, 0.5),
@@ -129,12 +129,12 @@ def test_only_the_strings_of_a_list_are_returned(said: Any, found: list[str]) ->
         ([5], None),
     ],
 )
-def test_a_number_is_finite_or_none(said: Any, found: float | None) -> None:
-    assert parsing.figure({"a": said}, "a") == found
+def test_a_number_is_finite_or_none(value: Any, found: float | None) -> None:
+    assert parsing.figure({"a": value}, "a") == found
 
 
 @pytest.mark.parametrize(
-    ("said", "found"),
+    ("value", "found"),
     [
         ("2026-06-10", datetime(2026, 6, 10, tzinfo=UTC)),
         ("2026-06-10T12:00:00+02:00", datetime(2026, 6, 10, 10, tzinfo=UTC)),
@@ -146,8 +146,8 @@ def test_a_number_is_finite_or_none(said: Any, found: float | None) -> None:
         (None, None),
     ],
 )
-def test_a_time_is_parsed_to_utc_or_none(said: Any, found: datetime | None) -> None:
-    assert parsing.time({"a": said}, "a") == found
+def test_a_time_is_parsed_to_utc_or_none(value: Any, found: datetime | None) -> None:
+    assert parsing.time({"a": value}, "a") == found
 
 
 def test_an_email_is_normalized_with_all_its_attributes() -> None:
@@ -169,7 +169,7 @@ def test_an_email_is_normalized_with_all_its_attributes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "kind", "told"),
+    ("value", "kind", "expected"),
     [
         ("ada@gmail.com", None, "personal"),
         ("ada@acme.com", None, "work"),
@@ -177,20 +177,20 @@ def test_an_email_is_normalized_with_all_its_attributes() -> None:
     ],
 )
 def test_the_type_of_an_email_is_given_or_derived_from_its_domain(
-    said: str, kind: str | None, told: str
+    value: str, kind: str | None, expected: str
 ) -> None:
-    found = email(said, kind=kind)
+    found = email(value, kind=kind)
 
     assert found is not None
-    assert found.type == told
+    assert found.type == expected
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     ["", "a***@acme.com", "a•••••@acme.com", "a…@acme.com", "ada", "ada@", "ada@localhost", "ada@acme"],
 )
-def test_a_masked_or_invalid_email_is_none(said: str) -> None:
-    assert email(said) is None
+def test_a_masked_or_invalid_email_is_none(value: str) -> None:
+    assert email(value) is None
 
 
 def test_a_phone_is_normalized_with_all_its_attributes() -> None:
@@ -233,7 +233,7 @@ def test_an_unknown_phone_type_is_other() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [
         "",
         "+1 650 253 ****",
@@ -248,8 +248,8 @@ def test_an_unknown_phone_type_is_other() -> None:
         "unknown",
     ],
 )
-def test_a_masked_or_invalid_phone_is_none(said: str) -> None:
-    assert phone(said) is None
+def test_a_masked_or_invalid_phone_is_none(value: str) -> None:
+    assert phone(value) is None
 
 
 def test_a_company_is_normalized() -> None:
@@ -322,7 +322,7 @@ def test_a_person_is_normalized() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "names"),
+    ("value", "names"),
     [
         ({"first_name": "Ada", "last_name": "Lovelace"}, ("Ada Lovelace", "Ada", "Lovelace")),
         ({"full_name": "Ada Lovelace", "first_name": "Augusta"}, ("Ada Lovelace", "Augusta", "Lovelace")),
@@ -331,15 +331,15 @@ def test_a_person_is_normalized() -> None:
     ],
 )
 def test_a_full_name_is_combined_but_no_part_is_invented(
-    said: dict[str, str], names: tuple[str | None, ...]
+    value: dict[str, str], names: tuple[str | None, ...]
 ) -> None:
-    found = contact(**said)
+    found = contact(**value)
 
     assert (found.full_name, found.first_name, found.last_name) == names
 
 
 @pytest.mark.parametrize(
-    "said",
+    "value",
     [
         {"full_name": "Ada L*******"},
         {"first_name": "Ada", "last_name": "L***"},
@@ -350,8 +350,8 @@ def test_a_full_name_is_combined_but_no_part_is_invented(
         {},
     ],
 )
-def test_a_person_with_a_masked_or_missing_name_is_none(said: dict[str, str]) -> None:
-    assert parsing.found_contact(SOURCE, **said) is None
+def test_a_person_with_a_masked_or_missing_name_is_none(value: dict[str, str]) -> None:
+    assert parsing.found_contact(SOURCE, **value) is None
 
 
 def test_job_values_without_letters_are_none() -> None:

@@ -142,8 +142,8 @@ def test_a_country_has_its_own_order(settings: Settings) -> None:
         provider_order.configured_order(settings, ProviderField.EMAIL, region) for region in ("DE", "US")
     )
 
-    assert [one.name for one in german] == ["dropcontact"]
-    assert [one.name for one in usual] == ["pattern", "hunter"]
+    assert [provider.name for provider in german] == ["dropcontact"]
+    assert [provider.name for provider in usual] == ["pattern", "hunter"]
 
 
 def test_a_provider_without_the_field_is_an_error_that_lists_those_with_it(settings: Settings) -> None:
@@ -157,7 +157,9 @@ def test_providers_are_configured_in_a_file(settings: Settings, tmp_path: Path) 
                     '[crm.email.read]\nemail = "email"\n')  # fmt: skip
     settings = order(settings, providers_file=str(file), providers_email=("crm",))
 
-    assert [one.name for one in provider_order.configured_order(settings, ProviderField.EMAIL)] == ["crm"]
+    assert [provider.name for provider in provider_order.configured_order(settings, ProviderField.EMAIL)] == [
+        "crm"
+    ]
 
 
 @pytest.mark.parametrize(("rate", "attempts"), [("2/minute", 0), ("1/hour", 1)])

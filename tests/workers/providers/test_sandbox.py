@@ -159,15 +159,15 @@ def test_a_personal_address_has_another_domain() -> None:
     assert (found.email, found.type) == ("found@mail.example", "personal")
 
 
-@pytest.mark.parametrize(("types", "given"), [(("work", "mobile"), "mobile"), (("hq",), "hq")])
-def test_a_phone_has_a_requested_type(types: tuple[str, ...], given: str) -> None:
+@pytest.mark.parametrize(("types", "expected"), [(("work", "mobile"), "mobile"), (("hq",), "hq")])
+def test_a_phone_has_a_requested_type(types: tuple[str, ...], expected: str) -> None:
     (phone,) = (
         Sandbox(ProviderSettings())
         .call(ProviderRequest(field=ProviderField.PHONE, subject=profile("found"), types=types), seconds=1.0)
         .phones
     )
 
-    assert (phone.e164, phone.type, phone.status) == (sandbox.PHONE, given, "valid")
+    assert (phone.e164, phone.type, phone.status) == (sandbox.PHONE, expected, "valid")
 
 
 def test_a_person_has_a_name_and_a_company() -> None:

@@ -146,7 +146,7 @@ def test_an_html_page_counts_only_for_a_bad_key_or_a_rate_limit(
 
 
 @pytest.mark.parametrize(
-    ("said", "seconds"),
+    ("header", "seconds"),
     [
         ("7", 7),
         (" 0 ", 0),
@@ -159,16 +159,16 @@ def test_an_html_page_counts_only_for_a_bad_key_or_a_rate_limit(
         ("Fri, 31 Dec 9999 23:59:59 GMT", web.MAX_RETRY_AFTER_SECONDS),
     ],
 )
-def test_retry_after_is_parsed_as_seconds(said: str, seconds: float | None) -> None:
-    assert answer_of(429, {}, retry_after=said).retry_after == seconds
+def test_retry_after_is_parsed_as_seconds(header: str, seconds: float | None) -> None:
+    assert answer_of(429, {}, retry_after=header).retry_after == seconds
 
 
 @pytest.mark.parametrize("is_utc", [True, False])
 def test_retry_after_may_be_a_date(*, is_utc: bool) -> None:
-    said = format_datetime(clock.now() + timedelta(seconds=60), usegmt=True)
-    said = said if is_utc else said.replace("GMT", "-0000")
+    header = format_datetime(clock.now() + timedelta(seconds=60), usegmt=True)
+    header = header if is_utc else header.replace("GMT", "-0000")
 
-    seconds = answer_of(429, {}, retry_after=said).retry_after
+    seconds = answer_of(429, {}, retry_after=header).retry_after
 
     assert seconds == pytest.approx(60, abs=2)
 
@@ -326,10 +326,10 @@ def test_no_error_message_contains_the_key_or_the_person(key: str, base_url: str
     with pytest.raises(UnexpectedResponse) as caught:
         Example(ProviderSettings(api_key=key, base_url=base_url)).call(ASK, seconds=3)
 
-    told = f"{caught.value!r} {caught.value.__cause__!r}"
+    message = f"{caught.value!r} {caught.value.__cause__!r}"
     assert caught.value.__suppress_context__
-    assert KEY not in told
-    assert "ada" not in told
+    assert KEY not in message
+    assert "ada" not in message
 
 
 def test_no_timeout_message_contains_the_key_or_the_person() -> None:

@@ -154,11 +154,11 @@ def test_a_response_has_the_time_of_the_database_even_if_the_workers_clock_is_wr
 ) -> None:
     monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) + timedelta(hours=hours))
     last_year = clock.now() - timedelta(days=365)
-    said = hit()
-    source = dataclasses.replace(said.emails[0].source, at=last_year)
-    dated = dataclasses.replace(said.emails[0], source=source)
+    reply = hit()
+    source = dataclasses.replace(reply.emails[0].source, at=last_year)
+    dated = dataclasses.replace(reply.emails[0], source=source)
 
-    stored = end(harness, begin(harness), dataclasses.replace(said, emails=(*said.emails, dated)))
+    stored = end(harness, begin(harness), dataclasses.replace(reply, emails=(*reply.emails, dated)))
 
     stamped, by_vendor = stored.reply.emails
     assert stamped.verified_at is not None
@@ -192,11 +192,11 @@ def test_a_call_renews_the_lease(harness: CallGatewayHarness, database: Database
     begin(harness)
 
     with database.reading() as session:
-        until = session.execute(
+        lease_until = session.execute(
             select(leases.Job.lease_until).where(leases.Job.id == harness.claim.job_id)
         ).scalar_one()
-    assert until is not None
-    assert until > clock.now() + timedelta(seconds=15)
+    assert lease_until is not None
+    assert lease_until > clock.now() + timedelta(seconds=15)
 
 
 def test_another_job_does_not_repeat_a_paid_miss(harness: CallGatewayHarness) -> None:
@@ -347,7 +347,7 @@ def test_only_one_of_twelve_workers_spends_the_last_of_the_budget(harness: CallG
 
     started = at_once(12, lambda number: begin(jobs[number], limited, about(number)))
 
-    assert sum(isinstance(one, StartedCall) for one in started) == 1
+    assert sum(isinstance(call, StartedCall) for call in started) == 1
 
 
 def test_verifications_count_towards_the_ceiling_of_an_email_and_profiles_do_not(

@@ -91,7 +91,7 @@ def test_a_losing_stored_value_is_a_conflict(harness: WorkerHarness) -> None:
     item = harness.enrich(ITEM)
 
     assert item["contact"]["title"] == "Engineer"
-    assert [one["other"]["value"] for one in item["conflicts"]] == ["Founder"]
+    assert [entry["other"]["value"] for entry in item["conflicts"]] == ["Founder"]
 
 
 def test_another_spelling_is_not_a_conflict(harness: WorkerHarness) -> None:
@@ -235,7 +235,7 @@ def test_an_email_belongs_to_the_found_person_whatever_the_spelling_of_the_name(
 
     item = harness.enrich({"subject": subject}, fields=("email", "profile"))
 
-    assert [one["email"] for one in item["emails"]] == ["ada@acme.com"]
+    assert [entry["email"] for entry in item["emails"]] == ["ada@acme.com"]
     assert item["contact"]["full_name"] == "Ada Lovelace"
     with harness.database.reading() as session:
         assert session.scalar(select(func.count()).select_from(Contact)) == 1

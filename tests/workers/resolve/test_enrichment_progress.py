@@ -112,7 +112,7 @@ def test_a_failing_item_delays_no_other_and_ends_with_an_error(harness: WorkerHa
 
     shown = [harness.run_enrichment(job_id) for _ in range(harness.services.settings.max_attempts)]
 
-    assert [one["job"]["progress"]["done"] for one in shown] == [1, 1, 1, 2]
+    assert [response["job"]["progress"]["done"] for response in shown] == [1, 1, 1, 2]
     failed, quick = shown[-1]["result"]["items"]
     assert (failed["outcome"], failed["error"]["code"]) == (None, "provider_failed")
     assert (quick["outcome"], quick["error"]) == ("found", None)
@@ -130,7 +130,7 @@ def test_a_failing_item_uses_attempts_while_another_is_pending(harness: WorkerHa
     waiting, failed = shown[-1]["result"]["items"]
     assert (waiting["outcome"], waiting["error"]) == (None, None)
     assert failed["error"]["code"] == "provider_failed"
-    assert [one["job"]["status"] for one in shown] == ["queued"] * len(shown)
+    assert [response["job"]["status"] for response in shown] == ["queued"] * len(shown)
 
 
 def test_a_hundred_items_are_all_completed(harness: WorkerHarness) -> None:
@@ -150,12 +150,12 @@ def test_a_worker_that_shuts_down_stops_between_items_and_uses_no_attempt(
     job_id = harness.submit_enrichment(SLOW, QUICK)
     monkeypatch.setattr(shutdown_flag, "has_begun", lambda: bool(providers["one"].requests))
 
-    left = harness.run_enrichment(job_id)
+    stopped = harness.run_enrichment(job_id)
     attempts = harness.attempts(job_id)
     monkeypatch.setattr(shutdown_flag, "has_begun", lambda: False)
     done = harness.run_enrichment(job_id)
 
-    assert (left["job"]["status"], left["job"]["progress"], attempts) == (
+    assert (stopped["job"]["status"], stopped["job"]["progress"], attempts) == (
         "queued",
         {"done": 1, "total": 2},
         0,

@@ -77,7 +77,7 @@ def test_providers_are_called_if_the_stored_address_is_invalid(harness: WorkerHa
 
     assert outcomes(job) == [("check", "hit"), ("one", "hit")]
     assert job.result is not None
-    assert [one["email"] for one in job.result["emails"]] == ["ada@acme.com"]
+    assert [entry["email"] for entry in job.result["emails"]] == ["ada@acme.com"]
     assert len(providers["one"].requests) == 1
 
 
@@ -179,7 +179,7 @@ def test_a_found_field_is_kept_if_another_one_failed(harness: WorkerHarness) -> 
         harness.clock.now += timedelta(seconds=61)
 
     [item] = answer["result"]["items"]
-    assert [one["email"] for one in item["emails"]] == ["ada@acme.com"]
+    assert [entry["email"] for entry in item["emails"]] == ["ada@acme.com"]
     assert (item["credits_charged"], item["error"]["code"]) == (1, "provider_failed")
 
 

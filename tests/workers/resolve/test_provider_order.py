@@ -67,8 +67,14 @@ NAMES = ("guess", "expensive", "unmeasured", "cheap")
 def auto(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """Return settings with four providers, equal credit prices, and automatic order."""
     known = {
-        one.name: one(ProviderSettings())
-        for one in (GuessingProvider, ExpensiveProvider, UnmeasuredProvider, CheapProvider, FreeProvider)
+        provider_class.name: provider_class(ProviderSettings())
+        for provider_class in (
+            GuessingProvider,
+            ExpensiveProvider,
+            UnmeasuredProvider,
+            CheapProvider,
+            FreeProvider,
+        )
     }
     monkeypatch.setattr(registry, "load", lambda _settings: known)
     return dataclasses.replace(
@@ -186,8 +192,8 @@ def test_prices_are_compared_in_the_operators_currency(
     call(database, "cheap", times=11)
     call(database, "cheap", TraceOutcome.MISS, times=9)
     known = {
-        one.name: one(ProviderSettings(credit_price=price))
-        for one, price in ((ExpensiveProvider, 10.0), (CheapProvider, 5.0))
+        provider_class.name: provider_class(ProviderSettings(credit_price=price))
+        for provider_class, price in ((ExpensiveProvider, 10.0), (CheapProvider, 5.0))
     }
     monkeypatch.setattr(registry, "load", lambda _settings: known)
     both = dataclasses.replace(auto, providers_email=("expensive", "cheap"))

@@ -124,7 +124,7 @@ def test_activity_lists_running_and_waiting_tasks(activity: Activity, requests: 
     requests["2"] = a_request("upkeep.sweep", since=now - 5)
     waiting = requests["3"] = a_request("reveal.email", "job_b")
 
-    running = [RunningTask(one.job_id, round(one.seconds)) for one in activity.running()]
+    running = [RunningTask(task.job_id, round(task.seconds)) for task in activity.running()]
 
     assert running == [RunningTask("job_a", 5), RunningTask(None, 5)]
     assert (activity.waiting(), activity.is_idle) == ([waiting], False)
@@ -136,7 +136,7 @@ def test_a_running_task_has_the_job_claimed_for_its_message(
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
     monkeypatch.setitem(JOB_BY_TASK, requests["1"].id, "job_b")
 
-    assert [one.job_id for one in activity.running()] == ["job_b"]
+    assert [task.job_id for task in activity.running()] == ["job_b"]
 
 
 def test_activity_counts_received_and_ended_tasks(activity: Activity, requests: dict[str, Any]) -> None:
@@ -273,7 +273,9 @@ def test_a_shutdown_does_not_need_the_database(
         end.join()
 
     assert exits == [0]
-    assert "database unavailable, requeued jobs are left to other workers" in {one["event"] for one in events}
+    assert "database unavailable, requeued jobs are left to other workers" in {
+        entry["event"] for entry in events
+    }
 
 
 def test_join_returns_at_once_without_a_shutdown(end: Shutdown, exits: list[int]) -> None:
@@ -283,51 +285,51 @@ def test_join_returns_at_once_without_a_shutdown(end: Shutdown, exits: list[int]
 
 
 @pytest.fixture
-def dog(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
+def watchdog(services: WorkerServices, activity: Activity, exits: list[int], not_stopping: None) -> Watchdog:
     """Return a watchdog that records instead of ending the worker."""
     return Watchdog(services, activity, lambda: exits.append(1))
 
 
-def test_the_watchdog_ends_a_stalled_worker(dog: Watchdog, client: Redis, exits: list[int]) -> None:
+def test_the_watchdog_ends_a_stalled_worker(watchdog: Watchdog, client: Redis, exits: list[int]) -> None:
     client.lpush("a", "message")
     for _look in range(supervision.STALLED_SAMPLES):
-        dog.sample(client)
+        watchdog.sample(client)
     before = list(exits)
 
-    dog.sample(client)
+    watchdog.sample(client)
 
     assert (before, exits) == ([], [1])
 
 
 def test_the_watchdog_does_not_end_a_worker_that_shuts_down(
-    dog: Watchdog, client: Redis, exits: list[int]
+    watchdog: Watchdog, client: Redis, exits: list[int]
 ) -> None:
     shutdown_flag.begin()
     client.lpush("a", "message")
 
     for _look in range(supervision.STALLED_SAMPLES + 1):
-        dog.sample(client)
+        watchdog.sample(client)
 
     assert exits == []
 
 
-def test_the_watchdog_waits_while_redis_is_down(dog: Watchdog, exits: list[int]) -> None:
+def test_the_watchdog_waits_while_redis_is_down(watchdog: Watchdog, exits: list[int]) -> None:
     with redis_client.connect(f"redis://127.0.0.1:{free_port()}/0") as nowhere:
         for _look in range(supervision.STALLED_SAMPLES + 1):
-            dog.sample(nowhere)
+            watchdog.sample(nowhere)
 
-    assert (exits, dog.evaluator.state) == ([], WorkerState.WITHOUT_QUEUE)
+    assert (exits, watchdog.evaluator.state) == ([], WorkerState.WITHOUT_QUEUE)
 
 
 def test_the_watchdog_stores_its_heartbeat(
-    dog: Watchdog, client: Redis, services: WorkerServices, requests: dict[str, Any]
+    watchdog: Watchdog, client: Redis, services: WorkerServices, requests: dict[str, Any]
 ) -> None:
     requests["1"] = a_request("reveal.email", "job_a", since=time.time())
     state.all_total_count[0] = 2
     task_received.send(sender=None, request=None)
-    dog.sample(client)
+    watchdog.sample(client)
 
-    dog.report()
+    watchdog.report()
 
     with services.database.reading() as session:
         [row] = worker_heartbeats.list_all(session)
@@ -338,7 +340,7 @@ def test_the_watchdog_stores_its_heartbeat(
 
 @pytest.mark.parametrize(("held", "ends"), [(0, [1]), (1, [])])
 def test_hanging_threads_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR0917 -- fixtures
-    dog: Watchdog,
+    watchdog: Watchdog,
     client: Redis,
     services: WorkerServices,
     requests: dict[str, Any],
@@ -353,32 +355,32 @@ def test_hanging_threads_end_a_worker_unless_a_lease_is_renewed(  # noqa: PLR091
     for name in (job_id, "job_b"):
         requests[name] = a_request("reveal.email", name, since=time.time() - 1000)
 
-    dog.report()
-    dog.sample(client)
+    watchdog.report()
+    watchdog.sample(client)
 
     assert exits == ends
 
 
 def test_the_threads_of_the_watchdog_survive_errors(
-    dog: Watchdog, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
+    watchdog: Watchdog, services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[int] = []
+    calls: list[int] = []
 
-    def tell(_dog: Watchdog) -> None:
-        told.append(1)
-        if len(told) == 3:
+    def report(_watchdog: Watchdog) -> None:
+        calls.append(1)
+        if len(calls) == 3:
             threading.Event().wait()  # forever: nothing else ends the thread
-        raise [Unavailable, LookupError][len(told) - 1]
+        raise [Unavailable, LookupError][len(calls) - 1]
 
-    monkeypatch.setattr(Watchdog, "report", tell)
+    monkeypatch.setattr(Watchdog, "report", report)
     monkeypatch.setattr(supervision, "REPORT_SECONDS", 0.01)
-    monkeypatch.setattr(Watchdog, "_sample_loop", lambda _dog: None)
+    monkeypatch.setattr(Watchdog, "_sample_loop", lambda _watchdog: None)
 
     with capture_logs() as events:
-        dog.start()
-        wait_until(lambda: len(told) == 3)
+        watchdog.start()
+        wait_until(lambda: len(calls) == 3)
 
-    assert [one["event"] for one in events] == [
+    assert [entry["event"] for entry in events] == [
         "database unavailable, heartbeat not stored",
         "heartbeat failed",
     ]

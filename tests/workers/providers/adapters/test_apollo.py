@@ -52,8 +52,8 @@ def apollo(httpserver: HTTPServer) -> Apollo:
     return Apollo(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
-def comes(server: HTTPServer, said: CannedResponse, path: str = MATCH) -> None:
-    server.expect_request(path).respond_with_json(said.body, said.status, said.headers)
+def comes(server: HTTPServer, response: CannedResponse, path: str = MATCH) -> None:
+    server.expect_request(path).respond_with_json(response.body, response.status, response.headers)
 
 
 def asked(apollo: Apollo, request: ProviderRequest = EMAIL) -> ProviderResponse:
@@ -110,7 +110,7 @@ def test_full_name_email_and_company_name_are_sent_unchanged(httpserver: HTTPSer
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "reasons", "is_verified"),
+    ("email_status", "status", "reasons", "is_verified"),
     [
         ("verified", EmailStatus.VALID, (), True),
         ("unverified", EmailStatus.RISKY, (), False),
@@ -126,12 +126,12 @@ def test_every_vendor_status_maps_to_a_status(
     *,
     httpserver: HTTPServer,
     apollo: Apollo,
-    said: str | None,
+    email_status: str | None,
     status: EmailStatus,
     reasons: tuple[str, ...],
     is_verified: bool,
 ) -> None:
-    comes(httpserver, matched(email_status=said))
+    comes(httpserver, matched(email_status=email_status))
 
     (email,) = asked(apollo).emails
 
@@ -145,11 +145,11 @@ def test_a_valid_address_at_a_catch_all_domain_is_accept_all(httpserver: HTTPSer
     assert asked(apollo).emails[0].status is EmailStatus.ACCEPT_ALL
 
 
-@pytest.mark.parametrize(("told", "confidence"), [(0.82, 0.82), (None, None), (82, None)])
+@pytest.mark.parametrize(("confidence_value", "confidence"), [(0.82, 0.82), (None, None), (82, None)])
 def test_an_extrapolated_address_has_its_confidence(
-    httpserver: HTTPServer, apollo: Apollo, told: float | None, confidence: float | None
+    httpserver: HTTPServer, apollo: Apollo, confidence_value: float | None, confidence: float | None
 ) -> None:
-    comes(httpserver, matched(email_status="extrapolated", extrapolated_email_confidence=told))
+    comes(httpserver, matched(email_status="extrapolated", extrapolated_email_confidence=confidence_value))
 
     assert asked(apollo).emails[0].confidence == confidence
 
@@ -161,7 +161,7 @@ def test_personal_addresses_are_unverified_and_the_work_one_is_omitted(
 
     reply = asked(apollo, replace(EMAIL, types=("personal",)))
 
-    assert [(one.email, one.type, one.status, one.verified_at) for one in reply.emails] == [
+    assert [(value.email, value.type, value.status, value.verified_at) for value in reply.emails] == [
         ("ada@northwind.example", "personal", EmailStatus.UNKNOWN, None)
     ]
 
@@ -222,7 +222,7 @@ def test_a_phone_request_without_an_id_is_unexpected(
 
 
 @pytest.mark.parametrize(
-    ("said", "after"),
+    ("response", "after"),
     [
         (PENDING, 12),
         (CannedResponse(status=404, body={"error_code": "result_pending"}), 10),
@@ -237,12 +237,12 @@ def test_a_phone_request_without_an_id_is_unexpected(
     ],
 )
 def test_a_pending_result_is_polled_after_the_given_delay(
-    httpserver: HTTPServer, apollo: Apollo, said: CannedResponse, after: float
+    httpserver: HTTPServer, apollo: Apollo, response: CannedResponse, after: float
 ) -> None:
-    comes(httpserver, said, RESULT)
+    comes(httpserver, response, RESULT)
 
     assert apollo.call(replace(PHONE, poll_token=TICKET), seconds=3) == Pending(
-        TICKET, after, WENT[said.status]
+        TICKET, after, WENT[response.status]
     )
 
 
@@ -320,15 +320,17 @@ def test_a_do_not_call_entry_has_its_date(
     assert (found.do_not_call, found.do_not_call_at) == (do_not_call, day)
 
 
-@pytest.mark.parametrize(("told", "confidence"), [("high", 0.9), ("medium", 0.6), ("low", 0.3), (None, None)])
+@pytest.mark.parametrize(
+    ("confidence_text", "confidence"), [("high", 0.9), ("medium", 0.6), ("low", 0.3), (None, None)]
+)
 def test_the_confidence_of_a_phone_is_a_number(
-    httpserver: HTTPServer, apollo: Apollo, told: str | None, confidence: float | None
+    httpserver: HTTPServer, apollo: Apollo, confidence_text: str | None, confidence: float | None
 ) -> None:
-    assert number(apollo, httpserver, confidence_cd=told).confidence == confidence
+    assert number(apollo, httpserver, confidence_cd=confidence_text).confidence == confidence
 
 
 @pytest.mark.parametrize(
-    ("numbers", "told", "outcome", "cost"),
+    ("numbers", "charged", "outcome", "cost"),
     [
         ([NUMBER], 9, TraceOutcome.HIT, 9),
         ([NUMBER], None, TraceOutcome.HIT, 9),
@@ -342,11 +344,11 @@ def test_phones_have_the_reported_or_the_documented_cost(
     httpserver: HTTPServer,
     apollo: Apollo,
     numbers: list[dict[str, Any]],
-    told: int | None,
+    charged: int | None,
     outcome: TraceOutcome,
     cost: float,
 ) -> None:
-    comes(httpserver, result(*numbers, credits_consumed=told), RESULT)
+    comes(httpserver, result(*numbers, credits_consumed=charged), RESULT)
 
     reply = asked(apollo, replace(PHONE, poll_token=TICKET))
 
@@ -354,16 +356,16 @@ def test_phones_have_the_reported_or_the_documented_cost(
 
 
 def test_an_undelivered_result_is_still_read(httpserver: HTTPServer, apollo: Apollo) -> None:
-    said = result(NUMBER, credits_consumed=9)
+    response = result(NUMBER, credits_consumed=9)
     comes(
         httpserver,
-        CannedResponse(body=said.body | {"webhook_status": "failed", "failure_reason": "405"}),
+        CannedResponse(body=response.body | {"webhook_status": "failed", "failure_reason": "405"}),
         RESULT,
     )
 
     reply = asked(apollo, replace(PHONE, poll_token=TICKET))
 
-    assert [one.e164 for one in reply.phones] == ["+33639980001"]
+    assert [value.e164 for value in reply.phones] == ["+33639980001"]
 
 
 @pytest.mark.parametrize(

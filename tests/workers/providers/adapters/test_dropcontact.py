@@ -203,7 +203,7 @@ def test_mobile_and_work_numbers_differ_and_are_parsed_in_their_country(
     )
 
     assert isinstance(reply, ProviderResponse)
-    assert [(one.e164, one.type) for one in reply.phones] == [
+    assert [(value.e164, value.type) for value in reply.phones] == [
         ("+33639980001", "mobile"),
         ("+33472000102", "work"),
     ]

@@ -43,8 +43,8 @@ def fullenrich(httpserver: HTTPServer) -> FullEnrich:
     return FullEnrich(ProviderSettings(api_key="the-key", base_url=httpserver.url_for("/")))
 
 
-def comes(server: HTTPServer, said: CannedResponse) -> None:
-    server.expect_request(RESULT, "GET").respond_with_json(said.body, said.status, said.headers)
+def comes(server: HTTPServer, response: CannedResponse) -> None:
+    server.expect_request(RESULT, "GET").respond_with_json(response.body, response.status, response.headers)
 
 
 def fetch(fullenrich: FullEnrich, request: ProviderRequest = EMAIL) -> ProviderResponse | Pending:
@@ -122,7 +122,7 @@ def test_an_unfinished_enrichment_is_pending(
 
 
 @pytest.mark.parametrize(
-    ("said", "after"),
+    ("response", "after"),
     [
         (CannedResponse(status=429, body={"code": "error.rate.limit", "message": "Try again in 1m"}), 60),
         (CannedResponse(status=429, body={}, headers={"Retry-After": "9"}), 9),
@@ -130,15 +130,15 @@ def test_an_unfinished_enrichment_is_pending(
     ],
 )
 def test_an_enrichment_survives_a_temporary_error(
-    httpserver: HTTPServer, fullenrich: FullEnrich, said: CannedResponse, after: float
+    httpserver: HTTPServer, fullenrich: FullEnrich, response: CannedResponse, after: float
 ) -> None:
-    comes(httpserver, said)
+    comes(httpserver, response)
 
-    assert fetch(fullenrich) == Pending(TICKET, after, WENT[said.status])
+    assert fetch(fullenrich) == Pending(TICKET, after, WENT[response.status])
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "is_verified"),
+    ("vendor_status", "status", "is_verified"),
     [
         ("DELIVERABLE", EmailStatus.VALID, True),
         ("CATCH_ALL", EmailStatus.ACCEPT_ALL, True),
@@ -153,11 +153,11 @@ def test_every_vendor_status_maps_to_a_status(
     *,
     httpserver: HTTPServer,
     fullenrich: FullEnrich,
-    said: str | None,
+    vendor_status: str | None,
     status: EmailStatus,
     is_verified: bool,
 ) -> None:
-    comes(httpserver, result({"work_emails": [WORK | {"status": said}]}, credits_spent=1))
+    comes(httpserver, result({"work_emails": [WORK | {"status": vendor_status}]}, credits_spent=1))
 
     reply = fetch(fullenrich)
 
@@ -178,7 +178,7 @@ def test_the_most_probable_address_comes_first_and_once(
     reply = fetch(fullenrich)
 
     assert isinstance(reply, ProviderResponse)
-    assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com", "ada@acme.com"]
+    assert [value.email for value in reply.emails] == ["ada.lovelace@acme.com", "ada@acme.com"]
 
 
 def test_an_address_has_the_requested_type(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
@@ -187,7 +187,7 @@ def test_an_address_has_the_requested_type(httpserver: HTTPServer, fullenrich: F
     reply = fetch(fullenrich, replace(EMAIL, types=("personal",)))
 
     assert isinstance(reply, ProviderResponse)
-    assert [(one.email, one.type) for one in reply.emails] == [("ada@northwind.example", "personal")]
+    assert [(value.email, value.type) for value in reply.emails] == [("ada@northwind.example", "personal")]
 
 
 def test_numbers_are_mobiles_and_the_profile_fills_gaps(
@@ -198,7 +198,7 @@ def test_numbers_are_mobiles_and_the_profile_fills_gaps(
     reply = fetch(fullenrich, PHONE)
 
     assert isinstance(reply, ProviderResponse)
-    assert [(one.e164, one.type) for one in reply.phones] == [("+33639980001", "mobile")]
+    assert [(value.e164, value.type) for value in reply.phones] == [("+33639980001", "mobile")]
     contact = reply.contact
     assert contact is not None
     assert contact.company is not None
@@ -218,9 +218,9 @@ def test_numbers_are_mobiles_and_the_profile_fills_gaps(
 
 
 def test_an_exact_headcount_is_preferred_to_the_range(httpserver: HTTPServer, fullenrich: FullEnrich) -> None:
-    said = copy.deepcopy(result({"work_emails": [WORK]}, credits_spent=1))
-    said.body["data"][0]["profile"]["employment"]["current"]["company"]["headcount"] = 250
-    comes(httpserver, said)
+    response = copy.deepcopy(result({"work_emails": [WORK]}, credits_spent=1))
+    response.body["data"][0]["profile"]["employment"]["current"]["company"]["headcount"] = 250
+    comes(httpserver, response)
 
     reply = fetch(fullenrich)
 

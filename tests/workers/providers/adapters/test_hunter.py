@@ -73,7 +73,12 @@ def hunter(httpserver: HTTPServer) -> Hunter:
 
 
 def answer(
-    hunter: Hunter, server: HTTPServer, question: ProviderRequest, said: CannedResponse, *, seconds: float = 8
+    hunter: Hunter,
+    server: HTTPServer,
+    question: ProviderRequest,
+    response: CannedResponse,
+    *,
+    seconds: float = 8,
 ) -> Any:
     path = {
         ProviderField.EMAIL: "/v2/email-finder",
@@ -82,7 +87,7 @@ def answer(
         ProviderField.COMPANY: "/v2/companies/find",
     }[question.field]
     server.expect_request(path, method="GET", headers={"X-API-KEY": KEY}).respond_with_json(
-        said.body, status=said.status, headers=dict(said.headers)
+        response.body, status=response.status, headers=dict(response.headers)
     )
     return hunter.call(question, seconds=seconds)
 
@@ -333,15 +338,15 @@ def test_an_unfinished_verification_is_polled_with_growing_delays(
 
 
 def test_an_unexpected_mail_server_reply_is_a_retryable_error(hunter: Hunter, httpserver: HTTPServer) -> None:
-    said = CannedResponse(status=222, body=error(222, "smtp_error", "Retry later.").body)
+    response = CannedResponse(status=222, body=error(222, "smtp_error", "Retry later.").body)
 
-    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], said)
+    reply = answer(hunter, httpserver, QUESTIONS[ProviderField.VERIFICATION], response)
 
     assert reply == ProviderResponse(outcome=TraceOutcome.ERROR)
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("response", "outcome"),
     [
         (error(400, "wrong_params", "You are missing the domain parameter"), TraceOutcome.ERROR),
         (error(400, "invalid_domain", "The domain has no MX record."), TraceOutcome.MISS),
@@ -376,9 +381,13 @@ def test_an_unexpected_mail_server_reply_is_a_retryable_error(hunter: Hunter, ht
 )
 @pytest.mark.parametrize("field", list(QUESTIONS))
 def test_every_hunter_error_has_its_outcome(
-    hunter: Hunter, httpserver: HTTPServer, field: ProviderField, said: CannedResponse, outcome: TraceOutcome
+    hunter: Hunter,
+    httpserver: HTTPServer,
+    field: ProviderField,
+    response: CannedResponse,
+    outcome: TraceOutcome,
 ) -> None:
-    reply = answer(hunter, httpserver, QUESTIONS[field], said)
+    reply = answer(hunter, httpserver, QUESTIONS[field], response)
 
     assert reply == ProviderResponse(outcome=outcome)
 
@@ -483,9 +492,9 @@ def test_a_response_without_data_is_unexpected(
         answer(hunter, httpserver, QUESTIONS[field], CannedResponse(body={"meta": {}}))
 
 
-def search(hunter: Hunter, server: HTTPServer, said: CannedResponse) -> Any:
+def search(hunter: Hunter, server: HTTPServer, response: CannedResponse) -> Any:
     server.expect_request("/v2/domain-search", headers={"X-API-KEY": KEY}).respond_with_json(
-        said.body, status=said.status
+        response.body, status=response.status
     )
     return hunter.domain_search("acme.com", limit=20, seconds=3)
 
@@ -559,7 +568,7 @@ def test_a_check_reports_the_balance_of_every_pool(
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("response", "outcome"),
     [
         (error(401, "authentication_failed", "No user"), TraceOutcome.UNCONFIGURED),
         (error(403, "too_many_requests", "Rate limit"), TraceOutcome.RATE_LIMITED),
@@ -568,8 +577,8 @@ def test_a_check_reports_the_balance_of_every_pool(
     ],
 )
 def test_a_check_reports_why_the_key_does_not_work(
-    hunter: Hunter, httpserver: HTTPServer, said: CannedResponse, outcome: TraceOutcome
+    hunter: Hunter, httpserver: HTTPServer, response: CannedResponse, outcome: TraceOutcome
 ) -> None:
-    httpserver.expect_request("/v2/account").respond_with_json(said.body, status=said.status)
+    httpserver.expect_request("/v2/account").respond_with_json(response.body, status=response.status)
 
     assert hunter.check(seconds=3).outcome is outcome

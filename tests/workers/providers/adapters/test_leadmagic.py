@@ -42,11 +42,14 @@ def leadmagic(httpserver: HTTPServer) -> LeadMagic:
 
 
 def call(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer,
+    leadmagic: LeadMagic,
+    response: CannedResponse,
+    question: ProviderRequest = FOR_EMAIL,
 ) -> ProviderResponse:
     for path in PATHS:
         server = httpserver.expect_request(path, method="POST", headers={"X-API-Key": "k"})
-        server.respond_with_json(said.body, said.status, said.headers)
+        server.respond_with_json(response.body, response.status, response.headers)
     return leadmagic.call(question, seconds=3)
 
 
@@ -193,7 +196,7 @@ def test_a_verification_without_a_verdict_is_a_miss(
 
 
 @pytest.mark.parametrize(
-    ("said", "country", "e164"),
+    ("response", "country", "e164"),
     [
         ("12025550143", None, "+12025550143"),
         ("12025550143", "DE", "+12025550143"),
@@ -204,11 +207,11 @@ def test_a_verification_without_a_verdict_is_a_miss(
     ],
 )
 def test_a_number_of_digits_starts_with_the_country_code(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: str, country: str | None, e164: str
+    httpserver: HTTPServer, leadmagic: LeadMagic, response: str, country: str | None, e164: str
 ) -> None:
     question = dataclasses.replace(FOR_PHONE, country=country)
 
-    reply = call(httpserver, leadmagic, CannedResponse(body=MOBILE | {"mobile_number": said}), question)
+    reply = call(httpserver, leadmagic, CannedResponse(body=MOBILE | {"mobile_number": response}), question)
 
     (found,) = reply.phones
     assert (found.e164, found.type, found.status, reply.cost) == (e164, "mobile", "unknown", 5)
@@ -241,7 +244,7 @@ def test_the_cost_is_the_reported_one_or_the_price(
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("response", "outcome"),
     [
         (USED_UP, TraceOutcome.NO_CREDITS),
         (BAD_KEY, TraceOutcome.UNCONFIGURED),
@@ -260,9 +263,9 @@ def test_the_cost_is_the_reported_one_or_the_price(
     ],
 )
 def test_each_documented_error(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, outcome: TraceOutcome
+    httpserver: HTTPServer, leadmagic: LeadMagic, response: CannedResponse, outcome: TraceOutcome
 ) -> None:
-    reply = call(httpserver, leadmagic, said)
+    reply = call(httpserver, leadmagic, response)
 
     assert (reply.outcome, reply.cost, reply.retry_after) == (outcome, 0, None)
 
@@ -296,7 +299,7 @@ def test_a_rate_limit_has_its_delay_in_a_header_or_the_body(
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("response", "expected"),
     [
         (
             CannedResponse(body={"credits": 2200}),
@@ -318,9 +321,9 @@ def test_a_rate_limit_has_its_delay_in_a_header_or_the_body(
     ],
 )
 def test_the_balance_shows_whether_the_key_works(
-    httpserver: HTTPServer, leadmagic: LeadMagic, said: CannedResponse, expected: CredentialCheck
+    httpserver: HTTPServer, leadmagic: LeadMagic, response: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v1/credits", method="GET", headers={"X-API-Key": "k"})
-    server.respond_with_json(said.body, said.status)
+    server.respond_with_json(response.body, response.status)
 
     assert leadmagic.check(seconds=3) == expected

@@ -32,10 +32,13 @@ def pdl(httpserver: HTTPServer) -> PeopleDataLabs:
 
 
 def call(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer,
+    pdl: PeopleDataLabs,
+    response: CannedResponse,
+    question: ProviderRequest = FOR_EMAIL,
 ) -> ProviderResponse:
     for path in ("/v5/person/enrich", "/v5/company/enrich"):
-        httpserver.expect_request(path).respond_with_json(said.body, said.status, said.headers)
+        httpserver.expect_request(path).respond_with_json(response.body, response.status, response.headers)
     return pdl.call(question, seconds=3)
 
 
@@ -173,12 +176,17 @@ def test_the_mobile_comes_first_and_every_number_once(httpserver: HTTPServer, pd
     assert (reply.emails, reply.cost) == ((), 1)
 
 
-@pytest.mark.parametrize("said", [True, False])
+@pytest.mark.parametrize("is_available", [True, False])
 @pytest.mark.parametrize("question", [FOR_EMAIL, FOR_PHONE])
 def test_a_boolean_in_place_of_a_value_is_none(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: ProviderRequest, said: bool
+    httpserver: HTTPServer, pdl: PeopleDataLabs, *, question: ProviderRequest, is_available: bool
 ) -> None:
-    free = record(work_email=said, personal_emails=said, mobile_phone=said, phone_numbers=said)
+    free = record(
+        work_email=is_available,
+        personal_emails=is_available,
+        mobile_phone=is_available,
+        phone_numbers=is_available,
+    )
 
     reply = call(httpserver, pdl, free, question)
 
@@ -206,7 +214,7 @@ def test_a_charged_miss_has_its_cost(httpserver: HTTPServer, pdl: PeopleDataLabs
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("response", "outcome"),
     [
         (NO_ONE, TraceOutcome.MISS),
         (USED_UP, TraceOutcome.NO_CREDITS),
@@ -218,9 +226,9 @@ def test_a_charged_miss_has_its_cost(httpserver: HTTPServer, pdl: PeopleDataLabs
     ],
 )
 def test_each_documented_error(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, outcome: TraceOutcome
+    httpserver: HTTPServer, pdl: PeopleDataLabs, response: CannedResponse, outcome: TraceOutcome
 ) -> None:
-    reply = call(httpserver, pdl, said)
+    reply = call(httpserver, pdl, response)
 
     assert (reply.outcome, reply.cost) == (outcome, 0)
 
@@ -317,7 +325,7 @@ def test_a_company_found_by_name_alone_must_be_likely(
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("response", "expected"),
     [
         (
             dataclasses.replace(NOTHING_SOUGHT, headers=HEADERS),
@@ -331,10 +339,10 @@ def test_a_company_found_by_name_alone_must_be_likely(
     ],
 )
 def test_a_check_without_a_person_shows_whether_the_key_works(
-    httpserver: HTTPServer, pdl: PeopleDataLabs, said: CannedResponse, expected: CredentialCheck
+    httpserver: HTTPServer, pdl: PeopleDataLabs, response: CannedResponse, expected: CredentialCheck
 ) -> None:
     server = httpserver.expect_request("/v5/person/enrich", query_string="")
-    server.respond_with_json(said.body, said.status, said.headers)
+    server.respond_with_json(response.body, response.status, response.headers)
 
     assert pdl.check(seconds=3) == expected
 

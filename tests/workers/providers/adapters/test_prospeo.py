@@ -47,17 +47,17 @@ def prospeo(httpserver: HTTPServer) -> Prospeo:
     return Prospeo(ProviderSettings(api_key="k", base_url=httpserver.url_for("/")))
 
 
-def say(httpserver: HTTPServer, said: CannedResponse) -> None:
+def say(httpserver: HTTPServer, response: CannedResponse) -> None:
     server = httpserver.expect_request("/enrich-person")
-    server.respond_with_json(said.body, said.status, said.headers)
+    server.respond_with_json(response.body, response.status, response.headers)
     server = httpserver.expect_request("/enrich-company")
-    server.respond_with_json(said.body, said.status, said.headers)
+    server.respond_with_json(response.body, response.status, response.headers)
 
 
 def call(
-    httpserver: HTTPServer, prospeo: Prospeo, said: CannedResponse, question: ProviderRequest = FOR_EMAIL
+    httpserver: HTTPServer, prospeo: Prospeo, response: CannedResponse, question: ProviderRequest = FOR_EMAIL
 ) -> ProviderResponse:
-    say(httpserver, said)
+    say(httpserver, response)
     return prospeo.call(question, seconds=3)
 
 
@@ -338,11 +338,11 @@ def test_all_values_of_a_company_are_parsed(httpserver: HTTPServer, prospeo: Pro
 def test_a_person_with_few_values_is_not_an_error(
     httpserver: HTTPServer, prospeo: Prospeo, question: ProviderRequest
 ) -> None:
-    said = CannedResponse(
+    response = CannedResponse(
         body={"error": False, "person": {"person_id": "a", "job_history": None}, "company": None}
     )
 
-    reply = call(httpserver, prospeo, said, question)
+    reply = call(httpserver, prospeo, response, question)
 
     assert reply.outcome is TraceOutcome.MISS
 
@@ -363,7 +363,7 @@ def test_the_account_reports_the_remaining_credits(httpserver: HTTPServer, prosp
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome"),
+    ("response", "outcome"),
     [
         (error(401, "INVALID_API_KEY"), TraceOutcome.UNCONFIGURED),
         (error(429, "RATE_LIMITED"), TraceOutcome.RATE_LIMITED),
@@ -372,8 +372,8 @@ def test_the_account_reports_the_remaining_credits(httpserver: HTTPServer, prosp
     ],
 )
 def test_the_account_reports_why_the_key_does_not_work(
-    httpserver: HTTPServer, prospeo: Prospeo, said: CannedResponse, outcome: TraceOutcome
+    httpserver: HTTPServer, prospeo: Prospeo, response: CannedResponse, outcome: TraceOutcome
 ) -> None:
-    httpserver.expect_request("/account-information").respond_with_json(said.body, said.status)
+    httpserver.expect_request("/account-information").respond_with_json(response.body, response.status)
 
     assert prospeo.check(seconds=3) == CredentialCheck(outcome=outcome)

@@ -117,7 +117,7 @@ def test_a_lookup_is_polled_by_id_and_returns_a_list(
 
     reply = look_up(rocketreach, replace(EMAIL, poll_token=str(ID)))
 
-    assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com"]
+    assert [value.email for value in reply.emails] == ["ada.lovelace@acme.com"]
 
 
 @pytest.mark.parametrize("body", [[], [PROFILE | {"id": 1}], {"detail": "…"}, ["ada"], 7])
@@ -233,7 +233,7 @@ def test_the_recommended_address_comes_first(httpserver: HTTPServer, rocketreach
 
     reply = look_up(rocketreach)
 
-    assert [one.email for one in reply.emails] == ["ada.lovelace@acme.com", "old@northwind.example"]
+    assert [value.email for value in reply.emails] == ["ada.lovelace@acme.com", "old@northwind.example"]
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_the_recommended_phone_comes_first_and_one_without_e164_is_parsed(
 
     reply = look_up(rocketreach, PHONE)
 
-    assert [one.e164 for one in reply.phones] == ["+33639980001", "+12025550143"]
+    assert [value.e164 for value in reply.phones] == ["+33639980001", "+12025550143"]
 
 
 @pytest.mark.parametrize(

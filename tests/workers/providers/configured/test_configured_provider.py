@@ -34,7 +34,8 @@ EMAIL = '[crm.email]\npath = "/people"\nquery.email = "{email}"\n'
 READ = 'read.email = "email"\n'
 WORK = ProviderRequest(field=ProviderField.EMAIL, subject=ADA, types=("work",))
 OF_EACH = pytest.mark.parametrize(
-    "recording", [pytest.param(one, id=f"{one.vendor.name}-{one.request.field}") for one in RECORDINGS]
+    "recording",
+    [pytest.param(value, id=f"{value.vendor.name}-{value.request.field}") for value in RECORDINGS],
 )
 
 
@@ -56,17 +57,17 @@ class FakeCrm:
             ProviderSettings(api_key="k", base_url=self.server.url_for("/"))
         )
 
-    def respond_with(self, said: CannedResponse) -> None:
-        content = said.body if isinstance(said.body, str) else json.dumps(said.body)
-        response = Response(content, said.status, said.headers, content_type=said.content_type)
+    def respond_with(self, response: CannedResponse) -> None:
+        content = response.body if isinstance(response.body, str) else json.dumps(response.body)
+        response = Response(content, response.status, response.headers, content_type=response.content_type)
         self.server.expect_request(ANY_PATH).respond_with_response(response)
 
     def reply(self, table: str, body: Any, request: ProviderRequest = WORK) -> ProviderResponse:
         self.respond_with(CannedResponse(body=body))
         return self.provider(table).call(request, seconds=3)
 
-    def reply_to(self, recording: VendorRecording, said: CannedResponse) -> ProviderResponse:
-        self.respond_with(said)
+    def reply_to(self, recording: VendorRecording, response: CannedResponse) -> ProviderResponse:
+        self.respond_with(response)
         made = recording.vendor(ProviderSettings(api_key="k", base_url=self.server.url_for("/")))
         reply = made.call(recording.request, seconds=3)
         assert isinstance(reply, ProviderResponse)
@@ -87,7 +88,7 @@ def crm(httpserver: HTTPServer, tmp_path: Path) -> FakeCrm:
 def test_the_example_returns_a_hit(recording: VendorRecording, crm: FakeCrm) -> None:
     reply = crm.reply_to(recording, recording.hit[0])
 
-    found = [one.email for one in reply.emails] + [one.e164 for one in reply.phones]
+    found = [value.email for value in reply.emails] + [value.e164 for value in reply.phones]
     found += [reply.contact.full_name or ""] if reply.contact else []
     found += [reply.company.domain or ""] if reply.company else []
     assert (reply.outcome, found, reply.cost) == (TraceOutcome.HIT, [recording.value], recording.cost)
@@ -299,7 +300,7 @@ def test_an_unset_environment_variable_leaves_the_provider_unconfigured(crm: Fak
 
 
 @pytest.mark.parametrize(
-    ("said", "told", "status"),
+    ("response", "expected", "status"),
     [
         ("deliverable", 'statuses = { Deliverable = "valid" }\n', EmailStatus.VALID),
         (True, 'statuses = { true = "valid", false = "invalid" }\n', EmailStatus.VALID),
@@ -310,9 +311,9 @@ def test_an_unset_environment_variable_leaves_the_provider_unconfigured(crm: Fak
         (None, "", EmailStatus.UNKNOWN),
     ],
 )
-def test_its_statuses_are_mapped(crm: FakeCrm, said: object, told: str, status: EmailStatus) -> None:
+def test_its_statuses_are_mapped(crm: FakeCrm, response: object, expected: str, status: EmailStatus) -> None:
     reply = crm.reply(
-        EMAIL + told + READ + 'read.status = "state"\n', {"email": "ada@acme.com", "state": said}
+        EMAIL + expected + READ + 'read.status = "state"\n', {"email": "ada@acme.com", "state": response}
     )
 
     assert [(found.status, found.verified_at) for found in reply.emails] == [(status, None)]
@@ -387,7 +388,7 @@ def test_a_phone_number_may_be_a_json_number(crm: FakeCrm) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "outcome", "statuses"),
+    ("response", "outcome", "statuses"),
     [
         ("ok", TraceOutcome.HIT, [EmailStatus.VALID]),
         ("bad", TraceOutcome.HIT, [EmailStatus.INVALID]),
@@ -395,17 +396,19 @@ def test_a_phone_number_may_be_a_json_number(crm: FakeCrm) -> None:
     ],
 )
 def test_a_configured_verifier_gives_a_verdict_or_a_miss(
-    crm: FakeCrm, said: str, outcome: TraceOutcome, statuses: list[EmailStatus]
+    crm: FakeCrm, response: str, outcome: TraceOutcome, statuses: list[EmailStatus]
 ) -> None:
     table = '[crm.verification]\npath = "/check"\nbody.address = "{email}"\nread.status = "verdict"\n'
     table += 'statuses = { ok = "valid", bad = "invalid" }\n'
 
     reply = crm.reply(
-        table, {"verdict": said}, ProviderRequest(field=ProviderField.VERIFICATION, subject=ADA)
+        table, {"verdict": response}, ProviderRequest(field=ProviderField.VERIFICATION, subject=ADA)
     )
 
-    assert (reply.outcome, [one.status for one in reply.emails]) == (outcome, statuses)
-    assert {one.email for one in reply.emails if one.verified_at} == {"ada@acme.com" for _one in statuses}
+    assert (reply.outcome, [value.status for value in reply.emails]) == (outcome, statuses)
+    assert {value.email for value in reply.emails if value.verified_at} == {
+        "ada@acme.com" for _one in statuses
+    }
 
 
 @pytest.mark.parametrize(

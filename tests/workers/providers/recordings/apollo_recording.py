@@ -112,14 +112,14 @@ def matched(**changes: Any) -> CannedResponse:
 
 def result(*numbers: dict[str, Any], credits_consumed: int | None) -> CannedResponse:
     people = [{"id": PERSON["id"], "status": "success", "phone_numbers": list(numbers)}]
-    told = {"status": "success", "total_requested_enrichments": 1, "people": people}
-    told |= {} if credits_consumed is None else {"credits_consumed": credits_consumed}
+    webhook_result = {"status": "success", "total_requested_enrichments": 1, "people": people}
+    webhook_result |= {} if credits_consumed is None else {"credits_consumed": credits_consumed}
     return CannedResponse(
         body={
             "request_id": str(REQUEST_ID),
             "webhook_status": "success",
             "request_type": "phone",
-            "webhook_result": told,
+            "webhook_result": webhook_result,
         }
     )
 
