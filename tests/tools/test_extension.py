@@ -11,12 +11,13 @@ import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Self
 
 import pytest
 
 from tools import extension
 from tools.services import stack
-from tools.state import ROOT
+from tools.state import ROOT, Lock, State
 
 KNOWN = {"base_url": "http://127.0.0.1:1", "email": "demo@contact-lookup.example", "password": "p"}
 
@@ -63,9 +64,51 @@ def browser(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], 
     return install
 
 
-@pytest.mark.slow
+@pytest.fixture
+def running_service(state: State) -> Iterator[None]:
+    """Mark a service as running from the data directory, as `dev.py up` does."""
+    lock = Lock(state.path("up.lock"))
+    assert lock.acquire()
+    state.write("up.json", KNOWN)
+    yield
+    lock.release()
+
+
+class FakeLocalStack:
+    """Stands for the service that the command starts itself, and records the calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+        self.access = KNOWN
+
+    def __enter__(self) -> Self:
+        self.calls.append("start")
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self.calls.append("stop")
+
+    def tick(self) -> None:
+        self.calls.append("tick")
+
+
+def test_without_a_running_service_it_starts_one_and_stops_it_when_the_browser_is_closed(
+    browser: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    browser("exit 0")
+    service = FakeLocalStack()
+    monkeypatch.setattr(stack, "find_running", lambda _state: None)
+    monkeypatch.setattr(stack, "LocalStack", lambda _state: service)
+
+    code = extension.main([])
+
+    assert code == 0
+    assert (service.calls[0], service.calls[-1]) == ("start", "stop")
+    assert KNOWN["base_url"] in capsys.readouterr().err
+
+
 def test_without_a_screen_it_prints_how_to_load_the_extension_and_serves_the_websites(
-    start: Callable[[], str],
+    start: Callable[[], str], running_service: None
 ) -> None:
     output = start()
     second_output = start()
@@ -80,7 +123,7 @@ def test_without_a_screen_it_prints_how_to_load_the_extension_and_serves_the_web
     assert f"127.0.0.1 {host}" in output
     assert "Northlight Optics" in page
     assert _after("Person", output) in page
-    assert _after("Server", second_output) == address
+    assert address == _after("Server", second_output) == KNOWN["base_url"]
     assert _after("Website", second_output) != website
 
 
