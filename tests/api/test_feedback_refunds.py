@@ -25,7 +25,7 @@ from app.infra import clock
 PEOPLE = 30
 REFUNDED = 3
 """The number of thirty charges that FEEDBACK_UNCONFIRMED_REFUND_SHARE=0.05 refunds."""
-WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
+FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 AT_ONCE = {"Prefer": "respond-async"}
 
 
@@ -76,7 +76,7 @@ def hand_over(session: Session, user: SignedInUser, job_id: str, contact_id: str
         workspace_id=user.workspace_id,
         job_id=job_id,
         contact=session.get_one(Contact, contact_id),
-        field_request=WISH,
+        field_request=FIELD_REQUEST,
         price=1,
         now=clock.now(),
     )

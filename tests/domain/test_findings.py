@@ -41,9 +41,9 @@ def test_a_finding_requires_a_source(kind: type[FoundEmail]) -> None:
 def test_missing_values_are_none() -> None:
     known = {"source", "emails", "phones"}
 
-    said = [f.name for f in dataclasses.fields(FoundContact) if getattr(VALUES[3], f.name) not in {None, ()}]
+    names = [f.name for f in dataclasses.fields(FoundContact) if getattr(VALUES[3], f.name) not in {None, ()}]
 
-    assert set(said) <= known
+    assert set(names) <= known
 
 
 def test_the_statuses_are_ordered_best_first() -> None:

@@ -39,7 +39,7 @@ from app.core.quality.refunds import Allowance
 from app.domain.kinds import Kind, Outcome
 
 STUCK_AFTER = timedelta(minutes=2)
-WISH = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
+FIELD_REQUEST = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.ANY)
 
 
 @dataclass(frozen=True)
@@ -64,15 +64,15 @@ def faults(session: Session, **changes: object) -> list[tuple[str, str]]:
     """Return each violation as the rule's name and the id of the row."""
     values = {"stuck_after": STUCK_AFTER, "now": NOW} | changes
     checked = audits.check(session, **values)  # type: ignore[arg-type]
-    return [(fault.rule, fault.id) for one in checked for fault in one.faults]
+    return [(fault.rule, fault.id) for result in checked for fault in result.faults]
 
 
 def busy_days(session: Session) -> Days:
     """Create two workspaces with paid, failed, canceled, expired, refunded and open jobs."""
     workspace, other = a_workspace(session, grant=100), a_workspace(session, grant=5)
     company = a_company(session)
-    kept, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
-    an_email(session, kept, "ada@acme.com")
+    contact, bounced = a_contact(session, company), a_contact(session, company, "Bob Byron")
+    an_email(session, contact, "ada@acme.com")
     an_email(session, bounced, "bob@acme.com")
     refunded = a_reveal(session, workspace, bounced)
     bounce = FeedbackReport(
@@ -100,8 +100,8 @@ def busy_days(session: Session) -> Days:
     return Days(
         workspace=workspace,
         other=other,
-        contact=kept.id,
-        found=a_reveal(session, workspace, kept),
+        contact=contact.id,
+        found=a_reveal(session, workspace, contact),
         refunded=refunded,
         missed=missed,
         canceled=canceled,
@@ -123,17 +123,17 @@ def plant(session: Session, days: Days, statements: Sequence[str]) -> None:
 def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: int = 2) -> str:
     """Reveal the e-mails of the contact, as a worker does; return the job's id."""
     claimed = claim(session, a_job(session, workspace_id, contact.id, price=price))
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session,
         workspace_id=workspace_id,
         job_id=claimed.job_id,
         contact=contact,
-        field_request=WISH,
+        field_request=FIELD_REQUEST,
         price=price,
         now=NOW,
     )
-    assert handed is not None
-    outcome = JobResult(outcome=Outcome.FOUND, charge=handed.charge, result={"contact_id": contact.id})
+    assert disclosed is not None
+    outcome = JobResult(outcome=Outcome.FOUND, charge=disclosed.charge, result={"contact_id": contact.id})
     leases.settle(session, claimed, outcome, now=NOW)
     return claimed.job_id
 
@@ -150,7 +150,7 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
         workspace_id=workspace_id,
         job_id=claimed.job_id,
         contact=contact,
-        field_request=WISH,
+        field_request=FIELD_REQUEST,
         price=2,
         now=NOW,
     )
@@ -161,9 +161,9 @@ def an_enrichment(session: Session, workspace_id: str, about: str, *, over: bool
 
 
 def _save(session: Session, workspace_id: str) -> None:
-    capture = ProfileSnapshot(linkedin_url="https://www.linkedin.com/in/ada", captured_at=NOW)
+    snapshot = ProfileSnapshot(linkedin_url="https://www.linkedin.com/in/ada", captured_at=NOW)
     saved = profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_1", snapshot=capture, now=NOW
+        session, workspace_id=workspace_id, account_id="acc_1", snapshot=snapshot, now=NOW
     )
     idempotency.begin(session, workspace_id, "s", b"h", now=NOW)
     idempotency.finish(session, workspace_id, "s", saved.profile.id)

@@ -61,7 +61,7 @@ def test_two_accounts_cannot_have_the_same_email(session: Session, account: Acco
             session, account.workspace_id, email=account.email, name="Eve", password_hash="h", now=NOW
         )
 
-    assert [each.name for each in accounts.list_all(session)] == ["Ada"]
+    assert [token.name for token in accounts.list_all(session)] == ["Ada"]
 
 
 def test_an_account_is_by_default_a_member_without_api_access(session: Session, account: Account) -> None:
@@ -79,7 +79,7 @@ def test_accounts_are_listed_by_email(session: Session, account: Account) -> Non
 
     listed = accounts.list_all(session)
 
-    assert [each.email for each in listed] == ["aaa@acme.example", "ada@acme.example"]
+    assert [token.email for token in listed] == ["aaa@acme.example", "ada@acme.example"]
 
 
 def test_api_access_can_be_granted_and_revoked(session: Session, account: Account) -> None:

@@ -209,7 +209,8 @@ def test_a_token_that_is_still_valid_passes_the_recheck(
     database: Database, token: str, key: str, seconds: int
 ) -> None:
     callers = [
-        authentication.authenticate(database, each, lifetime=LIFETIME, now=NOW) for each in (token, key)
+        authentication.authenticate(database, credential, lifetime=LIFETIME, now=NOW)
+        for credential in (token, key)
     ]
 
     with database.reading() as session:

@@ -122,7 +122,7 @@ def test_revoking_all_but_one_returns_how_many_were_revoked(session: Session, ac
 
     session.expire_all()
     assert ended == 2
-    assert [each.revoked_at for each in begun] == [NOW, None, NOW]
+    assert [other.revoked_at for other in begun] == [NOW, None, NOW]
 
 
 def test_only_valid_sessions_are_listed_last_used_first(session: Session, account: Account) -> None:
@@ -137,7 +137,7 @@ def test_only_valid_sessions_are_listed_last_used_first(session: Session, accoun
 
     listed = sessions.of_account(session, account.id, lifetime=LIFETIME, now=NOW)
 
-    assert [each.id for each in listed] == [second.id, first.id]
+    assert [other.id for other in listed] == [second.id, first.id]
 
 
 def test_a_network_is_known_once_the_account_has_signed_in_from_it(

@@ -92,7 +92,7 @@ def test_of_many_concurrent_audits_one_starts(database: Database) -> None:
         with database.transaction() as session:
             return audits.begin(session, every=EVERY, now=NOW)
 
-    assert sum(one is not None for one in at_once(8, begin)) == 1
+    assert sum(result is not None for result in at_once(8, begin)) == 1
 
 
 def test_the_result_of_an_audit_is_stored(session: Session, days: Days) -> None:
@@ -162,13 +162,13 @@ def test_on_postgresql_an_advisory_lock_serialises_the_start(*, is_free: bool) -
 
 def test_on_postgresql_the_snapshot_is_repeatable_read() -> None:
     postgresql = SimpleNamespace(dialect=SimpleNamespace(name="postgresql"))
-    told: list[dict[str, str]] = []
+    options: list[dict[str, str]] = []
 
     def connection(*, execution_options: dict[str, str]) -> None:
-        told.append(execution_options)
+        options.append(execution_options)
 
     session = SimpleNamespace(get_bind=lambda: postgresql, connection=connection)
 
     audits.use_repeatable_read(cast("Session", session))
 
-    assert told == [{"isolation_level": "REPEATABLE READ"}]
+    assert options == [{"isolation_level": "REPEATABLE READ"}]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from findings_support import DAY, NOW, company, said
+from findings_support import DAY, NOW, a_source, company
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -20,12 +20,12 @@ def count(session: Session) -> int:
 
 
 def test_a_company_is_stored_with_its_hashes(session: Session) -> None:
-    kept = companies.upsert(session, ACME, now=NOW)
+    stored = companies.upsert(session, ACME, now=NOW)
 
-    assert (kept.name, kept.name_key) == ("Acme Inc.", "acme")
-    assert kept.domain_hash == website_hash("acme.example")
-    assert kept.linkedin_hash == profile_hash(PAGE)
-    assert companies.get(session, kept.id) is kept
+    assert (stored.name, stored.name_key) == ("Acme Inc.", "acme")
+    assert stored.domain_hash == website_hash("acme.example")
+    assert stored.linkedin_hash == profile_hash(PAGE)
+    assert companies.get(session, stored.id) is stored
 
 
 @pytest.mark.parametrize(
@@ -42,9 +42,9 @@ def test_a_company_is_stored_with_its_hashes(session: Session) -> None:
 def test_records_with_a_common_identifier_are_one_company(session: Session, second: FoundCompany) -> None:
     first = companies.upsert(session, ACME, now=NOW)
 
-    kept = companies.upsert(session, second, now=NOW)
+    stored = companies.upsert(session, second, now=NOW)
 
-    assert kept.id == first.id
+    assert stored.id == first.id
     assert count(session) == 1
 
 
@@ -81,9 +81,9 @@ def test_a_page_of_another_company_is_not_stored(session: Session) -> None:
     companies.upsert(session, company(None, None, linkedin_url=PAGE), now=NOW)
     companies.upsert(session, company(None, "acme.example"), now=NOW)
 
-    kept = companies.upsert(session, ACME, now=NOW)
+    stored = companies.upsert(session, ACME, now=NOW)
 
-    assert (kept.domain, kept.linkedin_url) == ("acme.example", None)
+    assert (stored.domain, stored.linkedin_url) == ("acme.example", None)
     assert count(session) == 2
 
 
@@ -93,24 +93,24 @@ def test_newer_values_replace_older_ones(session: Session) -> None:
     )
     newer = company("Acme Labs", "acme.example", NOW + DAY, headcount="51-200")
 
-    kept = companies.upsert(session, newer, now=NOW + DAY)
+    stored = companies.upsert(session, newer, now=NOW + DAY)
 
-    assert (kept.name, kept.name_key, kept.headcount, kept.city) == (
+    assert (stored.name, stored.name_key, stored.headcount, stored.city) == (
         "Acme Labs",
         "acme labs",
         "51-200",
         "Boston",
     )
-    assert kept.updated_at == NOW + DAY
+    assert stored.updated_at == NOW + DAY
 
 
 def test_older_values_only_fill_empty_fields(session: Session) -> None:
     companies.upsert(session, company("Acme", "acme.example", headcount="11-50"), now=NOW)
     older = company("Acme Old", "acme.example", NOW - DAY, headcount="1-10", industry="Tools")
 
-    kept = companies.upsert(session, older, now=NOW + DAY)
+    stored = companies.upsert(session, older, now=NOW + DAY)
 
-    assert (kept.name, kept.headcount, kept.industry) == ("Acme", "11-50", "Tools")
+    assert (stored.name, stored.headcount, stored.industry) == ("Acme", "11-50", "Tools")
 
 
 def test_the_same_record_again_changes_nothing(session: Session) -> None:
@@ -123,16 +123,18 @@ def test_the_same_record_again_changes_nothing(session: Session) -> None:
 
 
 def test_records_of_one_batch_are_merged(session: Session) -> None:
-    kept = companies.upsert_many(session, [ACME, ACME, company("Acme GmbH", None), company("Apex")], now=NOW)
+    stored = companies.upsert_many(
+        session, [ACME, ACME, company("Acme GmbH", None), company("Apex")], now=NOW
+    )
 
-    assert len({company_id for company_id, _ in kept}) == 2
-    assert [change for _, change in kept] == [None, Change.NONE, Change.NONE, None]
+    assert len({company_id for company_id, _ in stored}) == 2
+    assert [change for _, change in stored] == [None, Change.NONE, Change.NONE, None]
 
 
 def test_a_company_is_found_by_any_identifier(session: Session) -> None:
-    kept = companies.upsert(session, ACME, now=NOW)
+    stored = companies.upsert(session, ACME, now=NOW)
 
-    found = companies.find(session, FoundCompany(source=said(), name="acme"))
+    found = companies.find(session, FoundCompany(source=a_source(), name="acme"))
 
-    assert found is kept
-    assert companies.find(session, FoundCompany(source=said(), name="apex")) is None
+    assert found is stored
+    assert companies.find(session, FoundCompany(source=a_source(), name="apex")) is None

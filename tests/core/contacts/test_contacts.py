@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from findings_support import ADA, BOB, DAY, NOW, company, email, person, phone, said
+from findings_support import ADA, BOB, DAY, NOW, a_source, company, email, person, phone
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -27,28 +27,32 @@ def test_a_person_is_stored_with_company_emails_and_phones(session: Session) -> 
         company=ACME, emails=(email(),), phones=(phone(),), linkedin_url=ADA, title="CTO", city="Boston"
     )
 
-    kept = contacts.upsert(session, found, now=NOW)
+    stored = contacts.upsert(session, found, now=NOW)
 
-    assert (kept.full_name, kept.name_key, kept.last_key) == ("Ada Lovelace", "ada lovelace", "lovelace")
-    assert (kept.title, kept.city, kept.linkedin_url) == ("CTO", "Boston", ADA)
-    assert (kept.created_at, kept.updated_at) == (NOW, NOW)
-    assert kept.provenance == {"*": {"source": "list.csv", "at": "2026-11-20T12:00:00.000Z"}}
-    assert kept.company_id is not None
-    employer = companies.get(session, kept.company_id)
+    assert (stored.full_name, stored.name_key, stored.last_key) == (
+        "Ada Lovelace",
+        "ada lovelace",
+        "lovelace",
+    )
+    assert (stored.title, stored.city, stored.linkedin_url) == ("CTO", "Boston", ADA)
+    assert (stored.created_at, stored.updated_at) == (NOW, NOW)
+    assert stored.provenance == {"*": {"source": "list.csv", "at": "2026-11-20T12:00:00.000Z"}}
+    assert stored.company_id is not None
+    employer = companies.get(session, stored.company_id)
     assert employer is not None
     assert employer.domain == "acme.example"
-    assert [one.email for one in emails.by_contact(session, [kept.id])[kept.id]] == [
+    assert [item.email for item in emails.by_contact(session, [stored.id])[stored.id]] == [
         "ada.lovelace@acme.example"
     ]
-    assert [one.e164 for one in phones.by_contact(session, [kept.id])[kept.id]] == ["+16175550101"]
+    assert [item.e164 for item in phones.by_contact(session, [stored.id])[stored.id]] == ["+16175550101"]
 
 
 def test_contacts_are_found_by_id(session: Session) -> None:
-    kept = contacts.upsert(session, person(company=ACME), now=NOW)
+    stored = contacts.upsert(session, person(company=ACME), now=NOW)
 
-    found = session.get(Contact, kept.id)
+    found = session.get(Contact, stored.id)
 
-    assert found is kept
+    assert found is stored
 
 
 def test_the_same_profile_is_the_same_person_whatever_else_differs(session: Session) -> None:
@@ -111,9 +115,9 @@ def test_of_two_contacts_with_one_email_the_one_with_the_phone_matches(session: 
         session, person(None, linkedin_url=BOB, emails=(email(),), phones=(phone(),)), now=NOW
     )
 
-    kept = contacts.upsert(session, person(None, emails=(email(),), phones=(phone(),)), now=NOW)
+    stored = contacts.upsert(session, person(None, emails=(email(),), phones=(phone(),)), now=NOW)
 
-    assert kept.id == bob.id
+    assert stored.id == bob.id
 
 
 def test_the_same_name_at_the_same_company_is_the_same_person(session: Session) -> None:
@@ -154,7 +158,7 @@ def test_the_same_phone_is_the_same_person_unless_the_names_differ(session: Sess
 
 
 def test_records_of_one_batch_are_merged(session: Session) -> None:
-    founds = [
+    records = [
         person(linkedin_url=ADA, company=ACME),
         person(company=ACME, emails=(email(),)),
         person(None, emails=(email(),), title="CTO"),
@@ -162,54 +166,54 @@ def test_records_of_one_batch_are_merged(session: Session) -> None:
         person("Bob Ray", phones=(phone(),)),
     ]
 
-    kept = contacts.upsert_many(session, founds, now=NOW)
+    stored = contacts.upsert_many(session, records, now=NOW)
 
-    assert len({one.contact_id for one in kept}) == 2
-    assert [one.change for one in kept] == [None, Change.CHANGED, Change.CHANGED, None, Change.NONE]
+    assert len({item.contact_id for item in stored}) == 2
+    assert [item.change for item in stored] == [None, Change.CHANGED, Change.CHANGED, None, Change.NONE]
 
 
 def test_newer_values_replace_older_ones_field_by_field_with_their_source(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, title="CTO", city="Boston", company=ACME), now=NOW)
-    newer = person(linkedin_url=ADA, title="CEO", source=said(NOW + DAY, "new.csv"), company=OTHER)
+    newer = person(linkedin_url=ADA, title="CEO", source=a_source(NOW + DAY, "new.csv"), company=OTHER)
 
-    kept = contacts.upsert(session, newer, now=NOW + DAY)
+    stored = contacts.upsert(session, newer, now=NOW + DAY)
 
-    assert (kept.title, kept.city, kept.updated_at) == ("CEO", "Boston", NOW + DAY)
-    assert kept.provenance["title"] == {"source": "new.csv", "at": "2026-11-21T12:00:00.000Z"}
-    assert kept.provenance["*"]["source"] == "list.csv"
+    assert (stored.title, stored.city, stored.updated_at) == ("CEO", "Boston", NOW + DAY)
+    assert stored.provenance["title"] == {"source": "new.csv", "at": "2026-11-21T12:00:00.000Z"}
+    assert stored.provenance["*"]["source"] == "list.csv"
     employer = session.scalar(select(Company).where(Company.domain == "other.example"))
     assert employer is not None
-    assert kept.company_id == employer.id
+    assert stored.company_id == employer.id
 
 
 def test_older_values_only_fill_empty_fields(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, title="CTO"), now=NOW)
     older = person(linkedin_url=ADA, title="Engineer", city="Boston", at=NOW - DAY)
 
-    kept = contacts.upsert(session, older, now=NOW + DAY)
+    stored = contacts.upsert(session, older, now=NOW + DAY)
 
-    assert (kept.title, kept.city) == ("CTO", "Boston")
-    assert kept.provenance["city"]["at"] == "2026-11-19T12:00:00.000Z"
+    assert (stored.title, stored.city) == ("CTO", "Boston")
+    assert stored.provenance["city"]["at"] == "2026-11-19T12:00:00.000Z"
 
 
 def test_the_same_record_again_changes_nothing(session: Session) -> None:
     found = person(linkedin_url=ADA, title="CTO", emails=(email(),), phones=(phone(),), company=ACME)
     contacts.upsert(session, found, now=NOW)
 
-    [kept] = contacts.upsert_many(session, [found], now=NOW + DAY)
+    [stored] = contacts.upsert_many(session, [found], now=NOW + DAY)
 
-    assert kept.change is Change.NONE
-    assert session.get_one(Contact, kept.contact_id, populate_existing=True).updated_at == NOW
+    assert stored.change is Change.NONE
+    assert session.get_one(Contact, stored.contact_id, populate_existing=True).updated_at == NOW
 
 
 def test_a_confirmation_does_not_update_the_contact(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, emails=(email(),)), now=NOW)
     again = person(linkedin_url=ADA, emails=(email(at=NOW + DAY),), at=NOW + DAY)
 
-    [kept] = contacts.upsert_many(session, [again], now=NOW + DAY)
+    [stored] = contacts.upsert_many(session, [again], now=NOW + DAY)
 
-    assert kept.change is Change.REFRESHED
-    row = session.get_one(Contact, kept.contact_id, populate_existing=True)
+    assert stored.change is Change.REFRESHED
+    row = session.get_one(Contact, stored.contact_id, populate_existing=True)
     assert row.updated_at == NOW
     assert row.provenance["*"]["at"] == "2026-11-21T12:00:00.000Z"
 
@@ -218,17 +222,17 @@ def test_another_email_status_updates_the_contact(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, emails=(email(),)), now=NOW)
     verdict = email(status=EmailStatus.INVALID, verified_at=NOW + DAY, at=NOW + DAY)
 
-    kept = contacts.upsert(session, person(linkedin_url=ADA, emails=(verdict,)), now=NOW + DAY)
+    stored = contacts.upsert(session, person(linkedin_url=ADA, emails=(verdict,)), now=NOW + DAY)
 
-    assert kept.updated_at == NOW + DAY
+    assert stored.updated_at == NOW + DAY
 
 
 def test_a_profile_is_added_to_the_contact_found_by_email(session: Session) -> None:
     contacts.upsert(session, person(emails=(email(),)), now=NOW)
 
-    kept = contacts.upsert(session, person(emails=(email(),), linkedin_url=ADA), now=NOW)
+    stored = contacts.upsert(session, person(emails=(email(),), linkedin_url=ADA), now=NOW)
 
-    assert kept.linkedin_url == ADA
+    assert stored.linkedin_url == ADA
 
 
 def test_a_contacts_record_does_not_rename_the_company(session: Session) -> None:
@@ -253,16 +257,16 @@ def test_contacts_are_counted_by_company(session: Session) -> None:
 
 
 def test_many_people_are_stored_with_few_statements(session: Session) -> None:
-    founds = [
+    records = [
         person(f"Ada L{index}", company=ACME, emails=(email(f"a{index}@acme.example"),))
         for index in range(50)
     ]
     statements: list[str] = []
     with _counted(session, statements):
-        contacts.upsert_many(session, founds, now=NOW)
+        contacts.upsert_many(session, records, now=NOW)
     first = len(statements)
     with _counted(session, statements):
-        contacts.upsert_many(session, founds, now=NOW)
+        contacts.upsert_many(session, records, now=NOW)
 
     assert first < 15
     assert len(statements) - first < 15

@@ -65,28 +65,30 @@ def maybe(*values: str) -> st.SearchStrategy[str | None]:
 
 @st.composite
 def people(draw: st.DrawFn) -> FoundContact:
-    at, who = draw(DATES), draw(st.integers(0, len(ROSTER) - 1))
-    said: dict[str, Any] = dict(ROSTER[who])
-    said |= {name: value for name, value in MORE[who].items() if draw(st.booleans())}
-    domain = said.get("domain")
+    observed_at, index = draw(DATES), draw(st.integers(0, len(ROSTER) - 1))
+    values: dict[str, Any] = dict(ROSTER[index])
+    values |= {name: value for name, value in MORE[index].items() if draw(st.booleans())}
+    domain = values.get("domain")
     page = draw(maybe("https://www.linkedin.com/company/a-demo")) if domain == "acme.example" else None
     label = draw(maybe("Acme", "Acme GmbH")) if domain == "acme.example" else None
-    employer = company(label, domain, at, linkedin_url=page, headcount=draw(maybe("1-10", "51-200")))
+    employer = company(label, domain, observed_at, linkedin_url=page, headcount=draw(maybe("1-10", "51-200")))
     status = draw(st.sampled_from(list(EmailStatus)))
-    verified_at = draw(st.sampled_from([None, at]))
+    verified_at = draw(st.sampled_from([None, observed_at]))
     return person(
-        said.get("name"),
-        at,
+        values.get("name"),
+        observed_at,
         title=draw(maybe("CTO", "CEO")),
         city=draw(maybe("Paris", "Berlin")),
         country=draw(maybe("FR", "DE")),
-        linkedin_url=said.get("linkedin_url"),
+        linkedin_url=values.get("linkedin_url"),
         company=employer if domain else None,
         emails=tuple(
-            email(text, at, status=status, verified_at=verified_at) for text in said.get("emails", ())
+            email(text, observed_at, status=status, verified_at=verified_at)
+            for text in values.get("emails", ())
         ),
         phones=tuple(
-            phone(text, at, type=draw(st.sampled_from(["mobile", "work"]))) for text in said.get("phones", ())
+            phone(text, observed_at, type=draw(st.sampled_from(["mobile", "work"])))
+            for text in values.get("phones", ())
         ),
     )
 
@@ -113,8 +115,10 @@ def test_importing_a_list_again_changes_nothing(
 
         changes = []
         for start in range(0, len(listed), cut):
-            kept = contacts.upsert_many(session, listed[start : start + cut], now=NOW + timedelta(days=later))
-            changes += [one.change for one in kept]
+            stored = contacts.upsert_many(
+                session, listed[start : start + cut], now=NOW + timedelta(days=later)
+            )
+            changes += [item.change for item in stored]
 
         assert set(changes) <= {Change.NONE, Change.REFRESHED}
         assert shown(session) == before

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from findings_support import ADA, DAY, NOW, email, person, said
+from findings_support import ADA, DAY, NOW, a_source, email, person
 from sqlalchemy.orm import Session
 
 from app.core.contacts import contacts, emails
@@ -13,7 +13,7 @@ from app.domain.findings import EmailStatus, SourceKind
 from app.domain.records.merging import Change
 
 LATER = NOW + DAY
-GUESS = said(kind=SourceKind.PATTERN, by="pattern")
+GUESS = a_source(kind=SourceKind.PATTERN, by="pattern")
 
 
 @pytest.fixture
@@ -22,17 +22,17 @@ def ada(session: Session) -> Contact:
 
 
 def test_an_address_is_stored_with_its_pattern_and_source(session: Session, ada: Contact) -> None:
-    kept = emails.upsert(session, ada.id, email(confidence=0.9, reasons=("role",)), now=LATER)
+    stored = emails.upsert(session, ada.id, email(confidence=0.9, reasons=("role",)), now=LATER)
 
-    assert (kept.email, kept.domain, kept.form) == (
+    assert (stored.email, stored.domain, stored.form) == (
         "ada.lovelace@acme.example",
         "acme.example",
         "{first}.{last}",
     )
-    assert (kept.status, kept.status_reasons, kept.confidence) == ("valid", ["role"], 0.9)
-    assert (kept.first_seen_at, kept.last_seen_at, kept.verified_at) == (NOW, NOW, None)
+    assert (stored.status, stored.status_reasons, stored.confidence) == ("valid", ["role"], 0.9)
+    assert (stored.first_seen_at, stored.last_seen_at, stored.verified_at) == (NOW, NOW, None)
     at = "2026-11-20T12:00:00.000Z"
-    assert kept.sources == [
+    assert stored.sources == [
         {"provider": "list.csv", "kind": "import", "first_seen_at": at, "last_seen_at": at}
     ]
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == LATER
@@ -46,34 +46,34 @@ def test_an_address_of_an_unknown_contact_is_an_error(session: Session) -> None:
 def test_another_source_is_added_and_extends_the_dates(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(), now=NOW)
     emails.upsert(session, ada.id, email(at=NOW - DAY), now=NOW)
-    hunter = said(LATER, "hunter", SourceKind.PROVIDER)
+    hunter = a_source(LATER, "hunter", SourceKind.PROVIDER)
 
-    kept = emails.upsert(session, ada.id, email(source=hunter), now=LATER)
+    stored = emails.upsert(session, ada.id, email(source=hunter), now=LATER)
 
-    assert (kept.first_seen_at, kept.last_seen_at) == (NOW - DAY, LATER)
-    assert [(one["provider"], one["kind"]) for one in kept.sources] == [
+    assert (stored.first_seen_at, stored.last_seen_at) == (NOW - DAY, LATER)
+    assert [(item["provider"], item["kind"]) for item in stored.sources] == [
         ("list.csv", "import"),
         ("hunter", "provider"),
     ]
-    assert kept.sources[0]["first_seen_at"] == "2026-11-19T12:00:00.000Z"
-    assert kept.sources[0]["last_seen_at"] == "2026-11-20T12:00:00.000Z"
+    assert stored.sources[0]["first_seen_at"] == "2026-11-19T12:00:00.000Z"
+    assert stored.sources[0]["last_seen_at"] == "2026-11-20T12:00:00.000Z"
 
 
 def test_a_verdict_supersedes_an_unverified_status_of_any_age(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(), now=NOW)
     verdict = email(status=EmailStatus.INVALID, verified_at=NOW - DAY, at=NOW - DAY)
 
-    kept = emails.upsert(session, ada.id, verdict, now=LATER)
+    stored = emails.upsert(session, ada.id, verdict, now=LATER)
 
-    assert (kept.status, kept.verified_at) == ("invalid", NOW - DAY)
+    assert (stored.status, stored.verified_at) == ("invalid", NOW - DAY)
 
 
 def test_an_unverified_status_does_not_supersede_a_verdict(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=NOW), now=NOW)
 
-    kept = emails.upsert(session, ada.id, email(at=LATER), now=LATER)
+    stored = emails.upsert(session, ada.id, email(at=LATER), now=LATER)
 
-    assert kept.status == "invalid"
+    assert stored.status == "invalid"
     assert session.get_one(Contact, ada.id, populate_existing=True).updated_at == NOW
 
 
@@ -90,17 +90,19 @@ def test_the_newer_verdict_wins(session: Session, ada: Contact) -> None:
 def test_of_two_verdicts_with_the_same_time_the_first_stays(session: Session, ada: Contact) -> None:
     emails.upsert(session, ada.id, email(status=EmailStatus.VALID, verified_at=LATER), now=NOW)
 
-    kept = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=LATER), now=NOW)
+    stored = emails.upsert(session, ada.id, email(status=EmailStatus.INVALID, verified_at=LATER), now=NOW)
 
-    assert kept.status == "valid"
+    assert stored.status == "valid"
 
 
 def test_an_import_named_like_a_provider_is_another_source(session: Session, ada: Contact) -> None:
-    emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.IMPORT)), now=NOW)
+    emails.upsert(session, ada.id, email(source=a_source(NOW, "hunter", SourceKind.IMPORT)), now=NOW)
 
-    kept = emails.upsert(session, ada.id, email(source=said(NOW, "hunter", SourceKind.PROVIDER)), now=NOW)
+    stored = emails.upsert(
+        session, ada.id, email(source=a_source(NOW, "hunter", SourceKind.PROVIDER)), now=NOW
+    )
 
-    assert [(one["provider"], one["kind"]) for one in kept.sources] == [
+    assert [(item["provider"], item["kind"]) for item in stored.sources] == [
         ("hunter", "import"),
         ("hunter", "provider"),
     ]
@@ -124,8 +126,8 @@ def test_an_address_twice_in_a_batch_is_stored_once(session: Session, ada: Conta
     changes = emails.upsert_many(session, [item, item, newer], fresh={ada.id})
 
     assert changes == [Change.CHANGED, Change.NONE, Change.REFRESHED]
-    [kept] = emails.by_contact(session, [ada.id])[ada.id]
-    assert kept.last_seen_at == LATER
+    [stored] = emails.by_contact(session, [ada.id])[ada.id]
+    assert stored.last_seen_at == LATER
 
 
 def test_addresses_are_returned_by_contact_oldest_first(session: Session, ada: Contact) -> None:
@@ -135,12 +137,12 @@ def test_addresses_are_returned_by_contact_oldest_first(session: Session, ada: C
 
     known = emails.by_contact(session, [ada.id, bob.id, "con_unknown"])
 
-    assert [one.email for one in known[ada.id]] == texts
+    assert [item.email for item in known[ada.id]] == texts
     assert set(known) == {ada.id, bob.id}
 
 
 def test_the_pattern_is_learned_from_valid_work_addresses(session: Session) -> None:
-    founds = [
+    records = [
         person("Ada Lovelace", emails=(email("ada.lovelace@acme.example"),)),
         person("Bob Ray", emails=(email("bob.ray@acme.example"),)),
         person("Cy Low", emails=(email("clow@acme.example"),)),
@@ -152,7 +154,7 @@ def test_the_pattern_is_learned_from_valid_work_addresses(session: Session) -> N
         person("Hal Hub", emails=(email("hal.hub@other.example"),)),
         person(None, emails=(email("ida.ink@acme.example"),)),
     ]
-    contacts.upsert_many(session, founds, now=NOW)
+    contacts.upsert_many(session, records, now=NOW)
 
     counts = emails.pattern_counts(session, "acme.example")
 

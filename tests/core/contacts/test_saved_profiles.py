@@ -25,11 +25,6 @@ READ = {
 }
 
 
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
-
-
 def save(
     session: Session,
     workspace_id: str,
@@ -39,11 +34,11 @@ def save(
     **read: str | None,
 ) -> SaveResult:
     """Save a profile snapshot, captured and received at NOW plus `at`."""
-    capture = ProfileSnapshot(
+    snapshot = ProfileSnapshot(
         linkedin_url=ADA_URL, captured_at=NOW + at, fields=read, annotations=marks or {}
     )
     return profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW + at
+        session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW + at
     )
 
 

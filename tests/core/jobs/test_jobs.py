@@ -95,9 +95,9 @@ def test_jobs_can_be_filtered_by_status(session: Session) -> None:
 def test_items_are_returned_in_the_order_of_the_request(session: Session) -> None:
     workspace_id = a_workspace(session)
     items = tuple({"subject": {"full_name": f"person {number}"}} for number in range(12))
-    question = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=items)
+    digest = a_question(workspace_id, kind=Kind.ENRICHMENT_REQUEST, items=items)
 
-    job = submit(session, question).job
+    job = submit(session, digest).job
 
     assert tuple(item.request for item in jobs.items(session, job.id)) == items
 
@@ -116,7 +116,7 @@ def test_only_old_finished_hash_lookups_are_deleted(session: Session) -> None:
     old, young = timedelta(hours=25), timedelta(hours=23)
     for kind in (Kind.COMPANY_BY_HASH, Kind.LEADS_BY_WEBSITE_HASH):
         a_finished_job(session, workspace_id, f"old {kind}", kind, age=old)
-    kept = {
+    stored = {
         a_finished_job(session, workspace_id, "young", Kind.COMPANY_BY_HASH, age=young),
         a_finished_job(session, workspace_id, "paid", Kind.REVEAL_EMAIL, age=old),
         a_job(session, workspace_id, "open", kind=Kind.LEADS_BY_WEBSITE_HASH, price=0),
@@ -124,7 +124,7 @@ def test_only_old_finished_hash_lookups_are_deleted(session: Session) -> None:
 
     jobs.purge_hash_lookups(session, before=NOW - timedelta(hours=24))
 
-    assert set(session.scalars(select(Job.id))) == kept
+    assert set(session.scalars(select(Job.id))) == stored
 
 
 def test_the_idempotency_key_of_a_hash_lookup_is_deleted_with_it(session: Session) -> None:
@@ -144,10 +144,10 @@ def test_the_database_rejects_a_second_open_job_for_the_same_request(session: Se
     workspace_id = a_workspace(session)
     first = a_job(session, workspace_id, "ada")
     other = a_job(session, workspace_id, "bob")
-    question = read(session, first).question
+    digest = read(session, first).question
 
     with pytest.raises(IntegrityError):
-        session.execute(update(Job).where(Job.id == other).values(question=question))
+        session.execute(update(Job).where(Job.id == other).values(question=digest))
 
 
 def test_the_database_rejects_a_running_job_without_a_lease(session: Session) -> None:

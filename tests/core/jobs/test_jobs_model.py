@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from audit_support import WISH, faults
+from audit_support import FIELD_REQUEST, faults
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -80,7 +80,7 @@ EXAMPLES, STEPS, AUDITED = PROFILES[os.environ.get("HYPOTHESIS_PROFILE", "small"
 class Item:
     """One person of an enrichment; `charged` is None unless the person was found."""
 
-    who: str
+    person: str
     done: bool = False
     charged: int | None = None
 
@@ -90,7 +90,7 @@ class Known:
     """The expected state of a job."""
 
     question: tuple[str, ...]
-    who: str
+    person: str
     created_at: datetime
     held: int
     run_after: datetime
@@ -148,10 +148,12 @@ class JobsModel(RuleBasedStateMachine):
         with self.transaction() as session:
             self.workspace_id = a_workspace(session, grant=self.available)
             company = a_company(session)
-            self.contacts: dict[str, Contact] = {who: a_contact(session, company, who) for who in PEOPLE}
-            for who, contact in self.contacts.items():
+            self.contacts: dict[str, Contact] = {
+                person: a_contact(session, company, person) for person in PEOPLE
+            }
+            for person, contact in self.contacts.items():
                 for domain in DOMAINS:
-                    an_email(session, contact, f"{who}@{domain}")
+                    an_email(session, contact, f"{person}@{domain}")
 
     def teardown(self) -> None:
         """Expire all open jobs, and check that none stays open and no credits stay held."""
@@ -185,20 +187,24 @@ class JobsModel(RuleBasedStateMachine):
 
     @rule(
         target=jobs,
-        who=st.sampled_from(PEOPLE),
+        person=st.sampled_from(PEOPLE),
         way=st.sampled_from(WAYS),
         price=st.sampled_from([0, 1, 1, 3]),
         key=st.sampled_from([None, None, "k1", "k2"]),
     )
-    def ask(self, who: str, way: str, price: int, key: str | None) -> Any:
+    def ask(self, person: str, way: str, price: int, key: str | None) -> Any:
         """Request an e-mail in one of two ways that resolve to the same person."""
-        question = self._question(Kind.REVEAL_EMAIL, (way, who), price)
-        return self._ask(question, (way, who), who, key, hold=price if self.available >= price else None)
+        question = self._question(Kind.REVEAL_EMAIL, (way, person), price)
+        return self._ask(
+            question, (way, person), person, key, hold=price if self.available >= price else None
+        )
 
-    @rule(target=jobs, who=st.sampled_from(PEOPLE), way=st.sampled_from(WAYS), price=st.sampled_from([1, 3]))
-    def buy(self, who: str, way: str, price: int) -> Any:
+    @rule(
+        target=jobs, person=st.sampled_from(PEOPLE), way=st.sampled_from(WAYS), price=st.sampled_from([1, 3])
+    )
+    def buy(self, person: str, way: str, price: int) -> Any:
         """Request an e-mail and run the job at once, the usual case."""
-        made = self.ask(who, way, price, None)
+        made = self.ask(person, way, price, None)
         if isinstance(made, str):
             self.work(made)
         return made
@@ -211,12 +217,12 @@ class JobsModel(RuleBasedStateMachine):
     def enrich(self, whom: list[str], key: str | None) -> Any:
         """Submit an enrichment of several people; hold at most the available credits."""
         about, price = ("list", *whom), ITEM_PRICE * len(whom)
-        items = tuple({"who": who} for who in whom)
+        items = tuple({"person": person} for person in whom)
         question = self._question(Kind.ENRICHMENT_REQUEST, about, price, items=items, allow_partial_hold=True)
         made = self._ask(question, about, "", key, hold=min(price, self.available))
         job = self.known.get(made) if isinstance(made, str) else None
         if job is not None and not job.items:
-            job.items = [Item(who) for who in whom]
+            job.items = [Item(person) for person in whom]
         return made
 
     @rule(job_id=jobs)
@@ -238,31 +244,31 @@ class JobsModel(RuleBasedStateMachine):
         self.available += amount
 
     @rule(
-        who=st.sampled_from(PEOPLE),
+        person=st.sampled_from(PEOPLE),
         domain=st.sampled_from(DOMAINS),
         later=st.sampled_from([TICK, TICK, REFUND_WITHIN]),
     )
-    def bounce(self, who: str, domain: str, later: timedelta) -> None:
+    def bounce(self, person: str, domain: str, later: timedelta) -> None:
         """Report a bounce of an owned address; the reveal is refunded once all its addresses bounced."""
         self.pause(later)
-        said = FeedbackReport(
+        report = FeedbackReport(
             workspace_id=self.workspace_id,
             account_id=None,
-            contact_id=self.contacts[who].id,
-            email=f"{who}@{domain}",
+            contact_id=self.contacts[person].id,
+            email=f"{person}@{domain}",
             kind=FeedbackKind.BOUNCE,
         )
         try:
             with self.transaction() as session:
-                refunded = feedback.record(session, said, allowance=ALLOWANCE, now=self.now).refunded
+                refunded = feedback.record(session, report, allowance=ALLOWANCE, now=self.now).refunded
         except ContactNotFound:
-            assert self._is_new(who)
-            assert (who, domain) not in self.bounced
+            assert self._is_new(person)
+            assert (person, domain) not in self.bounced
             return
-        reveal = self.owned[who]
-        is_news = (who, domain) not in self.bounced
-        self.bounced.setdefault((who, domain), self.now)
-        is_last = is_news and all((who, one) in self.bounced for one in DOMAINS)
+        reveal = self.owned[person]
+        is_news = (person, domain) not in self.bounced
+        self.bounced.setdefault((person, domain), self.now)
+        is_last = is_news and all((person, item) in self.bounced for item in DOMAINS)
         assert refunded == (reveal.price if is_last and self.now - reveal.at <= REFUND_WITHIN else 0)
         reveal.refunded = reveal.refunded or refunded > 0
         self.available += refunded
@@ -310,7 +316,7 @@ class JobsModel(RuleBasedStateMachine):
             got = any(item.charged is not None for item in job.items)
             self._settle(claimed, Outcome.PARTIAL if got else Outcome.NOT_FOUND, None)
         else:
-            self._settle(claimed, Outcome.FOUND, job.who)
+            self._settle(claimed, Outcome.FOUND, job.person)
 
     @rule(target=claims, job_id=jobs)
     def work(self, job_id: str) -> Any:
@@ -379,7 +385,7 @@ class JobsModel(RuleBasedStateMachine):
             ended = sweeper.finish_orphaned(
                 session, max_crashes=MAX_CRASHES, expired=EXPIRED, crashed=CRASHED, now=self.now
             )
-            sent = [one.job_id for one in sweeper.republish(session, stale=STALE, now=self.now)]
+            sent = [item.job_id for item in sweeper.republish(session, stale=STALE, now=self.now)]
         lost = {job_id: how for job_id, job in self.known.items() if (how := self._how_lost(job))}
         assert sorted(ended) == sorted(lost)
         for job_id, how in lost.items():
@@ -400,11 +406,11 @@ class JobsModel(RuleBasedStateMachine):
             assert {job.id: _row(job) for job in session.scalars(select(Job))} == {
                 job_id: job.row() for job_id, job in self.known.items()
             }
-            assert {_reveal(one) for one in session.scalars(select(Reveal))} == {
-                (self.contacts[who].id, one.job_id, one.price, one.refunded)
-                for who, one in self.owned.items()
+            assert {_reveal(item) for item in session.scalars(select(Reveal))} == {
+                (self.contacts[person].id, item.job_id, item.price, item.refunded)
+                for person, item in self.owned.items()
             }
-            assert {one.key: one.reference for one in session.scalars(select(IdempotencyKey))} == {
+            assert {item.key: item.reference for item in session.scalars(select(IdempotencyKey))} == {
                 key: job_id for key, (_body, job_id) in self.keys.items()
             }
 
@@ -426,7 +432,7 @@ class JobsModel(RuleBasedStateMachine):
         )
 
     def _ask(
-        self, question: JobRequest, about: tuple[str, ...], who: str, key: str | None, *, hold: int | None
+        self, question: JobRequest, about: tuple[str, ...], person: str, key: str | None, *, hold: int | None
     ) -> Any:
         """Submit as the API does; `hold` is the expected hold of a new job, None for too few credits."""
         self._tick()
@@ -454,7 +460,7 @@ class JobsModel(RuleBasedStateMachine):
             return multiple()
         assert job_id not in self.known
         assert hold is not None
-        self.known[job_id] = Known(about, who, self.now, hold, self.now)
+        self.known[job_id] = Known(about, person, self.now, hold, self.now)
         self.available -= hold
         self.held += hold
         return job_id
@@ -481,21 +487,23 @@ class JobsModel(RuleBasedStateMachine):
         job_id = max(answered)[1]
         job = same[job_id]
         stands = FRESH.found if job.outcome in {"found", "partial"} else FRESH.not_found
-        given = {job.who} if job.outcome == "found" else set()
-        given |= {item.who for item in job.items if item.charged is not None}
+        disclosed = {job.person} if job.outcome == "found" else set()
+        disclosed |= {item.person for item in job.items if item.charged is not None}
         is_stale = (
             job.finished_at is None
             or job.finished_at + stands <= self.now
             or any(item.done and item.charged is None for item in job.items)
-            or any(self._bounced_since(who, job.created_at) for who in given)
+            or any(self._bounced_since(person, job.created_at) for person in disclosed)
         )
         return None if is_stale else job_id
 
-    def _is_new(self, who: str) -> bool:
-        return who not in self.owned or self.owned[who].refunded
+    def _is_new(self, person: str) -> bool:
+        return person not in self.owned or self.owned[person].refunded
 
-    def _bounced_since(self, who: str, since: datetime) -> bool:
-        return any((who, domain) in self.bounced and self.bounced[who, domain] >= since for domain in DOMAINS)
+    def _bounced_since(self, person: str, since: datetime) -> bool:
+        return any(
+            (person, domain) in self.bounced and self.bounced[person, domain] >= since for domain in DOMAINS
+        )
 
     def _try(self, claimed: Claim, verb: Callable[[Session], None]) -> bool:
         """Run an operation that requires the lease; return whether the claim still had it."""
@@ -511,35 +519,35 @@ class JobsModel(RuleBasedStateMachine):
         assert is_held
         return True
 
-    def _settle(self, claimed: Claim, outcome: Outcome, who: str | None) -> None:
+    def _settle(self, claimed: Claim, outcome: Outcome, person: str | None) -> None:
         price = claimed.held
-        is_new = who is not None and self._is_new(who)
+        is_new = person is not None and self._is_new(person)
 
         def settle(session: Session) -> None:
             answer = JobResult(outcome=outcome)
-            if who is not None:
-                handed = self._hand_over(session, claimed, who, price)
-                answer = JobResult(outcome=outcome, charge=handed, result=self._result(who))
+            if person is not None:
+                handed = self._hand_over(session, claimed, person, price)
+                answer = JobResult(outcome=outcome, charge=handed, result=self._result(person))
             leases.settle(session, claimed, answer, now=self.now)
 
         if self._try(claimed, settle):
             if is_new:
-                self.owned[str(who)] = Owned(claimed.job_id, price, self.now)
+                self.owned[str(person)] = Owned(claimed.job_id, price, self.now)
                 self.known[claimed.job_id].charged += price
             self._close(claimed.job_id, "succeeded", outcome.value)
 
     def _keep_item(self, claimed: Claim, job: Known, number: int) -> None:
         """Complete one item, as a worker that knows the current charge of the job."""
         item = job.items[number]
-        is_new = self._is_new(item.who)
+        is_new = self._is_new(item.person)
         affordable = not is_new or job.held - job.charged >= ITEM_PRICE
         until = self.now + TICK + LEASE
 
         def keep(session: Session) -> None:
-            row = JobItem(job_id=claimed.job_id, index=number, request={"who": item.who}, charged=0)
+            row = JobItem(job_id=claimed.job_id, index=number, request={"person": item.person}, charged=0)
             if affordable:
-                row.charged = self._hand_over(session, claimed, item.who, ITEM_PRICE)
-                row.outcome, row.result = Outcome.FOUND.value, self._result(item.who)
+                row.charged = self._hand_over(session, claimed, item.person, ITEM_PRICE)
+                row.outcome, row.result = Outcome.FOUND.value, self._result(item.person)
             else:
                 row.error = InsufficientCredits(ITEM_PRICE, 0).as_dict()
             leases.complete_item(session, claimed, row, charge=row.charged, lease_until=until)
@@ -551,24 +559,24 @@ class JobsModel(RuleBasedStateMachine):
                 item.charged = ITEM_PRICE if is_new else 0
                 job.charged += item.charged
             if affordable and is_new:
-                self.owned[item.who] = Owned(claimed.job_id, ITEM_PRICE, self.now)
+                self.owned[item.person] = Owned(claimed.job_id, ITEM_PRICE, self.now)
 
-    def _hand_over(self, session: Session, claimed: Claim, who: str, price: int) -> int:
+    def _hand_over(self, session: Session, claimed: Claim, person: str, price: int) -> int:
         handed = disclosure.disclose(
             session,
             workspace_id=self.workspace_id,
             job_id=claimed.job_id,
-            contact=self.contacts[who],
-            field_request=WISH,
+            contact=self.contacts[person],
+            field_request=FIELD_REQUEST,
             price=price,
             now=self.now,
         )
         assert handed is not None
         return handed.charge
 
-    def _result(self, who: str) -> dict[str, Any]:
-        emails = [{"email": f"{who}@{domain}"} for domain in DOMAINS]
-        return {"contact_id": self.contacts[who].id, "emails": emails}
+    def _result(self, person: str) -> dict[str, Any]:
+        emails = [{"email": f"{person}@{domain}"} for domain in DOMAINS]
+        return {"contact_id": self.contacts[person].id, "emails": emails}
 
     def _close(self, job_id: str, status: str, outcome: str | None = None) -> None:
         """End a job: spend its charge and release the rest of its hold."""

@@ -135,7 +135,7 @@ def test_a_job_with_too_many_crashes_cannot_be_claimed(session: Session) -> None
 
     claims = [try_claim(session, job_id, now=start) for start in starts]
 
-    assert [one is not None for one in claims] == [True] * MAX_CRASHES + [False]
+    assert [claimed is not None for claimed in claims] == [True] * MAX_CRASHES + [False]
     assert read(session, job_id).crashes == MAX_CRASHES - 1
 
 

@@ -164,7 +164,7 @@ def test_a_later_hit_supersedes_a_miss(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "status", "told"),
+    ("field", "status", "is_stored"),
     [
         ("email", "valid", False),
         ("email", "accept_all", True),
@@ -175,12 +175,12 @@ def test_a_later_hit_supersedes_a_miss(session: Session) -> None:
     ],
 )
 def test_a_stored_reply_is_not_bought_again(
-    session: Session, field: str, status: str | None, *, told: bool
+    session: Session, field: str, status: str | None, *, is_stored: bool
 ) -> None:
     question = replace(QUESTION, field=field, job_id=job(session, Status.SUCCEEDED))
     call(session, question, HIT, status=status, days=2)
 
-    assert provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3)) is told
+    assert provider_calls.has_conclusive_answer(session, question, since=NOW - timedelta(days=3)) is is_stored
 
 
 @pytest.mark.parametrize("status", [Status.CANCELED, Status.FAILED, Status.RUNNING])
@@ -309,8 +309,8 @@ def test_a_reply_left_by_a_canceled_job_is_deleted_later(session: Session) -> No
 
 def test_a_poll_token_left_without_a_reply_is_deleted_too(session: Session) -> None:
     old, new = call(session, days=2), call(session)
-    for one in (old, new):
-        provider_calls.mark_pending(session, one, ticket="t-1")
+    for call_id in (old, new):
+        provider_calls.mark_pending(session, call_id, ticket="t-1")
 
     provider_calls.purge_expired(
         session, before=NOW - timedelta(days=180), replies_before=NOW - timedelta(days=1)
@@ -360,12 +360,12 @@ def test_the_progress_of_an_open_job_has_ended_calls_and_those_in_flight(session
 
     lines, asking = provider_calls.progress(session, "job_1", now=NOW)
 
-    assert [(one["provider"], one["outcome"], one["cost"]) for one in lines] == [
+    assert [(call["provider"], call["outcome"], call["cost"]) for call in lines] == [
         ("hunter", "miss", 0),
         ("prospeo", "hit", 0.5),
     ]
-    assert [one.get("status") for one in lines] == [None, "valid"]
-    assert [one.get("item") for one in lines] == [None, 2]
+    assert [call.get("status") for call in lines] == [None, "valid"]
+    assert [call.get("item") for call in lines] == [None, 2]
     assert asking == ["dropcontact", "pdl"]
 
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from itertools import repeat
 
 import pytest
-from audit_support import WISH, faults
+from audit_support import FIELD_REQUEST, faults
 from jobs_support import (
     CRASHED,
     DEADLINE,
@@ -111,9 +111,9 @@ def test_of_two_different_requests_with_one_key_one_is_refused(database: Databas
         40, lambda number: ask(database, workspace_id, f"{number % 2}", "key", HASH + bytes([number % 2]))
     )
 
-    told = Counter(jobs)
-    assert told.pop(IdempotencyKeyReused.code) == 20
-    assert list(told.values()) == [20]
+    results = Counter(jobs)
+    assert results.pop(IdempotencyKeyReused.code) == 20
+    assert list(results.values()) == [20]
     assert balance(database, workspace_id) == (99, 1, 0)
 
 
@@ -127,9 +127,9 @@ def test_five_credits_pay_for_five_of_forty_requests_and_refused_ones_store_noth
 
     refused = [number for number, job in enumerate(jobs) if job == InsufficientCredits.code]
     with database.transaction() as session:
-        kept = session.scalar(select(func.count()).select_from(IdempotencyKey))
+        stored = session.scalar(select(func.count()).select_from(IdempotencyKey))
         credits.grant(session, workspace_id, 1, reason="more", now=NOW)
-    assert (len(refused), kept) == (35, 5)
+    assert (len(refused), stored) == (35, 5)
     assert ask(database, workspace_id, f"p{refused[0]}", f"k{refused[0]}").startswith("job_")
     assert balance(database, workspace_id) == (0, 6, 0)
 
@@ -143,9 +143,9 @@ def test_of_twelve_workers_one_claims_each_job(database: Database, number: int) 
     def work(_worker: int) -> list[str]:
         return [job for job in jobs if take(database, job)]
 
-    taken = at_once(12, work)
+    claimed = at_once(12, work)
 
-    assert sorted(job for jobs_of_one in taken for job in jobs_of_one) == sorted(jobs)
+    assert sorted(job for jobs_of_one in claimed for job in jobs_of_one) == sorted(jobs)
 
 
 def take(database: Database, job_id: str) -> Claim | None:
@@ -201,7 +201,7 @@ def test_of_cancel_settle_and_expiry_exactly_one_ends_the_job(database: Database
 
     ended = at_once(9, end)
 
-    assert sum(len(one) for one in ended) == 1
+    assert sum(len(item) for item in ended) == 1
     assert balance(database, workspace_id) == (10, 0, 0)
 
 
@@ -247,17 +247,17 @@ def an_enrichment(session: Session, workspace_id: str, about: str, people: int =
 
 def hand_in(claimed: Claim, contact: Contact) -> Callable[[Session], object]:
     def settle(session: Session) -> None:
-        handed = disclosure.disclose(
+        disclosed = disclosure.disclose(
             session,
             workspace_id=claimed.workspace_id,
             job_id=claimed.job_id,
             contact=contact,
-            field_request=WISH,
+            field_request=FIELD_REQUEST,
             price=1,
             now=NOW,
         )
-        assert handed is not None
-        charge = handed.charge
+        assert disclosed is not None
+        charge = disclosed.charge
         if claimed.kind is Kind.ENRICHMENT_REQUEST:
             item = JobItem(job_id=claimed.job_id, index=0, request={}, outcome="found", charged=charge)
             leases.complete_item(session, claimed, item, charge=charge, lease_until=NOW + LEASE)
@@ -279,7 +279,7 @@ def test_concurrent_reports_of_a_bounce_are_refunded_once(database: Database, nu
         hand_in(claim(session, a_job(session, workspace_id)), contact)(session)
 
     def report(number: int) -> int:
-        said = FeedbackReport(
+        report = FeedbackReport(
             workspace_id=workspace_id,
             account_id=None,
             contact_id=contact.id,
@@ -287,7 +287,7 @@ def test_concurrent_reports_of_a_bounce_are_refunded_once(database: Database, nu
             kind=FeedbackKind.BOUNCE,
         )
         with database.transaction() as session:
-            return feedback.record(session, said, allowance=Allowance(0.05), now=NOW).refunded
+            return feedback.record(session, report, allowance=Allowance(0.05), now=NOW).refunded
 
     refunds = at_once(12, report)
 

@@ -72,10 +72,10 @@ def test_a_workspace_without_a_thread_comes_first(session: Session, heavy: str, 
     held = [must_claim(session, job_id) for job_id in jobs[:THREADS]]
     click = a_job(session, light)
 
-    taken = must_claim(session, jobs[THREADS])
+    claimed = must_claim(session, jobs[THREADS])
 
-    assert {one.workspace_id for one in held} == {heavy}
-    assert taken.job_id == click
+    assert {claimed_job.workspace_id for claimed_job in held} == {heavy}
+    assert claimed.job_id == click
 
 
 def test_a_single_workspace_may_occupy_every_thread(session: Session, heavy: str) -> None:
@@ -97,7 +97,7 @@ def test_while_others_wait_no_workspace_occupies_more_than_its_share(
         settle(session, held.pop(0))
         held.append(must_claim(session, served=held[-1].workspace_id))
 
-    counts = Counter(one.workspace_id for one in held)
+    counts = Counter(claimed_job.workspace_id for claimed_job in held)
     assert sorted(counts.values()) == [3, 3, 4]
 
 
@@ -109,12 +109,12 @@ def test_a_workspace_with_long_jobs_occupies_no_more_threads_than_one_with_short
     held = [must_claim(session) for _ in range(THREADS)]
 
     for _ in range(2 * THREADS):  # jobs of the heavy workspace do not end
-        ended = next(one for one in held if one.workspace_id == light)
+        ended = next(claimed_job for claimed_job in held if claimed_job.workspace_id == light)
         held.remove(ended)
         settle(session, ended)
         held.append(must_claim(session, served=ended.workspace_id))
 
-    assert Counter(one.workspace_id for one in held) == {heavy: 5, light: 5}
+    assert Counter(claimed_job.workspace_id for claimed_job in held) == {heavy: 5, light: 5}
 
 
 def test_with_a_single_thread_workspaces_take_turns(session: Session, heavy: str, light: str) -> None:
@@ -123,9 +123,9 @@ def test_with_a_single_thread_workspaces_take_turns(session: Session, heavy: str
     served: list[str] = []
 
     for _ in range(4):
-        taken = must_claim(session, served=served[-1] if served else "")
-        settle(session, taken)
-        served.append(taken.workspace_id)
+        claimed = must_claim(session, served=served[-1] if served else "")
+        settle(session, claimed)
+        served.append(claimed.workspace_id)
 
     assert Counter(served) == {heavy: 2, light: 2}
     assert served[0] != served[1]
@@ -147,10 +147,10 @@ def test_jobs_with_an_expired_lease_do_not_count(session: Session, heavy: str, l
         claim(session, job_id)
     claim(session, some_jobs(session, light, 2)[0], now=NOW + LEASE)
 
-    taken = claim_next(session, now=later)
+    claimed = claim_next(session, now=later)
 
-    assert taken is not None
-    assert taken.workspace_id == heavy
+    assert claimed is not None
+    assert claimed.workspace_id == heavy
 
 
 def test_jobs_that_are_not_due_finished_or_of_another_queue_are_not_claimed(
@@ -173,9 +173,9 @@ def test_as_many_concurrent_claims_as_jobs_claim_every_job(database: Database) -
             claimed = claim_next(session, jobs[0 if number % 2 else number])
             return claimed and claimed.job_id
 
-    taken = at_once(len(jobs), take)
+    claimed = at_once(len(jobs), take)
 
-    assert sorted(map(str, taken)) == sorted(jobs)
+    assert sorted(map(str, claimed)) == sorted(jobs)
 
 
 @pytest.mark.parametrize(

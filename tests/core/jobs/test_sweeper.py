@@ -50,11 +50,6 @@ def needs_sweeping(session: Session, now: datetime) -> bool:
     return sweeper.needs_sweeping(session, stale=STALE, now=now)
 
 
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session, grant=10)
-
-
 def test_a_queued_job_past_its_deadline_expires_and_releases_its_credits(
     session: Session, workspace_id: str
 ) -> None:

@@ -88,20 +88,20 @@ def test_a_joined_request_can_add_another_url_and_equal_urls_are_notified_once(s
         job = submit(session, a_question(workspace, webhook_url=url)).job
     settle(session, job.id)
 
-    taken = webhooks.claim_due(session, now=NOW)
+    claimed = webhooks.claim_due(session, now=NOW)
 
-    assert len(taken) == 2
+    assert len(claimed) == 2
 
 
 def test_a_claimed_webhook_is_claimed_again_only_if_no_worker_began_it(session: Session) -> None:
     webhook_id = over(session)
 
-    taken = [
+    claimed = [
         webhooks.claim_due(session, now=NOW + after)
         for after in (0 * SECOND, REPUBLISH_AFTER - SECOND, REPUBLISH_AFTER)
     ]
 
-    assert taken == [[webhook_id], [], [webhook_id]]
+    assert claimed == [[webhook_id], [], [webhook_id]]
 
 
 def test_an_attempt_is_logged_before_it_is_complete(session: Session) -> None:
@@ -134,11 +134,11 @@ def test_a_lost_attempt_is_logged_and_another_worker_delivers_under_the_same_id(
     webhook_id = over(session)
     begin(session, webhook_id)
 
-    taken = webhooks.claim_due(session, now=NOW + LEASE)
+    claimed = webhooks.claim_due(session, now=NOW + LEASE)
     delivery = begin(session, webhook_id, after=LEASE)
     webhooks.finish(session, delivery, TAKEN, now=NOW + LEASE)
 
-    assert taken == [delivery.id] == [webhook_id]
+    assert claimed == [delivery.id] == [webhook_id]
     assert states(session, webhook_id, after=LEASE) == [AttemptState.LOST, AttemptState.DELIVERED]
 
 
@@ -172,7 +172,7 @@ def test_retries_follow_the_schedule_with_jitter_until_the_webhook_is_given_up(
     last = fail(session, webhook_id)
 
     assert all(
-        0.8 * usual <= pause <= 1.2 * usual for pause, usual in zip(pauses, RETRY_SCHEDULE, strict=True)
+        0.8 * usual <= delay <= 1.2 * usual for delay, usual in zip(pauses, RETRY_SCHEDULE, strict=True)
     )
     assert pauses != list(RETRY_SCHEDULE)
     assert sum(pauses, timedelta()) > timedelta(days=1)
@@ -199,34 +199,37 @@ def test_lost_workers_use_up_the_attempts(session: Session) -> None:
 def test_a_410_response_is_not_retried(session: Session) -> None:
     webhook_id = over(session)
 
-    pause = fail(session, webhook_id, AttemptResult(status=410, latency_ms=7))
+    delay = fail(session, webhook_id, AttemptResult(status=410, latency_ms=7))
 
-    assert pause is None
+    assert delay is None
     assert not webhooks.any_due(session, now=NOW + timedelta(days=9))
 
 
 @pytest.mark.parametrize("status", [429, 503])
 @pytest.mark.parametrize(
-    ("said", "pause"), [(600.0, timedelta(minutes=10)), (float("inf"), timedelta(days=1))]
+    ("retry_after", "delay"), [(600.0, timedelta(minutes=10)), (float("inf"), timedelta(days=1))]
 )
 def test_retry_after_is_respected_up_to_a_day(
-    session: Session, status: int, said: float, pause: timedelta
+    session: Session, status: int, retry_after: float, delay: timedelta
 ) -> None:
     webhook_id = over(session)
 
-    assert fail(session, webhook_id, AttemptResult(status=status, retry_after=said, latency_ms=7)) == pause
+    assert (
+        fail(session, webhook_id, AttemptResult(status=status, retry_after=retry_after, latency_ms=7))
+        == delay
+    )
 
 
-@pytest.mark.parametrize(("status", "said"), [(429, 0.0), (500, 600.0), (429, None)])
+@pytest.mark.parametrize(("status", "retry_after"), [(429, 0.0), (500, 600.0), (429, None)])
 def test_retry_after_does_not_shorten_the_delay_and_counts_for_429_and_503_only(
-    session: Session, status: int, said: float | None
+    session: Session, status: int, retry_after: float | None
 ) -> None:
     webhook_id = over(session)
 
-    pause = fail(session, webhook_id, AttemptResult(status=status, retry_after=said, latency_ms=7))
+    delay = fail(session, webhook_id, AttemptResult(status=status, retry_after=retry_after, latency_ms=7))
 
-    assert pause is not None
-    assert 4 * SECOND <= pause <= 6 * SECOND
+    assert delay is not None
+    assert 4 * SECOND <= delay <= 6 * SECOND
 
 
 def test_a_delivery_contains_the_job_and_no_personal_data(session: Session) -> None:
@@ -275,7 +278,7 @@ def test_attempts_are_deleted_after_thirty_days(session: Session) -> None:
 
     webhook_attempts.purge_expired(session, now=NOW + timedelta(days=30) + SECOND)
 
-    assert [one.attempted_at for one in webhook_attempts.list_for_webhook(session, webhook_id)] == [
+    assert [attempt.attempted_at for attempt in webhook_attempts.list_for_webhook(session, webhook_id)] == [
         NOW + LEASE
     ]
 
@@ -303,10 +306,10 @@ def test_a_replay_restarts_the_schedule_under_the_same_id(session: Session) -> N
         fail(session, webhook_id)
 
     replayed = webhook_admin.replay(session, [webhook_id, "whk_unknown"], now=NOW)
-    taken = webhooks.claim_due(session, now=NOW)
+    claimed = webhooks.claim_due(session, now=NOW)
     pauses = [fail(session, webhook_id) for _ in RETRY_SCHEDULE]
 
-    assert replayed == taken == [webhook_id]
+    assert replayed == claimed == [webhook_id]
     assert None not in pauses
 
 

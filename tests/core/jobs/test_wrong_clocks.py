@@ -44,11 +44,6 @@ def _wrong_clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
-
-
-@pytest.fixture
 def job_id(session: Session, workspace_id: str) -> str:
     """Return the id of a job just created by the API."""
     return submit(session, workspace_id).job.id
@@ -181,11 +176,11 @@ def test_an_idempotency_key_is_stored_for_its_retention(session: Session, worksp
     age(session, IdempotencyKey, "created_at", idempotency.RETENTION - MINUTE)
 
     idempotency.purge_expired(session, now=now())
-    kept = session.scalar(select(IdempotencyKey.key))
+    stored = session.scalar(select(IdempotencyKey.key))
     age(session, IdempotencyKey, "created_at", idempotency.RETENTION + MINUTE)
     idempotency.purge_expired(session, now=now())
 
-    assert kept == "click"
+    assert stored == "click"
     assert session.scalar(select(IdempotencyKey.key)) is None
 
 
@@ -249,8 +244,10 @@ def test_a_provider_is_not_called_during_its_requested_pause(session: Session) -
 
 
 def test_a_worker_with_a_recent_heartbeat_is_alive(session: Session) -> None:
-    one = Heartbeat(name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=60)
-    worker_heartbeats.record_heartbeat(session, one, now=now())
+    heartbeat = Heartbeat(
+        name="one@host:1", queues=(), threads=1, busy=0, state=WorkerState.WORKING, up_seconds=60
+    )
+    worker_heartbeats.record_heartbeat(session, heartbeat, now=now())
 
     worker_heartbeats.purge_expired(session, now=now())
 
@@ -274,7 +271,7 @@ def test_an_address_claimed_for_verification_is_reserved_for_an_hour(
 
     def taken(at: database_clock.Moment) -> list[str]:
         due = verifications.claim_due(session, usual_age=timedelta(days=180), now=at, limit=10)
-        return [one.email for one in due]
+        return [heartbeat.email for heartbeat in due]
 
     found = [taken(now()), taken(now()), taken(now() + verifications.LEASE)]
 

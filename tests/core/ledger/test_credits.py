@@ -69,22 +69,22 @@ def test_a_hold_beyond_the_balance_reports_the_required_and_available_credits(se
     assert entries(session, workspace_id) == [("grant", 2, 0, 0)]
 
 
-@pytest.mark.parametrize(("wanted", "held"), [(2, 2), (5, 5), (9, 5)])
-def test_a_partial_hold_takes_the_available_credits(session: Session, wanted: int, held: int) -> None:
+@pytest.mark.parametrize(("requested", "expected"), [(2, 2), (5, 5), (9, 5)])
+def test_a_partial_hold_takes_the_available_credits(session: Session, requested: int, expected: int) -> None:
     workspace_id = a_workspace(session, grant=5)
 
-    given = credits.hold_up_to(session, workspace_id, "job_1", wanted, now=NOW)
+    held = credits.hold_up_to(session, workspace_id, "job_1", requested, now=NOW)
 
-    assert given == held
-    assert figures(session, workspace_id) == (5 - held, held, 0)
+    assert held == expected
+    assert figures(session, workspace_id) == (5 - expected, expected, 0)
 
 
 def test_a_partial_hold_without_credits_holds_nothing(session: Session) -> None:
     workspace_id = a_workspace(session, grant=0)
 
-    given = credits.hold_up_to(session, workspace_id, "job_1", 5, now=NOW)
+    held = credits.hold_up_to(session, workspace_id, "job_1", 5, now=NOW)
 
-    assert given == 0
+    assert held == 0
     assert entries(session, workspace_id) == []
 
 

@@ -16,8 +16,8 @@ PROFILE = "https://www.linkedin.com/in/ada-demo"
 ACME = company("Acme", "acme.example")
 
 
-def admit(session: Session, *founds: FoundContact) -> dict[str, int]:
-    return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in founds], now=NOW))
+def admit(session: Session, *records: FoundContact) -> dict[str, int]:
+    return dict(ingest.ingest_contacts(session, [ParsedPerson(found) for found in records], now=NOW))
 
 
 def test_a_run_stores_the_time_of_its_last_batch(session: Session) -> None:
@@ -66,7 +66,7 @@ def test_a_suppressed_phone_is_dropped(session: Session) -> None:
 
     assert counts == {"new": 2, "suppressed": 1}
     ada = contacts.upsert(session, person(emails=(email(),)), now=NOW)
-    assert [one.e164 for one in phones.by_contact(session, [ada.id])[ada.id]] == ["+16175550102"]
+    assert [item.e164 for item in phones.by_contact(session, [ada.id])[ada.id]] == ["+16175550102"]
     assert list(emails.by_contact(session, [ada.id])) == [ada.id]
 
 

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from jobs_support import a_workspace
 from local_servers import POSTGRES
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact, an_email, scans, statements, suppress
@@ -14,11 +13,6 @@ from app.domain.normal.hashes import hex_hash, profile_hash, website_hash
 
 ACME = hex_hash(website_hash("acme.com"))
 PAGE = "https://www.linkedin.com/company/acme"
-
-
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
 
 
 def find(session: Session, workspace_id: str, **request: Any) -> dict[str, Any] | None:
@@ -105,11 +99,11 @@ def test_a_prefix_returns_all_matching_companies_among_random_suffixes(
 
     assert answer is not None
     assert answer["prefix"] == ACME[:4]
-    suffixes = [one["suffix"] for one in answer["matches"]]
+    suffixes = [match["suffix"] for match in answer["matches"]]
     assert suffixes == sorted(suffixes)
     assert len(set(suffixes)) == 32
     assert {len(suffix) for suffix in suffixes} == {60}
-    assert [one for one in answer["matches"] if one["company"]] == [
+    assert [match for match in answer["matches"] if match["company"]] == [
         {
             "suffix": ACME[4:],
             "company": {"id": company.id, "name": "Acme Engines", "domain": "acme.com", "contacts_count": 1},
@@ -124,7 +118,7 @@ def test_a_prefix_of_a_page_hash_finds_pages(session: Session, workspace_id: str
     answer = find(session, workspace_id, kind="linkedin", prefix=prefix)
 
     assert answer is not None
-    assert sum(one["company"] is not None for one in answer["matches"]) == 1
+    assert sum(match["company"] is not None for match in answer["matches"]) == 1
 
 
 @pytest.mark.parametrize(("companies", "matches"), [(0, 32), (1, 32), (32, 32), (33, 48), (49, 64)])
@@ -141,7 +135,7 @@ def test_the_size_of_the_response_does_not_reveal_the_number_of_companies(
 
     assert answer is not None
     assert len(answer["matches"]) == matches
-    assert sum(one["company"] is not None for one in answer["matches"]) == companies
+    assert sum(match["company"] is not None for match in answer["matches"]) == companies
     size = len(json.dumps(answer))
     assert (size % 4096, size >= 8192) == (0, True)
 

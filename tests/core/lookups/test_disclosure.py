@@ -22,8 +22,10 @@ ANY_PHONE = FieldRequest(field=ContactField.PHONE, types=TYPES[ContactField.PHON
 USUAL = timedelta(days=180)
 
 
-def know(session: Session, workspace_id: str, wish: FieldRequest = WORK, **named: str) -> KnownPerson:
-    return disclosure.assess(session, workspace_id, Subject(**named), wish, usual_age=USUAL, now=NOW)
+def know(
+    session: Session, workspace_id: str, field_request: FieldRequest = WORK, **named: str
+) -> KnownPerson:
+    return disclosure.assess(session, workspace_id, Subject(**named), field_request, usual_age=USUAL, now=NOW)
 
 
 def test_a_fresh_stored_address_satisfies_the_request(session: Session) -> None:
@@ -64,7 +66,7 @@ def test_an_unknown_contact_id_is_not_found(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "wanted", "good"),
+    ("status", "expected", "good"),
     [
         ("valid", MinStatus.VALID, True),
         ("accept_all", MinStatus.VALID, False),
@@ -75,7 +77,7 @@ def test_an_unknown_contact_id_is_not_found(session: Session) -> None:
     ],
 )
 def test_the_minimum_status_decides_whether_a_value_satisfies_the_request(
-    session: Session, status: str, wanted: MinStatus, *, good: bool
+    session: Session, status: str, expected: MinStatus, *, good: bool
 ) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session)
@@ -84,7 +86,7 @@ def test_the_minimum_status_decides_whether_a_value_satisfies_the_request(
     known = know(
         session,
         workspace,
-        FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=wanted),
+        FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=expected),
         contact_id=ada.id,
     )
 
@@ -112,14 +114,14 @@ def test_a_requested_maximum_age_applies_to_owned_values_too(session: Session) -
     row = an_email(session, ada, "ada@acme.com", verified_at=None)
     row.last_seen_at = NOW - timedelta(days=8)
     session.flush()
-    wish = FieldRequest.parse(
+    field_request = FieldRequest.parse(
         ContactField.EMAIL, {"types": ["work"], "min_status": "valid", "max_age_days": 7}
     )
     disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
-    known = know(session, workspace, wish, contact_id=ada.id)
+    known = know(session, workspace, field_request, contact_id=ada.id)
 
     assert (known.owned, known.has_fresh_value) == (True, False)
 
@@ -134,9 +136,15 @@ def test_a_value_older_than_requested_is_disclosed_only_to_its_owner(session: Se
 
     refused, bought, owned = (
         disclosure.disclose(
-            session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=wish, price=1, now=NOW
+            session,
+            workspace_id=workspace,
+            job_id="job_1",
+            contact=ada,
+            field_request=field_request,
+            price=1,
+            now=NOW,
         )
-        for wish in (week, WORK, week)
+        for field_request in (week, WORK, week)
     )
 
     assert refused is None
@@ -147,11 +155,11 @@ def test_a_value_older_than_requested_is_disclosed_only_to_its_owner(session: Se
 
 
 def test_a_request_without_a_maximum_age_uses_the_default() -> None:
-    wish = FieldRequest.parse(
+    field_request = FieldRequest.parse(
         ContactField.PHONE, {"types": ["mobile"], "min_status": "any", "max_age_days": None}
     )
 
-    assert wish == FieldRequest(
+    assert field_request == FieldRequest(
         field=ContactField.PHONE, types=("mobile",), min_status=MinStatus.ANY, max_age=None
     )
 
@@ -163,9 +171,9 @@ def test_a_suppressed_identifier_stored_or_provided_hides_the_person(session: Se
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
 
     stored = know(session, workspace, contact_id=ada.id)
-    said = know(session, workspace, email="ada@acme.com")
+    requested = know(session, workspace, email="ada@acme.com")
 
-    assert (stored.suppressed, said.suppressed) == (True, True)
+    assert (stored.suppressed, requested.suppressed) == (True, True)
 
 
 def test_all_identifiers_of_the_person_are_returned(session: Session) -> None:
@@ -208,23 +216,25 @@ def test_values_are_disclosed_best_first_and_charged_once(session: Session) -> N
 
 
 @pytest.mark.parametrize(
-    ("verb", "says"), [("acquire_values", frozenset()), ("acquire_field", False)], ids=["value", "field"]
+    ("function", "result"),
+    [("acquire_values", frozenset()), ("acquire_field", False)],
+    ids=["value", "field"],
 )
 def test_values_bought_concurrently_by_another_job_are_disclosed_for_free(
-    session: Session, monkeypatch: pytest.MonkeyPatch, verb: str, says: object
+    session: Session, monkeypatch: pytest.MonkeyPatch, function: str, result: object
 ) -> None:
     workspace = a_workspace(session)
     ada = a_contact(session, a_company(session))
     an_email(session, ada, "ada@acme.com")
-    monkeypatch.setattr(reveals, verb, lambda *_args, **_more: says)
+    monkeypatch.setattr(reveals, function, lambda *_args, **_more: result)
 
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
-    assert handed is not None
-    assert ([one["email"] for one in handed.values], handed.charge) == (["ada@acme.com"], 0)
-    assert handed.already_owned
+    assert disclosed is not None
+    assert ([item["email"] for item in disclosed.values], disclosed.charge) == (["ada@acme.com"], 0)
+    assert disclosed.already_owned
 
 
 def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
@@ -232,7 +242,7 @@ def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
     ada = a_contact(session)
     a_phone(session, ada, "+12025550143", type="mobile")
 
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session,
         workspace_id=workspace,
         job_id="job_1",
@@ -242,8 +252,12 @@ def test_phone_numbers_are_disclosed_in_full(session: Session) -> None:
         now=NOW,
     )
 
-    assert handed is not None
-    assert (handed.contact_id, handed.values[0]["e164"], handed.charge) == (ada.id, "+12025550143", 5)
+    assert disclosed is not None
+    assert (disclosed.contact_id, disclosed.values[0]["e164"], disclosed.charge) == (
+        ada.id,
+        "+12025550143",
+        5,
+    )
 
 
 def test_without_a_satisfying_value_nothing_is_disclosed_or_owned(session: Session) -> None:
@@ -251,11 +265,11 @@ def test_without_a_satisfying_value_nothing_is_disclosed_or_owned(session: Sessi
     ada = a_contact(session)
     an_email(session, ada, "ada@gmail.com", type="personal")
 
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
-    assert handed is None
+    assert disclosed is None
     assert know(session, workspace, contact_id=ada.id).owned is False
 
 
@@ -276,8 +290,8 @@ def test_a_person_suppressed_meanwhile_is_not_disclosed(session: Session) -> Non
     an_email(session, ada, "ada@acme.com")
     suppressions.suppress(session, [Identifier("email", "ada@acme.com")], reason="asked", now=NOW)
 
-    handed = disclosure.disclose(
+    disclosed = disclosure.disclose(
         session, workspace_id=workspace, job_id="job_1", contact=ada, field_request=WORK, price=1, now=NOW
     )
 
-    assert handed is None
+    assert disclosed is None

@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from jobs_support import a_workspace
 from local_servers import POSTGRES
 from sqlalchemy.orm import Session
 from stored_support import (
@@ -32,12 +31,7 @@ from app.domain.normal.hashes import hex_hash, website_hash
 ACME = hex_hash(website_hash("acme.com"))
 
 
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
-
-
-def ask(session: Session, workspace_id: str, **options: Any) -> dict[str, Any]:
+def find(session: Session, workspace_id: str, **options: Any) -> dict[str, Any]:
     request = {"hashes": [ACME], "limit": 25} | options
     answer = leads.by_website_hash(session, workspace_id, request, prices=PRICES)
     assert answer is not None
@@ -70,7 +64,7 @@ def test_leads_are_listed_by_seniority_with_their_company_and_counts(
 ) -> None:
     company, _ = a_team(session)
 
-    answer = ask(session, workspace_id)
+    answer = find(session, workspace_id)
 
     assert names(answer) == ["Grace Hopper", "Jean Bartik", "Ada Lovelace", "Kay Antonelli", "Mary Kenneth"]
     assert (answer["matched_hash"], answer["company"]) == (ACME, representations.company_card(company))
@@ -82,10 +76,10 @@ def test_a_lead_shows_available_values_and_the_saved_profile(session: Session, w
     ada = a_contact(session, a_company(session), linkedin_url=ADA_URL, department="engineering")
     an_email(session, ada, "ada@acme.com")
     own(session, workspace_id, ada, "email")
-    capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
-    profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW)
+    snapshot = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW, annotations={"list_name": "Prospects"})
+    profile_snapshots.save(session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW)
 
-    [lead] = ask(session, workspace_id)["leads"]
+    [lead] = find(session, workspace_id)["leads"]
 
     assert {name: lead[name] for name in lead if name not in {"saved", "available"}} == {
         "contact_id": ada.id,
@@ -96,7 +90,7 @@ def test_a_lead_shows_available_values_and_the_saved_profile(session: Session, w
         "linkedin_url": ADA_URL,
     }
     assert lead["saved"]["list"] == "Prospects"
-    assert [(one["masked"], one["owned"], one["credits"]) for one in lead["available"]] == [
+    assert [(lead["masked"], lead["owned"], lead["credits"]) for lead in lead["available"]] == [
         ("a•••••@acme.com", True, 0)
     ]
 
@@ -107,7 +101,7 @@ def test_the_first_known_hash_wins_and_unknown_ones_have_no_leads(
     a_team(session)
     unknown = hex_hash(website_hash("shop.acme.com"))
 
-    answer = ask(session, workspace_id, hashes=[unknown, ACME, hex_hash(website_hash("other.com"))])
+    answer = find(session, workspace_id, hashes=[unknown, ACME, hex_hash(website_hash("other.com"))])
 
     assert answer["matched_hash"] == ACME
     nothing = leads.by_website_hash(session, workspace_id, {"hashes": [unknown], "limit": 5}, prices=PRICES)
@@ -119,7 +113,7 @@ def test_a_department_narrows_the_leads_and_the_total_but_not_the_counts(
 ) -> None:
     a_team(session)
 
-    answer = ask(session, workspace_id, department="sales")
+    answer = find(session, workspace_id, department="sales")
 
     assert (names(answer), answer["total"]) == (["Mary Kenneth"], 1)
     assert answer["by_department"] == {"engineering": 3, "sales": 1}
@@ -128,7 +122,7 @@ def test_a_department_narrows_the_leads_and_the_total_but_not_the_counts(
 def test_a_department_without_people_is_empty(session: Session, workspace_id: str) -> None:
     a_team(session)
 
-    answer = ask(session, workspace_id, department="legal")
+    answer = find(session, workspace_id, department="legal")
 
     assert (answer["leads"], answer["total"]) == ([], 0)
 
@@ -136,7 +130,7 @@ def test_a_department_without_people_is_empty(session: Session, workspace_id: st
 def test_a_seniority_narrows_everything(session: Session, workspace_id: str) -> None:
     a_team(session)
 
-    answer = ask(session, workspace_id, seniority="director")
+    answer = find(session, workspace_id, seniority="director")
 
     assert (names(answer), answer["total"], answer["by_department"]) == (
         ["Grace Hopper"],
@@ -153,9 +147,9 @@ def test_the_has_filter_requires_a_value_that_is_not_invalid(session: Session, w
     an_email(session, people["Jean Bartik"], "jean@acme.com", status="invalid")
     a_phone(session, people["Mary Kenneth"], "+12025550144", status="invalid")
 
-    with_email = ask(session, workspace_id, has=["email"])
-    with_phone = ask(session, workspace_id, has=["phone"])
-    with_both = ask(session, workspace_id, has=["email", "phone"])
+    with_email = find(session, workspace_id, has=["email"])
+    with_phone = find(session, workspace_id, has=["phone"])
+    with_both = find(session, workspace_id, has=["email", "phone"])
 
     assert names(with_email) == ["Grace Hopper", "Ada Lovelace"]
     assert names(with_phone) == ["Grace Hopper"]
@@ -165,9 +159,9 @@ def test_the_has_filter_requires_a_value_that_is_not_invalid(session: Session, w
 def test_every_person_is_on_exactly_one_page(session: Session, workspace_id: str) -> None:
     a_team(session)
 
-    pages = [ask(session, workspace_id, limit=2)]
+    pages = [find(session, workspace_id, limit=2)]
     while pages[-1]["next_cursor"]:
-        pages.append(ask(session, workspace_id, limit=2, cursor=pages[-1]["next_cursor"]))
+        pages.append(find(session, workspace_id, limit=2, cursor=pages[-1]["next_cursor"]))
 
     assert [names(page) for page in pages] == [
         ["Grace Hopper", "Jean Bartik"],
@@ -181,8 +175,8 @@ def test_people_without_a_name_are_listed_too(session: Session, workspace_id: st
     company = a_company(session)
     people = {a_contact(session, company, None).id for _ in range(3)}
 
-    first = ask(session, workspace_id, limit=2)
-    second = ask(session, workspace_id, limit=2, cursor=first["next_cursor"])
+    first = find(session, workspace_id, limit=2)
+    second = find(session, workspace_id, limit=2, cursor=first["next_cursor"])
 
     assert {lead["contact_id"] for lead in first["leads"] + second["leads"]} == people
 
@@ -221,7 +215,7 @@ def test_suppressed_people_are_neither_listed_nor_counted(session: Session, work
     an_email(session, people["Mary Kenneth"], "mary@acme.com")
     suppress(session, "email", "mary@acme.com")
 
-    answer = ask(session, workspace_id)
+    answer = find(session, workspace_id)
 
     assert "Mary Kenneth" not in names(answer)
     assert (answer["total"], answer["by_department"]) == (4, {"engineering": 3})
@@ -235,7 +229,7 @@ def test_in_a_large_company_suppressed_people_are_counted_but_not_listed(
     an_email(session, people["Mary Kenneth"], "mary@acme.com")
     suppress(session, "email", "mary@acme.com")
 
-    answer = ask(session, workspace_id)
+    answer = find(session, workspace_id)
 
     assert (len(answer["leads"]), answer["total"]) == (4, 5)
 
@@ -248,21 +242,21 @@ def test_a_page_of_a_hundred_needs_as_many_queries_as_a_page_of_one(
         ada = a_contact(session, company, linkedin_url=f"{ADA_URL}-{number}")
         an_email(session, ada, f"ada{number}@acme.com")
 
-    with statements(session.get_bind()) as one:  # type: ignore[arg-type]
-        ask(session, workspace_id, limit=1)
+    with statements(session.get_bind()) as lead:  # type: ignore[arg-type]
+        find(session, workspace_id, limit=1)
     with statements(session.get_bind()) as hundred:  # type: ignore[arg-type]
-        answer = ask(session, workspace_id, limit=100)
+        answer = find(session, workspace_id, limit=100)
 
     assert len(answer["leads"]) == 100
-    assert len(one) == len(hundred) <= 10
+    assert len(lead) == len(hundred) <= 10
 
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")
 def test_a_page_scans_no_whole_table(session: Session, workspace_id: str) -> None:
     a_team(session)
-    cursor = ask(session, workspace_id, limit=1)["next_cursor"]
+    cursor = find(session, workspace_id, limit=1)["next_cursor"]
 
     with statements(session.get_bind()) as seen:  # type: ignore[arg-type]
-        ask(session, workspace_id, department="engineering", has=["email", "phone"], cursor=cursor)
+        find(session, workspace_id, department="engineering", has=["email", "phone"], cursor=cursor)
 
     assert [step for step in scans(session, seen) if "suppressions" not in step] == []

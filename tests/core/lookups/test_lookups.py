@@ -37,22 +37,17 @@ NOTHING: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def workspace_id(session: Session) -> str:
-    return a_workspace(session)
-
-
-def look_up(session: Session, workspace_id: str, **said: str) -> dict[str, Any]:
-    [answer] = lookups.look_up(session, workspace_id, [Subject(**said)], prices=PRICES)
+def look_up(session: Session, workspace_id: str, **values: str) -> dict[str, Any]:
+    [answer] = lookups.look_up(session, workspace_id, [Subject(**values)], prices=PRICES)
     return answer
 
 
 def save(session: Session, workspace_id: str, url: str = ADA_URL) -> str:
-    capture = ProfileSnapshot(
+    snapshot = ProfileSnapshot(
         linkedin_url=url, captured_at=NOW, annotations={"list_name": "Prospects", "tags": ["x"]}
     )
     saved = profile_snapshots.save(
-        session, workspace_id=workspace_id, account_id="acc_x", snapshot=capture, now=NOW
+        session, workspace_id=workspace_id, account_id="acc_x", snapshot=snapshot, now=NOW
     )
     return saved.profile.id
 
@@ -69,9 +64,9 @@ def test_a_match_shows_the_contact_and_the_available_values(session: Session, wo
     assert (answer["outcome"], answer["match"]["matched_on"]) == ("matched", ["linkedin_url"])
     assert answer["contact"] == representations.contact_card(ada)
     assert answer["company"] == representations.company_card(company)
-    assert [one["field"] for one in answer["available"]] == ["email", "phone"]
+    assert [item["field"] for item in answer["available"]] == ["email", "phone"]
     assert answer["revealed"]["emails"] == []
-    assert [one["e164"] for one in answer["revealed"]["phones"]] == ["+12025550143"]
+    assert [item["e164"] for item in answer["revealed"]["phones"]] == ["+12025550143"]
     assert (answer["candidates"], answer["saved"], answer["suppressed"]) == ([], None, False)
 
 
@@ -98,8 +93,8 @@ def test_several_matches_are_candidates_without_their_addresses(session: Session
     answer = look_up(session, workspace_id, email="info@acme.com")
 
     assert (answer["outcome"], answer["contact"], answer["company"]) == ("ambiguous", None, None)
-    told = {one["contact"]["id"]: (one["contact"], one["company"]) for one in answer["candidates"]}
-    assert told == {
+    candidates = {item["contact"]["id"]: (item["contact"], item["company"]) for item in answer["candidates"]}
+    assert candidates == {
         ada.id: (representations.contact_card(ada), representations.company_card(company)),
         grace.id: (representations.contact_card(grace), None),
     }
@@ -132,7 +127,7 @@ def test_suppressed_candidates_are_left_out(session: Session, workspace_id: str)
 
     answer = look_up(session, workspace_id, email="info@acme.com")
 
-    assert [one["contact"]["id"] for one in answer["candidates"]] == [grace.id]
+    assert [item["contact"]["id"] for item in answer["candidates"]] == [grace.id]
 
 
 def test_if_all_candidates_are_suppressed_there_is_no_match(session: Session, workspace_id: str) -> None:
@@ -145,14 +140,14 @@ def test_if_all_candidates_are_suppressed_there_is_no_match(session: Session, wo
     assert answer == NOTHING | {"suppressed": True}
 
 
-@pytest.mark.parametrize("said", [{"linkedin_url": ADA_URL}, {"email": "ada@acme.com"}])
+@pytest.mark.parametrize("values", [{"linkedin_url": ADA_URL}, {"email": "ada@acme.com"}])
 def test_a_saved_profile_is_found_by_the_url_of_the_subject_or_contact(
-    session: Session, workspace_id: str, said: dict[str, str]
+    session: Session, workspace_id: str, values: dict[str, str]
 ) -> None:
     an_email(session, a_contact(session, linkedin_url=ADA_URL), "ada@acme.com")
     profile_id = save(session, workspace_id)
 
-    answer = look_up(session, workspace_id, **said)
+    answer = look_up(session, workspace_id, **values)
 
     assert answer["saved"] == {
         "id": profile_id,
@@ -177,13 +172,13 @@ def test_one_subject_needs_six_queries_and_fifty_need_no_more(session: Session, 
         an_email(session, person, f"ada{number}@acme.com")
     subjects = [Subject(linkedin_url=person.linkedin_url) for person in people]
 
-    with statements(session.get_bind()) as one:  # type: ignore[arg-type]
+    with statements(session.get_bind()) as item:  # type: ignore[arg-type]
         lookups.look_up(session, workspace_id, subjects[:1], prices=PRICES)
     with statements(session.get_bind()) as fifty:  # type: ignore[arg-type]
         answers = lookups.look_up(session, workspace_id, subjects, prices=PRICES)
 
     assert [answer["contact"]["id"] for answer in answers] == [person.id for person in people]
-    assert len(one) == len(fifty) == 6
+    assert len(item) == len(fifty) == 6
 
 
 @pytest.mark.skipif(POSTGRES is not None, reason="reads SQLite's plans")

@@ -105,7 +105,7 @@ def test_the_best_value_of_each_type_is_shown_and_no_invalid_one(session: Sessio
 
     entries = representations.masked_fields(contact_data.load(session, workspace_id, [ada]), ada.id, PRICES)
 
-    assert [(one["type"], one["status"], one["masked"][0]) for one in entries] == [
+    assert [(item["type"], item["status"], item["masked"][0]) for item in entries] == [
         ("work", "accept_all", "z"),
         ("personal", "risky", "a"),
     ]
@@ -121,8 +121,8 @@ def test_owned_values_cost_nothing_and_are_shown_in_full(session: Session) -> No
     held = contact_data.load(session, workspace_id, [ada])
 
     assert [
-        (one["field"], one["owned"], one["credits"])
-        for one in representations.masked_fields(held, ada.id, PRICES)
+        (item["field"], item["owned"], item["credits"])
+        for item in representations.masked_fields(held, ada.id, PRICES)
     ] == [
         ("email", True, 0),
         ("email", True, 0),
@@ -197,11 +197,11 @@ def test_a_contact_is_hidden_by_any_suppressed_identifier(session: Session, kind
 def test_a_suppressed_identifier_of_the_request_hides_the_person(session: Session) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     suppress(session, "email", "ada@acme.com")
-    said = Subject(contact_id=ada.id, email="ada@acme.com")
+    subject = Subject(contact_id=ada.id, email="ada@acme.com")
 
-    held = contact_data.load(session, workspace_id, [ada], [said])
+    held = contact_data.load(session, workspace_id, [ada], [subject])
 
-    assert [held.is_suppressed(ada), held.is_suppressed(ada, said), held.is_suppressed(None, said)] == [
+    assert [held.is_suppressed(ada), held.is_suppressed(ada, subject), held.is_suppressed(None, subject)] == [
         False,
         True,
         True,
@@ -235,14 +235,14 @@ def test_unflushed_rows_are_included(session: Session) -> None:
 
     held = contact_data.load(session, workspace_id, [ada])
 
-    assert [one.status for one in held.emails[ada.id]] == ["valid"]
+    assert [item.status for item in held.emails[ada.id]] == ["valid"]
 
 
 @pytest.mark.parametrize(
-    ("is_owned", "told"), [(True, "2026-11-20T09:30:00.000Z"), (False, "2026-11-20T00:00:00.000Z")]
+    ("is_owned", "expected"), [(True, "2026-11-20T09:30:00.000Z"), (False, "2026-11-20T00:00:00.000Z")]
 )
 def test_the_verification_time_is_exact_for_owners_and_rounded_to_the_day_for_others(
-    session: Session, *, is_owned: bool, told: str
+    session: Session, *, is_owned: bool, expected: str
 ) -> None:
     workspace_id, ada = a_workspace(session), a_contact(session)
     an_email(session, ada, "ada@acme.com", verified_at=NOW)
@@ -251,4 +251,4 @@ def test_the_verification_time_is_exact_for_owners_and_rounded_to_the_day_for_ot
 
     [entry] = representations.masked_fields(contact_data.load(session, workspace_id, [ada]), ada.id, PRICES)
 
-    assert entry["last_verified_at"] == told
+    assert entry["last_verified_at"] == expected

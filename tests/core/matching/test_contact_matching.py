@@ -101,9 +101,9 @@ def test_a_shared_phone_is_ambiguous_with_at_most_five_candidates(session: Sessi
     match = contact_matching.find(session, Subject(phone="+12025550143"))
 
     assert (match.outcome, match.contact, match.company) == ("ambiguous", None, None)
-    assert len({one.contact.id for one in match.candidates}) == 5
-    assert {one.company for one in match.candidates} == {company}
-    assert all(0 < one.confidence < 1 for one in match.candidates)
+    assert len({candidate.contact.id for candidate in match.candidates}) == 5
+    assert {candidate.company for candidate in match.candidates} == {company}
+    assert all(0 < candidate.confidence < 1 for candidate in match.candidates)
 
 
 def test_a_weaker_key_distinguishes_people_who_share_a_stronger_one(session: Session) -> None:
@@ -185,7 +185,7 @@ def test_two_people_of_one_name_at_one_company_are_ambiguous(session: Session) -
     match = contact_matching.find(session, Subject(full_name="Ada Lovelace", company_domain="acme.com"))
 
     assert match.outcome == "ambiguous"
-    assert {one.contact.id for one in match.candidates} == both
+    assert {candidate.contact.id for candidate in match.candidates} == both
 
 
 def test_a_similar_company_name_matches(session: Session) -> None:
@@ -196,7 +196,7 @@ def test_a_similar_company_name_matches(session: Session) -> None:
         session, Subject(full_name="Ada Lovelace", company_name="Analytical Engine")
     )
 
-    assert {ada} == {match.contact, *(one.contact for one in match.candidates)} - {None}
+    assert {ada} == {match.contact, *(candidate.contact for candidate in match.candidates)} - {None}
     assert match.matched_on == ("full_name", "company_name")
 
 
@@ -251,7 +251,7 @@ def test_a_misspelled_family_name_is_found_by_its_first_letters(session: Session
 
     match = contact_matching.find(session, subject)
 
-    assert ada in (match.contact, *(one.contact for one in match.candidates))
+    assert ada in (match.contact, *(candidate.contact for candidate in match.candidates))
 
 
 @pytest.mark.parametrize("name", ["Grace Hopper", "Cher", "123"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from findings_support import ADA, DAY, NOW, company, person, said
+from findings_support import ADA, DAY, NOW, a_source, company, person
 from sqlalchemy.orm import Session
 
 from app.core.contacts import companies, contacts
@@ -15,15 +15,15 @@ RANKING = ("one", "two")
 
 
 def by(provider: str) -> dict[str, object]:
-    return {"source": said(NOW, provider, SourceKind.PROVIDER)}
+    return {"source": a_source(NOW, provider, SourceKind.PROVIDER)}
 
 
 def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
     stored = contacts.upsert(session, person(linkedin_url=ADA, company=company(at=NOW - DAY)), now=NOW)
     employer = companies.get(session, str(stored.company_id))
-    told = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
+    finding = person(title="CTO", company=company(at=NOW, industry="Machinery"), **by("one"))
 
-    survivorship.store_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+    survivorship.store_person(session, SUBJECT, [finding], ranking=RANKING, now=NOW)
 
     assert employer is not None
     assert (stored.title, employer.industry) == ("CTO", "Machinery")
@@ -31,22 +31,24 @@ def test_loaded_rows_are_refreshed_after_the_merge(session: Session) -> None:
 
 def test_differing_spellings_of_one_employer_are_not_a_conflict(session: Session) -> None:
     contacts.upsert(session, person(linkedin_url=ADA, company=company("Acme", "acme.example")), now=NOW)
-    told = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
+    finding = person(company=company("Roadrunner Supplies", "acme.example"), **by("one"))
 
-    kept = survivorship.store_person(session, SUBJECT, [told], ranking=RANKING, now=NOW)
+    records = survivorship.store_person(session, SUBJECT, [finding], ranking=RANKING, now=NOW)
 
-    contact = survivorship.first_contact(session, kept)
+    contact = survivorship.first_contact(session, records)
     assert contact is not None
     firm = companies.get(session, str(contact.company_id))
-    described = survivorship.field_provenance(session, kept, contact=contact, company=firm, profile=True)
-    assert [(one["entity"], one["field"]) for one in described["conflicts"]] == [("company", "name")]
+    described = survivorship.field_provenance(session, records, contact=contact, company=firm, profile=True)
+    assert [(record["entity"], record["field"]) for record in described["conflicts"]] == [("company", "name")]
 
 
 def test_without_a_stored_contact_and_findings_there_are_no_records(session: Session) -> None:
-    kept = survivorship.store_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
+    records = survivorship.store_person(session, SUBJECT, [], ranking=RANKING, now=NOW)
 
-    assert survivorship.first_contact(session, kept) is survivorship.first_company(session, kept) is None
-    assert survivorship.field_provenance(session, kept, contact=None, company=None, profile=True) == {
+    assert (
+        survivorship.first_contact(session, records) is survivorship.first_company(session, records) is None
+    )
+    assert survivorship.field_provenance(session, records, contact=None, company=None, profile=True) == {
         "sources": {"contact": {}, "company": {}},
         "conflicts": [],
     }
@@ -56,8 +58,8 @@ def test_a_finding_without_a_name_gets_the_profile_of_another_finding(session: S
     nameless = person(full_name=None, first_name=None, last_name=None, title="CTO", **by("one"))
     named = person(linkedin_url=ADA, **by("two"))
 
-    kept = survivorship.store_person(
+    records = survivorship.store_person(
         session, Subject(email="ada@acme.example"), [nameless, named], ranking=RANKING, now=NOW
     )
 
-    assert len({contact_id for contact_id, _word in kept.contacts}) == 1
+    assert len({contact_id for contact_id, _word in records.contacts}) == 1

@@ -51,10 +51,10 @@ def follow(session: Session, *identifiers: Identifier, contact_ids: tuple[str, .
 
 
 def erase(session: Session, *identifiers: Identifier, contact_ids: tuple[str, ...] = ()) -> ErasurePlan:
-    trail = follow(session, *identifiers, contact_ids=contact_ids)
-    erasure.erase(session, trail, now=NOW)
+    plan = follow(session, *identifiers, contact_ids=contact_ids)
+    erasure.erase(session, plan, now=NOW)
     session.expire_all()
-    return trail
+    return plan
 
 
 def enrichment(session: Session, workspace_id: str, *items: dict[str, Any]) -> str:
@@ -82,17 +82,17 @@ def test_a_person_is_found_by_id_and_an_unknown_id_is_an_error(session: Session,
 
 
 def test_all_identifiers_of_the_person_are_suppressed(session: Session, ada: Contact) -> None:
-    trail = follow(session, EMAIL)
+    plan = follow(session, EMAIL)
 
-    assert set(trail.to_suppress) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
-    assert trail.contact_ids == (ada.id,)
-    assert trail.shared == 0
+    assert set(plan.to_suppress) == {EMAIL, PHONE, Identifier("linkedin_url", ADA_URL)}
+    assert plan.contact_ids == (ada.id,)
+    assert plan.shared == 0
 
 
 def test_an_unknown_person_is_suppressed_as_well(session: Session) -> None:
-    trail = erase(session, EMAIL)
+    plan = erase(session, EMAIL)
 
-    assert (trail.to_suppress, trail.contact_ids) == ((EMAIL,), ())
+    assert (plan.to_suppress, plan.contact_ids) == ((EMAIL,), ())
 
 
 def test_identifiers_shared_with_other_contacts_are_kept(session: Session, ada: Contact) -> None:
@@ -100,10 +100,10 @@ def test_identifiers_shared_with_other_contacts_are_kept(session: Session, ada: 
     a_phone(session, bob, PHONE.value)
     an_email(session, bob, EMAIL.value)
 
-    trail = erase(session, contact_ids=(ada.id,))
+    plan = erase(session, contact_ids=(ada.id,))
 
-    assert trail.to_suppress == (Identifier("linkedin_url", ADA_URL),)
-    assert trail.shared == 2
+    assert plan.to_suppress == (Identifier("linkedin_url", ADA_URL),)
+    assert plan.shared == 2
     assert session.scalars(select(Contact.id)).all() == [bob.id]
 
 
@@ -114,13 +114,13 @@ def test_the_plan_lists_recipients_and_accounts_with_an_address_of_the_person(
     own(session, workspace_id, ada, "email")
     account = accounts.create(session, workspace_id, email=EMAIL.value, name="A", password_hash="x", now=NOW)
 
-    trail = follow(session, EMAIL)
+    plan = follow(session, EMAIL)
 
-    assert [(one.workspace_id, one.workspace, one.field, one.at) for one in trail.recipients] == [
+    assert [(item.workspace_id, item.workspace, item.field, item.at) for item in plan.recipients] == [
         (workspace_id, "Acme", "email", NOW)
     ]
-    assert trail.accounts == (account.id,)
-    assert trail.counts == {
+    assert plan.accounts == (account.id,)
+    assert plan.counts == {
         "contacts": 1,
         "emails": 1,
         "phones": 1,
@@ -153,13 +153,13 @@ def test_the_worker_of_a_running_job_loses_its_lease_and_its_calls_are_ended(
 ) -> None:
     job_id = a_job(session, a_workspace(session), request=SUBJECT)
     held = claim(session, job_id)
-    asked = CallKey(job_id=job_id, item=None, field="email", provider="one", subject=b"s", country=None)
-    provider_calls.mark_pending(session, provider_calls.start(session, asked, cost=1.0, now=NOW), ticket="t")
+    key = CallKey(job_id=job_id, item=None, field="email", provider="one", subject=b"s", country=None)
+    provider_calls.mark_pending(session, provider_calls.start(session, key, cost=1.0, now=NOW), ticket="t")
 
-    trail = erase(session, EMAIL)
+    plan = erase(session, EMAIL)
 
     [call] = session.scalars(select(ProviderCall))
-    assert trail.providers == ("one",)
+    assert plan.providers == ("one",)
     assert (call.outcome, call.ticket, call.subject != b"s") == ("timeout", None, True)
     assert [line["outcome"] for line in read(session, job_id).trace] == ["timeout"]
     with pytest.raises(LeaseLost):
@@ -204,7 +204,10 @@ def test_an_open_enrichment_continues_without_the_person(session: Session, ada: 
 
     job = read(session, job_id)
     assert (job.status, job.attempts, job.progress_done, job.publishes) == ("queued", 0, 1, 1)
-    assert [(one.outcome, one.request) for one in items(session, job_id)] == [("suppressed", {}), (None, BOB)]
+    assert [(item.outcome, item.request) for item in items(session, job_id)] == [
+        ("suppressed", {}),
+        (None, BOB),
+    ]
     assert figures(session, workspace_id) == (8, 2, 0)
     with pytest.raises(LeaseLost):
         leases.renew(session, held, lease_until=NOW)
@@ -228,8 +231,8 @@ def test_only_the_persons_item_of_a_queued_or_finished_enrichment_is_redacted(
 
     assert read(session, waiting).publishes == 0
     assert read(session, ended).progress_done == 4
-    kept = [(one.outcome, one.request, one.result, one.error) for one in items(session, ended)]
-    assert kept[:3] == [
+    stored = [(item.outcome, item.request, item.result, item.error) for item in items(session, ended)]
+    assert stored[:3] == [
         ("found", BOB, {"emails": []}, None),
         ("found", {}, None, None),
         (None, {}, None, {"code": "c"}),
@@ -248,9 +251,9 @@ def test_lookups_that_show_the_person_are_deleted(session: Session, ada: Contact
         now=NOW,
     )
 
-    trail = erase(session, EMAIL)
+    plan = erase(session, EMAIL)
 
-    assert (trail.lookup_ids, trail.job_ids) == ((job_id,), ())
+    assert (plan.lookup_ids, plan.job_ids) == ((job_id,), ())
     assert session.scalars(select(Job)).all() == []
 
 
@@ -284,22 +287,22 @@ def test_saved_profiles_are_deleted_in_all_workspaces_and_mentions_in_others_are
         annotations={"note": "with ada@acme.com", "tags": ["x", "Ada@acme.com"]},
     )
     for workspace_id in (first, second):
-        capture = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW)
+        snapshot = ProfileSnapshot(linkedin_url=ADA_URL, captured_at=NOW)
         profile_snapshots.save(
-            session, workspace_id=workspace_id, account_id="acc_1", snapshot=capture, now=NOW
+            session, workspace_id=workspace_id, account_id="acc_1", snapshot=snapshot, now=NOW
         )
     eve = ProfileSnapshot(
         linkedin_url="https://www.linkedin.com/in/eve", captured_at=NOW, annotations={"note": "n"}
     )
-    for capture in (bob, eve):
-        profile_snapshots.save(session, workspace_id=first, account_id="acc_1", snapshot=capture, now=NOW)
+    for snapshot in (bob, eve):
+        profile_snapshots.save(session, workspace_id=first, account_id="acc_1", snapshot=snapshot, now=NOW)
 
-    trail = erase(session, EMAIL)
+    plan = erase(session, EMAIL)
 
-    left, untouched = session.scalars(select(SavedProfile).order_by(SavedProfile.linkedin_url))
+    remaining, untouched = session.scalars(select(SavedProfile).order_by(SavedProfile.linkedin_url))
     assert untouched.note == "n"
-    assert (left.full_name, left.note, left.tags) == ("Bob", None, ["x"])
-    assert (trail.counts["saved_profiles"], trail.counts["notes"]) == (2, 1)
+    assert (remaining.full_name, remaining.note, remaining.tags) == ("Bob", None, ["x"])
+    assert (plan.counts["saved_profiles"], plan.counts["notes"]) == (2, 1)
 
 
 def test_webhooks_whose_url_contains_the_person_are_deleted(session: Session, ada: Contact) -> None:
@@ -315,11 +318,11 @@ def test_webhooks_whose_url_contains_the_person_are_deleted(session: Session, ad
 def test_a_contact_stored_again_before_the_suppression_took_effect_is_deleted_too(
     session: Session, ada: Contact
 ) -> None:
-    trail = follow(session, EMAIL)
+    plan = follow(session, EMAIL)
     again = a_contact(session, None, "Ada L")
     an_email(session, again, EMAIL.value)
 
-    erasure.erase(session, trail, now=NOW)
+    erasure.erase(session, plan, now=NOW)
 
     assert session.scalars(select(Contact.id)).all() == []
 
@@ -347,13 +350,13 @@ def test_finished_jobs_lose_their_results_after_the_retention_and_keep_their_cha
     job = read(session, old)
     assert (forgotten, again) == (1, 0)
     assert (job.request, job.result, job.outcome, job.charged) == ({}, None, "found", 1)
-    assert [one.request for one in items(session, old)] == [{}]
+    assert [item.request for item in items(session, old)] == [{}]
     assert read(session, young).request["fields"] == ["email"]
     assert read(session, waiting).request == SUBJECT
 
 
 @pytest.mark.parametrize(
-    ("reference", "kept"),
+    ("reference", "stored"),
     [
         ("row-17", {"client_reference": "row-17"}),
         ("Ada Lovelace", {}),
@@ -363,11 +366,13 @@ def test_finished_jobs_lose_their_results_after_the_retention_and_keep_their_cha
     ],
 )
 def test_only_an_id_like_client_reference_of_a_suppressed_request_is_kept(
-    reference: str | None, kept: dict[str, str]
+    reference: str | None, stored: dict[str, str]
 ) -> None:
     request: dict[str, Any] = {"subject": {"phone": PHONE.value}}
 
-    assert redaction.without_subject(request | ({"client_reference": reference} if reference else {})) == kept
+    assert (
+        redaction.without_subject(request | ({"client_reference": reference} if reference else {})) == stored
+    )
 
 
 def test_a_job_about_a_suppressed_person_loses_its_subject(session: Session) -> None:
@@ -390,7 +395,9 @@ def test_a_contact_requested_only_by_these_identifiers_is_erased_and_no_other(se
     other = Subject(linkedin_url="https://www.linkedin.com/in/bob")
     caller_identifiers.remember(session, workspace_id, other, shared.id, now=NOW)
 
-    trail = erase(session, Identifier("linkedin_url", ADA_URL))
+    plan = erase(session, Identifier("linkedin_url", ADA_URL))
 
-    left = {row.contact_id for row in session.scalars(select(CallerIdentifier)) if row.kind == "linkedin_url"}
-    assert (trail.contact_ids, left) == ((nameless.id,), {shared.id})
+    remaining = {
+        row.contact_id for row in session.scalars(select(CallerIdentifier)) if row.kind == "linkedin_url"
+    }
+    assert (plan.contact_ids, remaining) == ((nameless.id,), {shared.id})

@@ -54,8 +54,8 @@ def call(
 ) -> str:
     """Insert an answered call."""
     call_id = provider_calls.start(session, a_question(**about), cost=9, now=at)
-    said: dict[str, Any] = {"outcome": outcome, "status": status, "cost": cost, "latency_ms": latency_ms}
-    provider_calls.record_reply(session, call_id, **said, reply=None, now=at)
+    values: dict[str, Any] = {"outcome": outcome, "status": status, "cost": cost, "latency_ms": latency_ms}
+    provider_calls.record_reply(session, call_id, **values, reply=None, now=at)
     return call_id
 
 
@@ -71,14 +71,14 @@ def a_bounce(session: Session, *, providers: list[str], country: str = "DE", tim
     for _ in range(times):
         workspace_id = a_workspace(session)
         own(session, workspace_id, contact, "email")
-        said = FeedbackReport(
+        report = FeedbackReport(
             workspace_id=workspace_id,
             account_id=None,
             contact_id=contact.id,
             email="ada@acme.com",
             kind=FeedbackKind.BOUNCE,
         )
-        feedback.record(session, said, allowance=Allowance(0), now=NOW)
+        feedback.record(session, report, allowance=Allowance(0), now=NOW)
 
 
 def test_hits_costs_and_latencies_are_computed_per_provider(session: Session) -> None:
@@ -182,7 +182,11 @@ def test_a_bounce_counts_for_every_provider_of_the_address(session: Session) -> 
 
     a_bounce(session, providers=["hunter", "pdl"])
 
-    assert {name: one.bounces for name, one in count(session).items()} == {"hunter": 1, "pdl": 1, "apollo": 0}
+    assert {name: provider.bounces for name, provider in count(session).items()} == {
+        "hunter": 1,
+        "pdl": 1,
+        "apollo": 0,
+    }
 
 
 def test_an_address_that_bounced_for_three_workspaces_counts_once(session: Session) -> None:

@@ -61,11 +61,11 @@ def test_the_health_of_every_called_provider_is_returned(session: Session) -> No
 
 
 def test_twelve_workers_together_respect_the_rate(database: Database) -> None:
-    until = time.monotonic() + 1.5
+    paused_until = time.monotonic() + 1.5
 
     def work(_number: int) -> list[float]:
         calls = []
-        while time.monotonic() < until:
+        while time.monotonic() < paused_until:
             with database.transaction() as session:
                 provider_throttles.lock(session, "hunter", now=database_clock.now())
                 now = database_clock.value(session)  # as the call gateway does, after the lock
@@ -77,7 +77,7 @@ def test_twelve_workers_together_respect_the_rate(database: Database) -> None:
                 time.sleep(0.02)
         return calls
 
-    calls = sorted(call for one in at_once(12, work) for call in one)
+    calls = sorted(call for permit in at_once(12, work) for call in permit)
 
     busiest = max(sum(start <= call < start + 1 for call in calls) for start in calls)
     assert busiest <= RATES[0].count

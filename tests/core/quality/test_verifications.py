@@ -36,7 +36,7 @@ def ada(session: Session) -> Contact:
 
 def taken(session: Session, now: datetime = EXPIRED, limit: int = 10) -> list[str]:
     due = verifications.claim_due(session, usual_age=USUAL, now=now, limit=limit)
-    return [one.email for one in due]
+    return [item.email for item in due]
 
 
 def verdict(status: EmailStatus = EmailStatus.VALID, at: datetime | None = LATER, **more: Any) -> FoundEmail:
@@ -120,14 +120,14 @@ def test_a_decided_bounce_is_not_due_again(session: Session, ada: Contact, state
 
 def report(session: Session, contact: Contact, address: str) -> Feedback:
     """Report a bounce as the workspace that owns the contact's e-mails."""
-    said = FeedbackReport(
+    report = FeedbackReport(
         workspace_id=session.scalars(select(Reveal.workspace_id)).one(),
         account_id=None,
         contact_id=contact.id,
         email=address,
         kind=FeedbackKind.BOUNCE,
     )
-    return feedback.record(session, said, allowance=Allowance(0), now=NOW).feedback
+    return feedback.record(session, report, allowance=Allowance(0), now=NOW).feedback
 
 
 def test_an_address_verified_after_its_bounce_is_not_due(session: Session, ada: Contact) -> None:
@@ -193,7 +193,7 @@ def test_a_verdict_deletes_the_schedule(session: Session, ada: Contact) -> None:
 
 
 @pytest.mark.parametrize(
-    ("known", "said"),
+    ("known", "report"),
     [
         ({"verified_at": LATER}, {}),
         ({"verified_at": NOW, "reported_at": LATER}, {}),
@@ -201,11 +201,11 @@ def test_a_verdict_deletes_the_schedule(session: Session, ada: Contact) -> None:
     ],
 )
 def test_an_older_verdict_does_not_replace_a_newer_one(
-    session: Session, ada: Contact, known: dict[str, Any], said: dict[str, Any]
+    session: Session, ada: Contact, known: dict[str, Any], report: dict[str, Any]
 ) -> None:
     row = an_email(session, ada, "a@acme.com", **known)
 
-    recorded = verifications.record(session, row.id, verdict(EmailStatus.INVALID, **said))
+    recorded = verifications.record(session, row.id, verdict(EmailStatus.INVALID, **report))
 
     session.expire_all()
     assert not recorded

@@ -114,7 +114,7 @@ def test_the_form_of_an_address_is_found_from_the_persons_name(
 
 
 @pytest.mark.parametrize(
-    ("email", "name", "told"),
+    ("email", "name", "form"),
     [
         ("v.gogh@acme.nl", "Vincent van Gogh", "{f}.{last} particles:dropped"),
         ("vincent.vangogh@acme.nl", "Vincent van Gogh", "{first}.{last} particles:joined"),
@@ -127,8 +127,8 @@ def test_the_form_of_an_address_is_found_from_the_persons_name(
         ("mdelacruz@acme.es", "María de la Cruz Hernández", "{f}{last} particles:joined surnames:first"),
     ],
 )
-def test_an_address_shows_the_spelling_habits_of_its_domain(email: str, name: str, told: str) -> None:
-    assert form_of(email, parse_name(name)) == told
+def test_an_address_shows_the_spelling_habits_of_its_domain(email: str, name: str, form: str) -> None:
+    assert form_of(email, parse_name(name)) == form
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_the_confidences_of_all_guesses_add_up_to_at_most_one(name: str, stats: 
 
     assert sum(guess.confidence for guess in guesses) <= 1.001
     assert [guess.confidence for guess in guesses] == sorted(
-        (one.confidence for one in guesses), reverse=True
+        (habit.confidence for habit in guesses), reverse=True
     )
     assert len({guess.email for guess in guesses}) == len(guesses)
 

@@ -63,11 +63,11 @@ def test_delimiters_are_detected(delimiter: str) -> None:
     assert next(found.rows).cells[2] == "CTO, R&D; x|y"
 
 
-@pytest.mark.parametrize("given", [";", "tab", "\\t"])
-def test_a_delimiter_can_be_given(given: str) -> None:
-    delimiter = ";" if given == ";" else "\t"
+@pytest.mark.parametrize("encoding", [";", "tab", "\\t"])
+def test_a_delimiter_can_be_given(encoding: str) -> None:
+    delimiter = ";" if encoding == ";" else "\t"
 
-    assert cells(PEOPLE.replace(",", delimiter), delimiter=given)[0][0] == "Äda"
+    assert cells(PEOPLE.replace(",", delimiter), delimiter=encoding)[0][0] == "Äda"
 
 
 def test_the_delimiter_line_of_excel_is_respected() -> None:

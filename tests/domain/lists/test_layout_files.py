@@ -37,11 +37,11 @@ def row(name: str, entity: Entity) -> tuple[RowValues, object]:
 
 
 def emails(found: FoundContact) -> list[tuple[str, str, EmailStatus]]:
-    return [(one.email, one.type, one.status) for one in found.emails]
+    return [(item.email, item.type, item.status) for item in found.emails]
 
 
 def phones(found: FoundContact) -> list[tuple[str, str]]:
-    return [(one.e164, one.type) for one in found.phones]
+    return [(item.e164, item.type) for item in found.phones]
 
 
 def test_apollo_exports_two_addresses_three_numbers_and_the_company() -> None:
@@ -64,7 +64,7 @@ def test_apollo_exports_two_addresses_three_numbers_and_the_company() -> None:
     )
     assert (found.emails[1].confidence, found.emails[1].verified_at) == (None, None)
     assert phones(found) == [("+16175550101", "direct"), ("+16175550102", "mobile"), ("+16175550100", "hq")]
-    assert {one.do_not_call for one in found.phones} == {False}
+    assert {item.do_not_call for item in found.phones} == {False}
     assert found.company is not None
     assert (found.company.name, found.company.domain) == ("Northlight Optics", "northlight-optics.example")
     assert found.company.linkedin_url == "https://www.linkedin.com/company/northlight-optics-demo"

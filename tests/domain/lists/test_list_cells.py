@@ -23,14 +23,14 @@ from app.domain.normal.vocabularies import department, email_status, headcount, 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
-def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **said: str) -> RowValues:
-    layout = map_columns([name.replace("_", " ") for name in said], entity)
-    return RowValues(layout, list(said.values()), ImportDefaults("list.csv", NOW, NOW, region), Counter())
+def row(entity: Entity = Entity.CONTACTS, region: str | None = None, **cells: str) -> RowValues:
+    layout = map_columns([name.replace("_", " ") for name in cells], entity)
+    return RowValues(layout, list(cells.values()), ImportDefaults("list.csv", NOW, NOW, region), Counter())
 
 
-def person(region: str | None = None, **said: str) -> FoundContact:
-    layout = map_columns([name.replace("_", " ") for name in said], Entity.CONTACTS)
-    return person_of(row(region=region, **said), layout).found
+def person(region: str | None = None, **cells: str) -> FoundContact:
+    layout = map_columns([name.replace("_", " ") for name in cells], Entity.CONTACTS)
+    return person_of(row(region=region, **cells), layout).found
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_an_unknown_status_is_counted_as_a_warning() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "verified_at"),
+    ("cells", "status", "verified_at"),
     [
         ({}, "valid", None),
         ({"email_status": ""}, "valid", None),
@@ -233,9 +233,9 @@ def test_an_unknown_status_is_counted_as_a_warning() -> None:
     ],
 )
 def test_an_address_is_valid_unless_the_row_has_another_status(
-    said: dict[str, str], status: str, verified_at: datetime | None
+    cells: dict[str, str], status: str, verified_at: datetime | None
 ) -> None:
-    [email] = person(email="a@acme.example", **said).emails
+    [email] = person(email="a@acme.example", **cells).emails
 
     assert (email.status, email.verified_at) == (status, verified_at)
 
@@ -257,7 +257,7 @@ def test_an_address_occurs_once_per_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "region", "e164"),
+    ("cells", "region", "e164"),
     [
         ({"phone": "030 23125 001", "country": "Germany"}, "US", "+493023125001"),
         ({"phone": "030 23125 001", "country": "France"}, "DE", "+493023125001"),
@@ -267,11 +267,11 @@ def test_an_address_occurs_once_per_row() -> None:
     ],
 )
 def test_national_numbers_are_read_in_the_rows_country(
-    said: dict[str, str], region: str | None, e164: str
+    cells: dict[str, str], region: str | None, e164: str
 ) -> None:
-    assert [one.e164 for one in person(region, name="Ada Low", email="a@acme.example", **said).phones] == [
-        e164
-    ]
+    assert [
+        phone.e164 for phone in person(region, name="Ada Low", email="a@acme.example", **cells).phones
+    ] == [e164]
 
 
 def test_an_invalid_number_is_left_out_of_the_row() -> None:
@@ -284,15 +284,17 @@ def test_an_invalid_number_is_left_out_of_the_row() -> None:
     assert values.warnings == {"phone": 1}
 
 
-@pytest.mark.parametrize(("said", "status"), [("", "valid"), ("valid_number", "valid"), ("sunny", "unknown")])
-def test_numbers_have_a_status(said: str, status: str) -> None:
-    [phone] = person(phone="+1 617 555 0101", phone_status=said, phone_verified_at="").phones
+@pytest.mark.parametrize(
+    ("cells", "status"), [("", "valid"), ("valid_number", "valid"), ("sunny", "unknown")]
+)
+def test_numbers_have_a_status(cells: str, status: str) -> None:
+    [phone] = person(phone="+1 617 555 0101", phone_status=cells, phone_verified_at="").phones
 
     assert phone.status == status
 
 
 @pytest.mark.parametrize(
-    ("said", "name"),
+    ("cells", "name"),
     [
         ({"full_name": "Lovelace, Ada"}, ("Ada", "Lovelace", "Ada Lovelace")),
         ({"first_name": "Ada", "last_name": "Lovelace"}, ("Ada", "Lovelace", "Ada Lovelace")),
@@ -305,14 +307,14 @@ def test_numbers_have_a_status(said: str, status: str) -> None:
         ({"full_name": "42"}, (None, None, None)),
     ],
 )
-def test_names_are_read_in_full_or_in_parts(said: dict[str, str], name: tuple[str | None, ...]) -> None:
-    found = person(email="a@acme.example", **said)
+def test_names_are_read_in_full_or_in_parts(cells: dict[str, str], name: tuple[str | None, ...]) -> None:
+    found = person(email="a@acme.example", **cells)
 
     assert (found.first_name, found.last_name, found.full_name) == name
 
 
 @pytest.mark.parametrize(
-    ("said", "url"),
+    ("cells", "url"),
     [
         ({"linkedin": "ada-demo"}, "https://www.linkedin.com/in/ada-demo"),
         ({"linkedin": "https://www.linkedin.com/sales/lead/x"}, None),
@@ -320,12 +322,12 @@ def test_names_are_read_in_full_or_in_parts(said: dict[str, str], name: tuple[st
         ({"profile": "https://www.linkedin.com/company/x", "url": "https://ada.example"}, None),
     ],
 )
-def test_profiles_are_found_in_columns_of_links(said: dict[str, str], url: str | None) -> None:
-    assert person(email="a@acme.example", **said).linkedin_url == url
+def test_profiles_are_found_in_columns_of_links(cells: dict[str, str], url: str | None) -> None:
+    assert person(email="a@acme.example", **cells).linkedin_url == url
 
 
 @pytest.mark.parametrize(
-    ("said", "domain", "page"),
+    ("cells", "domain", "page"),
     [
         ({"website": "https://www.acme.example/about"}, "acme.example", None),
         (
@@ -341,19 +343,19 @@ def test_profiles_are_found_in_columns_of_links(said: dict[str, str], url: str |
     ],
 )
 def test_the_domain_of_a_company_is_its_website_or_that_of_the_work_email(
-    said: dict[str, str], domain: str, page: str | None
+    cells: dict[str, str], domain: str, page: str | None
 ) -> None:
-    company = person(email="a@mail.example", **said).company
+    company = person(email="a@mail.example", **cells).company
 
     assert company is not None
     assert (company.domain, company.linkedin_url) == (domain, page)
 
 
 @pytest.mark.parametrize(
-    "said", [{"email": "a@gmail.com"}, {"work_email": "a@gmail.com"}, {"email": "a@com.ai"}]
+    "cells", [{"email": "a@gmail.com"}, {"work_email": "a@gmail.com"}, {"email": "a@com.ai"}]
 )
-def test_the_domain_of_a_mail_provider_is_not_a_company(said: dict[str, str]) -> None:
-    assert person(**said).company is None
+def test_the_domain_of_a_mail_provider_is_not_a_company(cells: dict[str, str]) -> None:
+    assert person(**cells).company is None
 
 
 def test_the_location_of_a_company_may_be_on_one_line() -> None:
@@ -363,7 +365,7 @@ def test_the_location_of_a_company_may_be_on_one_line() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    "cells",
     [
         {"full_name": "Ada Lovelace"},
         {"first_name": "Ada", "company": "Acme"},
@@ -372,9 +374,9 @@ def test_the_location_of_a_company_may_be_on_one_line() -> None:
         {"email": "a***@acme.example"},
     ],
 )
-def test_a_row_without_a_person_is_refused(said: dict[str, str]) -> None:
+def test_a_row_without_a_person_is_refused(cells: dict[str, str]) -> None:
     with pytest.raises(InvalidValue, match="does not identify a person"):
-        person(**said)
+        person(**cells)
 
 
 def test_a_row_without_a_company_is_refused() -> None:

@@ -68,6 +68,6 @@ def test_a_published_vector_without_a_normal_form_is_refused(section: str, vecto
         normal(section, vector)
 
 
-@pytest.mark.parametrize("vector", [one for one in SECTIONS["website"] if "sha256" in one])
+@pytest.mark.parametrize("vector", [vector for vector in SECTIONS["website"] if "sha256" in vector])
 def test_a_websites_published_hash_is_that_of_its_normal_form(vector: dict[str, Any]) -> None:
     assert hex_hash(website_hash(vector["normal"])) == vector["sha256"]

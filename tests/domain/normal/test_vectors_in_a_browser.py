@@ -73,10 +73,10 @@ def test_no_candidate_of_an_invalid_website_is_a_stored_hash(
     client: dict[str, list[list[dict[str, str]]]],
 ) -> None:
     candidates = [
-        one["form"]
+        vector["form"]
         for vector, found in zip(SECTIONS["website"], client["website"], strict=True)
         if "error" in vector
-        for one in found
+        for vector in found
     ]
 
     assert candidates == ["co.uk", "github.io", "myshopify.com"]
@@ -88,8 +88,8 @@ def test_no_candidate_of_an_invalid_website_is_a_stored_hash(
 def test_a_candidate_that_is_a_website_is_the_expected_one(
     client: dict[str, list[list[dict[str, str]]]],
 ) -> None:
-    published = {one["sha256"] for one in SECTIONS["website"] if "sha256" in one}
+    published = {vector["sha256"] for vector in SECTIONS["website"] if "sha256" in vector}
 
     for vector, found in zip(SECTIONS["website"], client["website"], strict=True):
-        known = [one["sha256"] for one in found if one["sha256"] in published]
+        known = [vector["sha256"] for vector in found if vector["sha256"] in published]
         assert known[:1] == ([hex_hash(website_hash(vector["normal"]))] if "normal" in vector else [])

@@ -97,9 +97,9 @@ def test_without_a_rate_every_call_is_admitted() -> None:
     assert throttles.admit(throttles.new((), NOW), (), NOW)[1] == throttles.Permit()
 
 
-@pytest.mark.parametrize(("said", "seconds"), [(7.0, 7.0), (None, throttles.PAUSE_SECONDS)])
-def test_a_requested_pause_is_respected(said: float | None, seconds: float) -> None:
-    gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=said)
+@pytest.mark.parametrize(("retry_after", "seconds"), [(7.0, 7.0), (None, throttles.PAUSE_SECONDS)])
+def test_a_requested_pause_is_respected(retry_after: float | None, seconds: float) -> None:
+    gate = reported(throttles.new((), NOW), TraceOutcome.RATE_LIMITED, after=retry_after)
 
     before = throttles.admit(gate, (), later(seconds - 1))[1]
     after = throttles.admit(gate, (), later(seconds))[1]

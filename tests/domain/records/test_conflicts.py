@@ -24,9 +24,9 @@ def conflict(field: str, value: str, other: str) -> dict[str, Any]:
 
 
 def test_a_differing_value_is_returned_with_the_current_one() -> None:
-    said = conflicts.conflicts("contact", word(title="CEO"), [word(OLD, title="CTO"), word(title="CEO")])
+    result = conflicts.conflicts("contact", word(title="CEO"), [word(OLD, title="CTO"), word(title="CEO")])
 
-    assert said == [conflict("title", "CEO", "CTO")]
+    assert result == [conflict("title", "CEO", "CTO")]
 
 
 @pytest.mark.parametrize(
@@ -47,24 +47,24 @@ def test_another_spelling_or_a_missing_value_is_not_a_conflict(
 
 
 def test_two_names_without_a_letter_can_conflict() -> None:
-    [said] = conflicts.conflicts("contact", word(name="☆"), [word(OLD, name="♪")])
+    [result] = conflicts.conflicts("contact", word(name="☆"), [word(OLD, name="♪")])
 
-    assert (said["value"], said["other"]["value"]) == ("☆", "♪")
+    assert (result["value"], result["other"]["value"]) == ("☆", "♪")
 
 
 def test_a_field_without_a_value_has_no_conflict_and_no_source() -> None:
-    standing, words = word(city=None), [word(OLD, city="Paris")]
+    standing, records = word(city=None), [word(OLD, city="Paris")]
 
-    assert conflicts.conflicts("contact", standing, words) == []
-    assert conflicts.sources(standing, words) == {}
+    assert conflicts.conflicts("contact", standing, records) == []
+    assert conflicts.sources(standing, records) == {}
 
 
 def test_a_repeated_other_value_is_returned_once_in_its_first_spelling() -> None:
-    words = [word(OLD, title="CTO"), word(title="cto")]
+    records = [word(OLD, title="CTO"), word(title="cto")]
 
-    said = conflicts.conflicts("contact", word(title="CEO"), words)
+    result = conflicts.conflicts("contact", word(title="CEO"), records)
 
-    assert said == [conflict("title", "CEO", "CTO")]
+    assert result == [conflict("title", "CEO", "CTO")]
 
 
 def test_a_field_that_is_not_shown_has_no_conflict() -> None:
@@ -74,9 +74,9 @@ def test_a_field_that_is_not_shown_has_no_conflict() -> None:
 
 
 def test_a_value_without_a_stamp_has_an_unknown_source() -> None:
-    [said] = conflicts.conflicts("contact", word(None, title="CEO"), [word(None, title="CTO")])
+    [result] = conflicts.conflicts("contact", word(None, title="CEO"), [word(None, title="CTO")])
 
-    assert (said["source"], said["at"], said["other"]["source"]) == (None, None, None)
+    assert (result["source"], result["at"], result["other"]["source"]) == (None, None, None)
 
 
 def test_the_source_is_the_fields_own_stamp_or_the_default_one() -> None:
@@ -88,9 +88,9 @@ def test_the_source_is_the_fields_own_stamp_or_the_default_one() -> None:
 def test_a_field_filled_once_has_its_first_source() -> None:
     standing = SourceRecord({"linkedin_url": "u"}, {"*": NEW})
 
-    said = conflicts.sources(standing, [word(OLD, linkedin_url=None), word(OLD, linkedin_url="u")])
+    result = conflicts.sources(standing, [word(OLD, linkedin_url=None), word(OLD, linkedin_url="u")])
 
-    assert said == {"linkedin_url": OLD}
+    assert result == {"linkedin_url": OLD}
 
 
 def test_a_field_filled_once_can_have_its_own_stamp() -> None:

@@ -58,10 +58,10 @@ def test_there_are_enough_pairs_of_both_kinds() -> None:
 def test_the_confidence_is_the_share_of_true_matches(low: float, high: float) -> None:
     pairs = within(low, high)
 
-    said = fmean(pair.confidence for pair in pairs)
+    mean_confidence = fmean(pair.confidence for pair in pairs)
 
     assert len(pairs) >= 40
-    assert share_of_same(pairs) == pytest.approx(said, abs=0.1)
+    assert share_of_same(pairs) == pytest.approx(mean_confidence, abs=0.1)
 
 
 def test_a_higher_confidence_means_more_true_matches() -> None:

@@ -13,7 +13,7 @@ UNITS = (("title",), ("city", "country"))
 RANKING = ("first", "second", "guesser")
 
 
-def said(days: int = 0, by: str = "new") -> Source:
+def a_source(days: int = 0, by: str = "new") -> Source:
     return Source(by, SourceKind.IMPORT, NOW + timedelta(days=days))
 
 
@@ -29,7 +29,7 @@ def word(**values: Any) -> dict[str, Any]:
 def test_a_newer_unit_replaces_the_whole_unit() -> None:
     known = row(title="CTO", city="Paris", country="FR")
 
-    change = merge(known, word(country="DE"), UNITS, said(1))
+    change = merge(known, word(country="DE"), UNITS, a_source(1))
 
     assert change is Change.CHANGED
     assert (known["title"], known["city"], known["country"]) == ("CTO", None, "DE")
@@ -40,7 +40,7 @@ def test_a_newer_unit_replaces_the_whole_unit() -> None:
 def test_missing_fields_of_an_agreeing_unit_are_filled() -> None:
     known = row(country="FR")
 
-    change = merge(known, word(city="Paris", country="FR"), UNITS, said())
+    change = merge(known, word(city="Paris", country="FR"), UNITS, a_source())
 
     assert (change, known["city"]) == (Change.CHANGED, "Paris")
 
@@ -48,7 +48,7 @@ def test_missing_fields_of_an_agreeing_unit_are_filled() -> None:
 def test_an_older_city_is_not_combined_with_a_newer_country() -> None:
     known = row(country="FR")
 
-    change = merge(known, word(city="Berlin"), UNITS, said(-1))
+    change = merge(known, word(city="Berlin"), UNITS, a_source(-1))
 
     assert (change, known["city"]) == (Change.NONE, None)
 
@@ -56,15 +56,15 @@ def test_an_older_city_is_not_combined_with_a_newer_country() -> None:
 def test_of_two_values_with_the_same_time_the_first_stays() -> None:
     known = row(title="CTO")
 
-    assert merge(known, word(title="CEO"), UNITS, said()) is Change.NONE
+    assert merge(known, word(title="CEO"), UNITS, a_source()) is Change.NONE
     assert known["title"] == "CTO"
 
 
 def test_a_complete_confirmation_is_one_stamp() -> None:
     known = row(title="CTO", country="FR")
-    merge(known, word(country="DE"), UNITS, said(1))
+    merge(known, word(country="DE"), UNITS, a_source(1))
 
-    change = merge(known, word(title="CTO", country="DE"), UNITS, said(2, "newest"))
+    change = merge(known, word(title="CTO", country="DE"), UNITS, a_source(2, "newest"))
 
     assert change is Change.REFRESHED
     assert known["provenance"] == {"*": {"source": "newest", "at": "2026-11-22T00:00:00.000Z"}}
@@ -72,11 +72,11 @@ def test_a_complete_confirmation_is_one_stamp() -> None:
 
 def test_a_field_keeps_its_own_stamp() -> None:
     known = row(title="CTO", country="FR")
-    merge(known, word(title="CEO"), UNITS, said(1))
+    merge(known, word(title="CEO"), UNITS, a_source(1))
 
-    merge(known, word(country="DE"), UNITS, said(2, "newest"))
+    merge(known, word(country="DE"), UNITS, a_source(2, "newest"))
 
-    assert {name: one["source"] for name, one in known["provenance"].items()} == {
+    assert {name: value["source"] for name, value in known["provenance"].items()} == {
         "*": "old",
         "title": "new",
         "country": "newest",
@@ -86,16 +86,16 @@ def test_a_field_keeps_its_own_stamp() -> None:
 def test_any_value_is_newer_than_one_without_a_stamp() -> None:
     known = row(title="CTO", country="FR", provenance={})
 
-    merge(known, word(title="CEO"), UNITS, said())
+    merge(known, word(title="CEO"), UNITS, a_source())
 
     assert known["provenance"] == {"title": {"source": "new", "at": "2026-11-20T00:00:00.000Z"}}
 
 
 def test_a_newer_value_of_a_field_replaces_its_stamp() -> None:
     known = row(title="CTO", country="FR")
-    merge(known, word(title="CEO"), UNITS, said(1))
+    merge(known, word(title="CEO"), UNITS, a_source(1))
 
-    merge(known, word(title="CFO"), UNITS, said(2, "newest"))
+    merge(known, word(title="CFO"), UNITS, a_source(2, "newest"))
 
     assert known["provenance"]["title"]["source"] == "newest"
     assert known["title"] == "CFO"
