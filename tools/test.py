@@ -43,7 +43,7 @@ def main(argv: list[str]) -> int:
 def _defaults(chosen: frozenset[str], arguments: list[str]) -> list[str]:
     """Return the options that the arguments leave open."""
     defaults = []
-    if not any(word == "-n" or word.startswith(("-n", "--numprocesses")) for word in arguments):
+    if not any(argument.startswith(("-n", "--numprocesses")) for argument in arguments):
         defaults += ["-n", FAST_PROCESSES if FAST in chosen else PROCESSES]
     if chosen and "-m" not in arguments:
         defaults += ["-m", " and ".join(MARKERS[option] for option in sorted(chosen))]

@@ -30,16 +30,16 @@ class CheckerFixture:
         self.workspace = workspaces.create(session, name="Chaos", now=now).id
         credits.grant(session, self.workspace, 10, reason="test", now=now)
         self.accepted: dict[tuple[str, str], str] = {}
-        self.done, self.open = self._ask("done"), self._ask("open")
+        self.done, self.open = self._submit("done"), self._submit("open")
         claim = leases.claim(session, self.done, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
-        answer = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_1", "emails": []}, charge=1)
-        leases.settle(session, claim, answer, now=now)
+        result = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_1", "emails": []}, charge=1)
+        leases.settle(session, claim, result, now=now)
 
-    def _ask(self, name: str) -> str:
+    def _submit(self, name: str) -> str:
         now = clock.now()
         idempotency.begin(self.session, self.workspace, name, b"digest", now=now)
-        question = JobRequest(
+        job_request = JobRequest(
             kind=Kind.REVEAL_EMAIL,
             workspace_id=self.workspace,
             account_id=None,
@@ -48,7 +48,7 @@ class CheckerFixture:
             price=1,
         )
         job = submission.submit(
-            self.session, question, freshness=Freshness(HOUR, HOUR), deadline=HOUR, now=now
+            self.session, job_request, freshness=Freshness(HOUR, HOUR), deadline=HOUR, now=now
         ).job
         idempotency.finish(self.session, self.workspace, name, job.id)
         self.accepted[self.workspace, name] = job.id
@@ -60,8 +60,8 @@ class CheckerFixture:
     def finish_open(self) -> None:
         claim = leases.claim(self.session, self.open, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
-        answer = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
-        leases.settle(self.session, claim, answer, now=clock.now())
+        result = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
+        leases.settle(self.session, claim, result, now=clock.now())
 
     def check(self) -> Findings:
         self.session.flush()

@@ -41,14 +41,14 @@ def proxy() -> Iterator[Proxy]:
 @pytest.fixture
 def connect(proxy: Proxy) -> Iterator[Connect]:
     port = proxy.start()
-    made: list[socket.socket] = []
+    connections: list[socket.socket] = []
 
     def open_connection() -> socket.socket:
-        made.append(socket.create_connection((ports.LOOPBACK, port), timeout=10))
-        return made[-1]
+        connections.append(socket.create_connection((ports.LOOPBACK, port), timeout=10))
+        return connections[-1]
 
     yield open_connection
-    for connection in made:
+    for connection in connections:
         connection.close()
 
 

@@ -38,8 +38,8 @@ class Shell:
     def __init__(self, directory: Path, socket: Path) -> None:
         programs = directory / "bin"
         programs.mkdir(parents=True)
-        words = shlex.join([sys.executable, "-S", str(flask_client.__file__), str(socket)])
-        (programs / "flask").write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        command = shlex.join([sys.executable, "-S", str(flask_client.__file__), str(socket)])
+        (programs / "flask").write_text(f'#!/bin/sh\nexec {command} "$@"\n')
         (programs / "flask").chmod(0o700)
         (directory / "demo").symlink_to(ROOT / "demo")
         self.process = subprocess.Popen(
@@ -76,10 +76,10 @@ class Shell:
 
 
 @contextmanager
-def started(words: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def started(command: list[str], environment: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
     """Run a command as a process; interrupt it afterwards."""
     process = subprocess.Popen(
-        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     try:
         yield process

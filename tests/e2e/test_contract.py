@@ -208,13 +208,13 @@ def test_after_a_top_up_the_same_enrichment_returns_the_remaining_items(stack: S
     workspace_id, token = stack.create_workspace(grant=1)
     items = [{"subject": {"contact_id": person}} for person in stack.create_contacts(2)]
     body = {"entity": "person", "items": items, "fields": ["email"]}
-    short = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
+    partial = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
     stack.grant(workspace_id, 1)
 
-    whole = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
+    complete = stack.call("POST", "/api/ext/enrichment-request", body, Authorization=token).body
 
-    assert (short["job"]["outcome"], whole["job"]["outcome"]) == ("partial", "found")
-    assert [item["credits_charged"] for item in whole["result"]["items"]] == [0, 1]
+    assert (partial["job"]["outcome"], complete["job"]["outcome"]) == ("partial", "found")
+    assert [item["credits_charged"] for item in complete["result"]["items"]] == [0, 1]
 
 
 def test_a_credit_that_no_address_used_pays_for_the_phone_number(stack: Stack) -> None:
@@ -451,8 +451,8 @@ def test_an_unknown_account_and_a_wrong_password_get_the_same_response(stack: St
     email = f"{workspace.replace('_', '-')}@customer.example"
 
     wrong = stack.call("POST", "/api/ext/login", {"email": email, "password": PASSWORD + "x"})
-    nobody = {"email": "nobody@customer.example", "password": PASSWORD}
-    unknown = stack.call("POST", "/api/ext/login", nobody)
+    unknown_login = {"email": "nobody@customer.example", "password": PASSWORD}
+    unknown = stack.call("POST", "/api/ext/login", unknown_login)
 
     assert (wrong.status, wrong.code) == (401, "invalid_credentials")
     assert {**wrong.body, "request_id": 0} == {**unknown.body, "request_id": 0}

@@ -190,12 +190,12 @@ def _email(stack: Stack, session: str) -> str:
     return email
 
 
-def _command(stack: Stack, word: str, session: str) -> Revoke:
+def _command(stack: Stack, command: str, session: str) -> Revoke:
     """Return a function that runs the operator's command and returns 204, as the endpoints do."""
     email = _email(stack, session)
 
     def run() -> int:
-        run_flask(stack.environment, "accounts", word, email)
+        run_flask(stack.environment, "accounts", command, email)
         return 204
 
     return run

@@ -48,8 +48,8 @@ class Screen:
         data = self.pixels()
         header = struct.unpack(">25I", data[:100])
         size, row_bytes, colours = header[0], header[12], header[19]
-        at = size + 12 * colours + PROBED_PIXEL[1] * row_bytes + 4 * PROBED_PIXEL[0]
-        return max(data[at : at + 3]) < WHITE
+        offset = size + 12 * colours + PROBED_PIXEL[1] * row_bytes + 4 * PROBED_PIXEL[0]
+        return max(data[offset : offset + 3]) < WHITE
 
     def allow(self) -> None:
         """Press Allow, the button after the focused one."""

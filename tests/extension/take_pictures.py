@@ -128,11 +128,12 @@ def _reduce_colors(png: bytes) -> bytes:
     rows = _rows(
         zlib.decompress(b"".join(data for kind, data in _chunks(png) if kind == b"IDAT")), width, height
     )
-    pixels = [[row[at : at + 3] for at in range(0, len(row), 3)] for row in rows]
+    pixels = [[row[start : start + 3] for start in range(0, len(row), 3)] for row in rows]
     counted = Counter(pixel for row in pixels for pixel in row)
     palette = [colour for colour, _count in counted.most_common(COLOURS)]
     nearest = {
-        colour: min(range(len(palette)), key=lambda at: _distance(palette[at], colour)) for colour in counted
+        colour: min(range(len(palette)), key=lambda index: _distance(palette[index], colour))
+        for colour in counted
     }
     packed = zlib.compress(b"".join(b"\0" + bytes(map(nearest.__getitem__, row)) for row in pixels), 9)
     head = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
@@ -148,11 +149,11 @@ def _distance(color: bytes, other: bytes) -> int:
 
 
 def _chunks(png: bytes) -> Iterator[tuple[bytes, bytes]]:
-    at = 8
-    while at < len(png):
-        size = int.from_bytes(png[at : at + 4])
-        yield png[at + 4 : at + 8], png[at + 8 : at + 8 + size]
-        at += size + 12
+    offset = 8
+    while offset < len(png):
+        size = int.from_bytes(png[offset : offset + 4])
+        yield png[offset + 4 : offset + 8], png[offset + 8 : offset + 8 + size]
+        offset += size + 12
 
 
 def _rows(data: bytes, width: int, height: int) -> Iterator[bytes]:
@@ -160,10 +161,12 @@ def _rows(data: bytes, width: int, height: int) -> Iterator[bytes]:
     before, size = bytearray(width * 3), width * 3
     for number in range(height):
         kind, *row = data[number * (size + 1) : (number + 1) * (size + 1)]
-        for at in range(size):
-            left, up, corner = (row[at - 3], before[at], before[at - 3]) if at > 2 else (0, before[at], 0)
+        for index in range(size):
+            left, up, corner = (
+                (row[index - 3], before[index], before[index - 3]) if index > 2 else (0, before[index], 0)
+            )
             guess = (0, left, up, (left + up) // 2, _paeth(left, up, corner))[kind]
-            row[at] = (row[at] + guess) & 255
+            row[index] = (row[index] + guess) & 255
         before = bytearray(row)
         yield bytes(row)
 

@@ -88,9 +88,11 @@ def test_a_request_is_printed_as_a_shell_command() -> None:
         "body": encoded(b'{"a": "\'"}'),
     }
 
-    words = curl(request)
+    command = curl(request)
 
-    assert words == """curl -i -X POST -H 'X-A: it'"'"'s' --data-binary '{"a": "'"'"'"}' 'http://x/?a=1&b'"""
+    assert (
+        command == """curl -i -X POST -H 'X-A: it'"'"'s' --data-binary '{"a": "'"'"'"}' 'http://x/?a=1&b'"""
+    )
 
 
 def test_the_report_shows_every_operation_and_every_verdict(tmp_path: Path) -> None:

@@ -32,20 +32,20 @@ def compose() -> dict[str, Any]:
     return content
 
 
-def instructions(word: str) -> list[str]:
+def instructions(name: str) -> list[str]:
     joined = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
-    return [line.split(None, 1)[1] for line in joined.splitlines() if line.startswith(f"{word} ")]
+    return [line.split(None, 1)[1] for line in joined.splitlines() if line.startswith(f"{name} ")]
 
 
 def in_procfile(name: str) -> list[str]:
-    """Return the words of a process, without the part that keeps a release running under honcho."""
-    return [word for word in shlex.split(PROCESSES[name].split("&& { [ -z")[0]) if word != "exec"]
+    """Return the arguments of a process, without the part that keeps a release running under honcho."""
+    return [argument for argument in shlex.split(PROCESSES[name].split("&& { [ -z")[0]) if argument != "exec"]
 
 
 def in_compose(name: str) -> list[str]:
     shell, option, command = compose()["services"][name]["command"]
     assert (shell, option) == ("sh", "-c")
-    return [word for word in shlex.split(command.replace("$$", "$")) if word != "exec"]
+    return [argument for argument in shlex.split(command.replace("$$", "$")) if argument != "exec"]
 
 
 def test_compose_has_the_processes_of_the_procfile_both_stores_and_a_tls_proxy() -> None:
@@ -221,12 +221,12 @@ def test_the_proxys_configuration_exists_and_forwards_to_the_api() -> None:
 def test_flower_does_not_start_without_a_login() -> None:
     env = {"PATH": os.environ["PATH"]}
 
-    done = subprocess.run(
+    completed = subprocess.run(
         ["/bin/sh", "-c", PROCESSES["flower"]], env=env, check=False, capture_output=True, text=True, cwd=ROOT
     )
 
-    assert done.returncode != 0
-    assert "Flower never starts without a login" in done.stderr
+    assert completed.returncode != 0
+    assert "Flower never starts without a login" in completed.stderr
 
 
 @pytest.mark.parametrize("name", [name for name in PROCESSES if name != RELEASE])
@@ -242,11 +242,11 @@ def test_the_systemd_unit_of_the_documentation_runs_each_process_of_the_procfile
     (tmp_path / "Procfile").write_text((ROOT / "Procfile").read_text())
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "FLOWER_BASIC_AUTH": "admin:a-good-password"}
 
-    done = subprocess.run(command, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
+    completed = subprocess.run(command, env=env, cwd=tmp_path, check=False, capture_output=True, text=True)
 
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split()[0] in PROCESSES[name]
-    assert "$" not in done.stdout
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout.split()[0] in PROCESSES[name]
+    assert "$" not in completed.stdout
 
 
 def test_the_image_runs_as_an_unprivileged_user_with_a_health_check() -> None:
@@ -264,7 +264,7 @@ def test_everything_that_the_image_copies_exists_and_is_not_ignored() -> None:
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copies = [line.split() for line in instructions("COPY") if not line.startswith("--from")]
 
-    sources = {source for words in copies for source in words[:-1]}
+    sources = {source for arguments in copies for source in arguments[:-1]}
 
     assert sources
     assert sources == allowed
@@ -279,7 +279,7 @@ def test_compose_itself_accepts_the_file() -> None:
     env = {**os.environ, **dict.fromkeys(SECRETS, "x" * 40)}
 
     command = [docker, "compose", "--project-directory", str(ROOT), "config", "--format", "json"]
-    done = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
+    completed = subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
-    assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)["services"]) == set(PROCESSES) | STORES
+    assert completed.returncode == 0, completed.stderr
+    assert set(json.loads(completed.stdout)["services"]) == set(PROCESSES) | STORES

@@ -113,7 +113,7 @@ def test_without_a_screen_it_prints_how_to_load_the_extension_and_serves_the_web
     output = start()
     second_output = start()
 
-    address, website = (_after(word, output) for word in ("Server", "Website"))
+    address, website = (_after(label, output) for label in ("Server", "Website"))
     host, _, port = website.removeprefix("http://").rstrip("/").partition(":")
     request = urllib.request.Request(f"http://127.0.0.1:{port}/", headers={"Host": f"{host}:{port}"})
     with urllib.request.urlopen(request, timeout=5) as response:
@@ -183,7 +183,7 @@ def test_the_package_has_no_hidden_files_and_is_written_to_the_given_path(
     assert "cannot be written: No such file or directory" in capsys.readouterr().err
 
 
-def _after(word: str, text: str, *, gap: str = r"\s+") -> str:
-    match = re.search(rf"{word}{gap}(\S+)", text)
+def _after(label: str, text: str, *, gap: str = r"\s+") -> str:
+    match = re.search(rf"{label}{gap}(\S+)", text)
     assert match, text
     return match[1]

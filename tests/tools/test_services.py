@@ -28,8 +28,8 @@ def _accepts(port: str) -> bool:
 
 
 def test_a_chosen_port_that_is_taken_is_an_error(state: State) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
 
         with processes.interruptible(), pytest.raises(ServiceError, match=f"Port {port} is taken"):
             LocalStack(state, port=port).__enter__()
@@ -61,8 +61,8 @@ def test_the_port_of_the_api_is_held_once_it_is_chosen() -> None:
 def test_flower_gets_another_port_if_its_own_is_taken_before_it_starts(
     state: State, supervise: Callable[..., Supervisor]
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
         stack = LocalStack(state)
         stack.env = os.environ | {"FLOWER_PORT": port, "FLOWER_BASIC_AUTH": "a:b", "REDIS_URL": "r"}
         stack.supervisor = supervise({"flower": LISTENER}, stack.env)

@@ -106,11 +106,11 @@ def test_the_rest_of_the_group_of_a_dead_process_is_stopped(supervise: Supervise
 
     os.kill(process.pid, signal.SIGKILL)
 
-    def gone() -> bool:
+    def is_group_gone() -> bool:
         supervisor.restart_exited()
         return group_of(process.pid) == []
 
-    wait_until(gone)
+    wait_until(is_group_gone)
 
 
 @pytest.mark.parametrize("command", [FAMILY, STUBBORN])

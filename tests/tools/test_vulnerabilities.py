@@ -46,7 +46,7 @@ def test_packages_without_known_vulnerabilities_pass(
     code = vulnerabilities.main(lock)
 
     assert code == 0
-    assert "osv knows no vulnerability of 2 locked packages." in capsys.readouterr().out
+    assert "osv lists no vulnerability for 2 locked packages." in capsys.readouterr().out
 
 
 def test_a_package_with_a_known_vulnerability_fails(
@@ -58,7 +58,7 @@ def test_a_package_with_a_known_vulnerability_fails(
 
     output = capsys.readouterr().out
     assert code == 1
-    assert all(word in output for word in ("flask", "3.1.0", "PYSEC-1", "3.1.2"))
+    assert all(text in output for text in ("flask", "3.1.0", "PYSEC-1", "3.1.2"))
 
 
 def test_a_service_that_reports_no_vulnerability_of_the_probe_is_not_used(

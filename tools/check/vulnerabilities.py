@@ -91,7 +91,7 @@ def _report(console: Console, packages: Sequence[dict[str, Any]], service: str) 
         console.print(table)
         return 1
     unknown = [package["name"] for package in packages if "skip_reason" in package]
-    console.print(f"{service} knows no vulnerability of {len(packages) - len(unknown)} locked packages.")
+    console.print(f"{service} lists no vulnerability for {len(packages) - len(unknown)} locked packages.")
     if unknown:
         console.print(f"It has no data on these packages: {', '.join(unknown)}.")
     return 0

@@ -159,7 +159,7 @@ def _init_server(
     options = ["-U", "postgres", "-A", "scram-sha-256", f"--pwfile={password_file}"]
     _run([str(binaries / "initdb"), "-D", str(data), *options, "-E", "UTF8", "--no-locale", "-N"], user)
     addresses = [f"listen_addresses={ports.LOOPBACK}", f"port={port}", f"unix_socket_directories={directory}"]
-    flags = [word for setting in (*addresses, *settings) for word in ("-c", setting)]
+    flags = [flag for setting in (*addresses, *settings) for flag in ("-c", setting)]
     command = [str(binaries / "postgres"), "-D", str(data), *flags]
     address = f"postgres:{password}@{ports.LOOPBACK}:{port}/postgres"
     return PostgresServer(command, address, directory / "server.log", user, reaper)

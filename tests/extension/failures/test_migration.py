@@ -20,17 +20,17 @@ def test_a_request_and_settings_stored_by_version_1_0_survive_the_update(user: B
     slug = f"ada-{secrets.token_hex(4)}"
     url = user.serve_profile(slug, "Ada Lovelace")
     account = user.get_storage("session")["session"]["account"]["id"]
-    question = _question(f"https://www.linkedin.com/in/{slug}", owner=f"{user.server} {account}")
+    old_request = _old_request(f"https://www.linkedin.com/in/{slug}", owner=f"{user.server} {account}")
     settings = {"server": user.server, "email": user.email, "stay": True, "ask": "prefix", "lists": ["Leads"]}
-    user.set_storage("local", **{f"question:{question['key']}": question, "settings": settings})
+    user.set_storage("local", **{f"question:{old_request['key']}": old_request, "settings": settings})
     user.worker.evaluate("() => chrome.alarms.create('questions', { periodInMinutes: 0.5 })")
 
     popup = user.open_popup_on(url)
 
     expect(_email(popup)).to_contain_text("Nothing found. Nothing was charged.")
     [sent] = user.proxy.api_requests(REVEAL)
-    assert sent.headers["Idempotency-Key"] == question["key"]
-    assert sent.json == question["body"]
+    assert sent.headers["Idempotency-Key"] == old_request["key"]
+    assert sent.json == old_request["body"]
     wait_until(lambda: user.stored_requests() == [])
     on_disk = user.get_storage("local")
     assert set(on_disk) == {"settings", "session"}
@@ -45,7 +45,7 @@ def test_a_request_and_settings_stored_by_version_1_0_survive_the_update(user: B
     assert "questions" not in alarms
 
 
-def _question(profile: str, owner: str) -> dict[str, Any]:
+def _old_request(profile: str, owner: str) -> dict[str, Any]:
     """Return a reveal as version 1.0 stored it before its first response."""
     return {
         "key": secrets.token_hex(16),

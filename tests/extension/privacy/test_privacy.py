@@ -159,22 +159,22 @@ def test_by_prefix_the_full_hash_is_sent_only_when_people_are_requested(
     user: BrowserUser, company: Company
 ) -> None:
     user.sign_in(look_up_by="prefix")
-    whole = _sha256(company.domain)
+    digest = _sha256(company.domain)
 
     popup = user.open_popup_on(company.website)
     expect(popup.get_by_role("heading", name=company.name)).to_be_visible()
 
     lookups = user.proxy.api_requests("/api/ext/company-by-hash")
-    assert [request.json for request in lookups] == [{"prefix": whole[:4]}]
+    assert [request.json for request in lookups] == [{"prefix": digest[:4]}]
     assert FOUR_DIGITS.fullmatch(lookups[0].json["prefix"])
-    assert not _requests_containing(user.proxy.api_requests(), company.domain, whole)
+    assert not _requests_containing(user.proxy.api_requests(), company.domain, digest)
     assert not user.proxy.api_requests("/api/ext/leads-by-website-hash")
 
     popup.get_by_role("button", name="Show people").click()
     expect(popup.get_by_role("button", name="Ada Lovelace")).to_be_visible()
 
     leads = _only_request_to(user.proxy.api_requests(), "/api/ext/leads-by-website-hash")
-    assert leads.json == {"hash": whole, "limit": 25}
+    assert leads.json == {"hash": digest, "limit": 25}
     assert not _requests_containing(user.proxy.api_requests(), company.domain)
 
 

@@ -97,12 +97,12 @@ def prospeo_may_reply(vendors: FakeVendors) -> Iterator[threading.Event]:
     yield from _hold_replies(vendors, "prospeo", prospeo_finds(f"ada.{secrets.token_hex(4)}@northwind.dev"))
 
 
-def _hold_replies(vendors: FakeVendors, name: str, says: Responder) -> Iterator[threading.Event]:
+def _hold_replies(vendors: FakeVendors, name: str, respond: Responder) -> Iterator[threading.Event]:
     event = threading.Event()
 
     def reply(request: Request) -> tuple[int, Any]:
         event.wait(30)
-        return says(request)
+        return respond(request)
 
     vendors.responders[name] = reply
     yield event

@@ -220,14 +220,14 @@ def _literal_keys(source: str) -> Iterator[str]:
 def _arguments(code: str) -> list[str]:
     """Return the arguments of a call; the code starts after its opening bracket."""
     depth, start, found = 0, 0, []
-    for at, sign in enumerate(_mask_strings(code)):
+    for index, sign in enumerate(_mask_strings(code)):
         if sign in "([{":
             depth += 1
         elif sign in ")]}" and depth > 0:
             depth -= 1
         elif sign in ",)" and depth == 0:
-            found.append(code[start:at].strip())
-            start = at + 1
+            found.append(code[start:index].strip())
+            start = index + 1
             if sign == ")":
                 break
     return [argument for argument in found if argument]

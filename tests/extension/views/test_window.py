@@ -58,11 +58,11 @@ def test_at_200_percent_the_header_takes_a_seventh_of_the_height_at_most(user: B
 
 def settled_width(popup: Page) -> int:
     """Return the window's width once it no longer changes."""
-    seen: list[int] = []
+    widths: list[int] = []
 
     def is_settled() -> bool:
-        seen.append(popup.evaluate("innerWidth"))
-        return len(seen) > 3 and len(set(seen[-4:])) == 1
+        widths.append(popup.evaluate("innerWidth"))
+        return len(widths) > 3 and len(set(widths[-4:])) == 1
 
     wait_until(is_settled)
-    return seen[-1]
+    return widths[-1]
