@@ -201,7 +201,7 @@ def _password(*, from_stdin: bool) -> str:
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
     if not passwords.acceptable(password):
-        message = f"A password has {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters."
+        message = f"The password must have {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters."
         raise click.ClickException(message)
     return password
 

@@ -18,7 +18,7 @@ group = DatabaseGroup("credits", help="Grant credits to workspaces.")
 @group.command()
 @click.argument("workspace")
 @click.argument("amount", type=click.IntRange(1, MAX_GRANT))
-@click.option("--reason", required=True, help="Reason, kept in the ledger.")
+@click.option("--reason", required=True, help="Reason, stored in the ledger.")
 @as_json_option
 def grant(workspace: str, amount: int, reason: str, *, as_json: bool) -> None:
     """Grant AMOUNT credits to WORKSPACE (id or name)."""

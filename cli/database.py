@@ -45,7 +45,7 @@ def revision(message: str) -> None:
     """Generate a migration named MESSAGE from the difference between code and tables (for developers)."""
     with database().engine.connect() as connection:
         script = command.revision(_config(connection), message, autogenerate=True)
-    click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Read it.")
+    click.echo(f"Wrote {script.path if script and not isinstance(script, list) else 'nothing'}. Review it.")
 
 
 def _connect(database: Database, seconds: float) -> Connection:

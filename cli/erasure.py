@@ -41,7 +41,7 @@ def run(database: Database, target: ErasureTarget, *, dry_run: bool, yes: bool, 
 
     """
     if not (target.identifiers or target.contact_ids):
-        raise click.UsageError("Give --email, --phone, --linkedin-url or --contact-id.")
+        raise click.UsageError("Specify --email, --phone, --linkedin-url or --contact-id.")
     with database.reading() as session:
         plan = _plan(session, target)
     if dry_run:

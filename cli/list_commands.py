@@ -58,9 +58,9 @@ def _day(_context: click.Context, _option: click.Parameter, day: datetime | None
 _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
-                 help=f"What a column holds; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
+                 help=f"Map a column to a field; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
     click.option("--region", callback=_region, metavar="CC", help="Country of phone numbers without a code."),
-    click.option("--source", help="Source name kept with every value (default: the file name)."),
+    click.option("--source", help="Source name stored with every value (default: the file name)."),
     click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
                  help="Date of rows without a date column (default: today)."),
     click.option("--rejects", type=click.Path(dir_okay=False), help="Write rejected rows to this file."),

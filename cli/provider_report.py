@@ -196,7 +196,7 @@ def _print(report: dict[str, Any]) -> None:
     for name in ("configured", "best"):
         click.echo(_order_line(name, report[name], report["found"]))
     if report["never_asked"]:
-        click.echo(f"never called, and so not counted: {', '.join(report['never_asked'])}")
+        click.echo(f"not included in the estimates, because never called: {', '.join(report['never_asked'])}")
     click.echo()
 
 

@@ -39,7 +39,7 @@ STATES = {
     TraceOutcome.UNCONFIGURED: "key refused",
     TraceOutcome.NO_CREDITS: "no credits left",
     TraceOutcome.RATE_LIMITED: "rate limited",
-    TraceOutcome.TIMEOUT: f"no answer in {CHECK_SECONDS:.0f} seconds",
+    TraceOutcome.TIMEOUT: f"no response within {CHECK_SECONDS:.0f} seconds",
 }
 UNCLEAR = "unreachable, or returned an error"
 

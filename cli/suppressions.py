@@ -29,7 +29,7 @@ from cli.tables import table
 
 group = DatabaseGroup("suppressions", help="Manage people who must not be shown, looked up or imported.")
 _reason = click.option(
-    "--reason", default="requested", show_default=True, help="Reason, kept with the entry."
+    "--reason", default="requested", show_default=True, help="Reason, stored with the entry."
 )
 
 
@@ -45,7 +45,7 @@ def add(
     """Suppress the person with this e-mail, phone or profile. Stored data is hidden, not deleted."""
     identifiers = named(email, phone, linkedin_url)
     if not identifiers:
-        raise click.UsageError("Give --email, --phone or --linkedin-url.")
+        raise click.UsageError("Specify --email, --phone or --linkedin-url.")
     with database().transaction() as session:
         added = suppressions.suppress(session, identifiers, reason=reason, now=database_clock.now())
     show(
@@ -118,7 +118,7 @@ def remove(
     """Remove values from the list. Do this only if the person never objected."""
     identifiers = named(email, phone, linkedin_url)
     if bool(identifiers) == unreviewed:
-        raise click.UsageError("Give --email, --phone or --linkedin-url, or --unreviewed alone.")
+        raise click.UsageError("Specify --email, --phone or --linkedin-url, or --unreviewed alone.")
     with database().transaction() as session:
         if unreviewed:
             removed = suppressions.remove_all(session, reason=provider_opt_outs.UNREVIEWED)

@@ -91,7 +91,7 @@ def replay(
     elif failed and since and not webhook_ids:
         replayed = _replay_failed(since, workspace)
     else:
-        raise click.UsageError("Give ids, or --failed and --since.")
+        raise click.UsageError("Specify IDs, or --failed with --since.")
     show({"replayed": replayed}, f"Queued for delivery: {len(replayed)}.", as_json=as_json)
 
 

@@ -25,7 +25,7 @@ def create(name: str, *, as_json: bool) -> None:
     """Create a workspace named NAME, with no credits."""
     name = name.strip()
     if not name:
-        raise click.ClickException("A workspace needs a name.")
+        raise click.ClickException("The name of a workspace must not be empty.")
     with database().transaction() as session:
         workspace = workspaces.create(session, name=name, now=database_clock.value(session))
     show(to_json(workspace), f"Created {workspace.id} ({name}).", as_json=as_json)

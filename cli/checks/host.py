@@ -53,7 +53,7 @@ def _port(what: str, bind: str, setting: str, *, mark: tuple[str, str]) -> Itera
     elif _is_this_service(host, int(number), *mark):
         yield ok(what, f"{bind} is in use by this service")
     else:
-        yield error(what, f"{bind} is taken by another program", f"stop that, or choose another {setting}")
+        yield error(what, f"{bind} is in use by another program", f"stop it, or set another {setting}")
 
 
 def _is_free(host: str, port: int) -> bool:

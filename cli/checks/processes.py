@@ -34,7 +34,9 @@ def worker_findings(url: str) -> Iterator[Finding]:
         yield ok("workers", f"{len(live)} for {', '.join(queues)}")
     else:
         yield note(
-            "workers", "none is running", "start the Procfile: honcho start, or systemd (docs/install.md)"
+            "workers",
+            "none is running",
+            "start those of the Procfile: honcho start, or systemd (docs/install.md)",
         )
 
 
@@ -44,6 +46,6 @@ def provider_findings(settings: Settings) -> Iterator[Finding]:
         registry.load(settings)
         names = settings.providers("email")
     except SettingsError as fault:
-        yield error("providers", str(fault), "see Providers in README.md; flask providers check asks each")
+        yield error("providers", str(fault), "see docs/providers.md; to test each key: flask providers check")
         return
     yield ok("providers", f"called for e-mails: {', '.join(names) or 'none'}")

@@ -31,7 +31,9 @@ def findings(
         yield _finding(name, wrong[name])
     if not settings.metrics_token:
         yield note(
-            "METRICS_TOKEN", "not set: /metrics answers this machine only", "set it to allow Prometheus"
+            "METRICS_TOKEN",
+            "not set: /metrics is accessible from this machine only",
+            "set it to allow Prometheus",
         )
     if settings.trusted_proxies == 0:
         yield note(

@@ -362,7 +362,7 @@ def test_a_port_in_use_by_another_program_is_an_error(
 
     reported = findings()[subject]
 
-    assert (reported["level"], reported["state"]) == ("error", f"{bind} is taken by another program")
+    assert (reported["level"], reported["state"]) == ("error", f"{bind} is in use by another program")
     assert setting in reported["remedy"]
 
 

@@ -113,7 +113,7 @@ def test_an_unknown_person_is_suppressed(run: Run, database: Database) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Give --email, --phone, --linkedin-url or --contact-id."),
+        ((), "Specify --email, --phone, --linkedin-url or --contact-id."),
         (("--contact-id", "con_none"), "There is no contact with this id."),
         (("--email", "nothing"), "This is not an e-mail address"),
         (("--linkedin-url", "https://acme.com"), "linkedin.com"),

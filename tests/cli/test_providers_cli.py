@@ -131,7 +131,7 @@ def test_a_timeout_is_reported(run: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     result = run(HUNTER_API_KEY=KEY)
 
     assert result.exit_code == 1
-    assert f"no answer in {providers.CHECK_SECONDS:.0f} seconds" in result.stdout
+    assert f"no response within {providers.CHECK_SECONDS:.0f} seconds" in result.stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

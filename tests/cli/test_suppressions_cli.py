@@ -63,7 +63,7 @@ def test_values_are_suppressed_once(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Give --email, --phone or --linkedin-url."),
+        ((), "Specify --email, --phone or --linkedin-url."),
         (("--email", "ada"), "This is not an e-mail address"),
         (("--linkedin-url", "https://example.com/in/ada"), "linkedin.com"),
     ],
@@ -197,7 +197,7 @@ def test_unreviewed_entries_of_an_earlier_version_are_counted_and_can_be_removed
 def test_remove_requires_a_value(run: Run, arguments: tuple[str, ...]) -> None:
     result = run("remove", *arguments)
 
-    assert (result.exit_code, "Give --email" in result.stderr) == (2, True)
+    assert (result.exit_code, "Specify --email" in result.stderr) == (2, True)
 
 
 def test_an_empty_review_is_explained(run: Run) -> None:

@@ -54,7 +54,7 @@ def test_a_workspace_needs_a_name(run: Any) -> None:
     result = run("create", "  ")
 
     assert result.exit_code == 1
-    assert "needs a name" in result.stderr
+    assert "must not be empty" in result.stderr
 
 
 def test_an_unusable_database_is_reported_as_a_message(app: APIFlask, run: Any) -> None:

@@ -21,12 +21,7 @@ blueprint = APIBlueprint("problems", __name__, tag="Problems")
 )
 @blueprint.doc(responses={200: "The meaning of the code and its remedy."})
 def problem(code: str) -> Response:
-    """Explain an error code, as JSON or, for a browser, as a page.
-
-    Raises:
-        NotFound: the code does not exist.
-
-    """
+    """Explain an error code, as JSON or, for a browser, as a page."""
     kind = all_problems().get(code)
     if kind is None:
         raise NotFound("There is no problem with this code. GET /problems lists all codes.")
