@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,32 +12,12 @@ from app.api.http.services import services
 from app.core.accounts import accounts, sessions
 from app.core.accounts.accounts import Account, EmailTaken, Role
 from app.core.accounts.sessions import LoginSession, SessionLifetime
-from app.domain.errors import InvalidValue
-from app.domain.normal.emails import normal_email
 from app.infra import clock, database_clock, passwords
+from cli.account_options import email_argument, password_option, read_password
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.workspaces import find
 
 group = DatabaseGroup("accounts", help="Create accounts and change their access.")
-password_option = click.option(
-    "--password-stdin", is_flag=True, help="Read the password from standard input instead of asking."
-)
-
-
-class EmailParam(click.ParamType[str]):
-    """A click type that normalizes an e-mail address."""
-
-    name = "email"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the normalized address, or fail with the reason why it is invalid."""
-        try:
-            return normal_email(value)
-        except InvalidValue as error:
-            self.fail(str(error), param, ctx)
-
-
-email_argument = click.argument("email", type=EmailParam())
 
 
 @group.command()
@@ -55,7 +34,7 @@ def create(
     """Create an account that signs in with EMAIL; the password is prompted for, never an argument."""
     with database().reading() as session:
         workspace_id = find(session, workspace).id
-    password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
+    password_hash = passwords.hash_password(read_password(from_stdin=password_stdin))
     try:
         with database().transaction() as session:
             account = accounts.create(
@@ -99,7 +78,7 @@ def list_all(*, as_json: bool) -> None:
 @as_json_option
 def set_password(email: str, *, password_stdin: bool, as_json: bool) -> None:
     """Set the password of EMAIL; its sessions and API keys end."""
-    password_hash = passwords.hash_password(_password(from_stdin=password_stdin))
+    password_hash = passwords.hash_password(read_password(from_stdin=password_stdin))
     _change(
         email,
         lambda session, account_id: accounts.set_password(
@@ -193,17 +172,6 @@ def _find(session: Session, email: str) -> Account:
         message = f"There is no account with {email}. List accounts with: flask accounts list"
         raise click.ClickException(message)
     return account
-
-
-def _password(*, from_stdin: bool) -> str:
-    if from_stdin:
-        password = sys.stdin.read().rstrip("\r\n")
-    else:
-        password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
-    if not passwords.acceptable(password):
-        message = f"The password must have {passwords.MIN_LENGTH} to {passwords.MAX_LENGTH} characters."
-        raise click.ClickException(message)
-    return password
 
 
 def _account_json(account: Account) -> dict[str, Any]:

@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import click
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
 
 from app.core.contacts import suppressions
 from app.core.contacts.bulk import batched
 from app.core.contacts.suppressions import Identifier, Suppression
 from app.core.providers import provider_opt_outs
-from app.core.providers.provider_opt_outs import ProviderOptOut
 from app.domain.errors import InvalidValue, NotAProfileUrl
-from app.domain.ids import is_id
 from app.domain.lists.cells import emails_in, phones_in, value
 from app.domain.lists.column_mapping import ColumnMapping, Entity, explain_unknown, map_columns
 from app.domain.lists.csv_tables import read_table
 from app.domain.normal.emails import normal_email
 from app.domain.normal.phones import parse_phone
 from app.domain.normal.profiles import normal_profile_url
-from app.infra import clock, database_clock
+from app.infra import database_clock
 from cli.command_group import DatabaseGroup, as_json_option, database, show
 from cli.import_files import opened
-from cli.tables import table
+from cli.opt_outs import accept, dismiss, review
 
 group = DatabaseGroup("suppressions", help="Manage people who must not be shown, looked up or imported.")
+group.add_command(review)
+group.add_command(accept)
+group.add_command(dismiss)
 _reason = click.option(
     "--reason", default="requested", show_default=True, help="Reason, stored with the entry."
 )
@@ -125,97 +124,6 @@ def remove(
         else:
             removed = suppressions.remove(session, identifiers)
     show({"removed": removed}, f"Removed {removed} from the list.", as_json=as_json)
-
-
-@group.command()
-@click.option("--all", "all_states", is_flag=True, help="Include accepted and dismissed opt-outs.")
-@click.option("--limit", type=click.IntRange(min=1), default=100, show_default=True, help="Maximum number.")
-@as_json_option
-def review(*, all_states: bool, limit: int, as_json: bool) -> None:
-    """List the opt-outs that providers reported, newest first.
-
-    If the provider was called with a single identifier, that identifier is on the suppression list (listed).
-    Otherwise (open) nothing is suppressed: only that job ended, and the provider is not called again for the
-    same request. Accept an opt-out to hide the person's e-mail or profile from every workspace; dismiss it to
-    allow calls again.
-    """
-    with database().reading() as session:
-        opt_outs = provider_opt_outs.latest(session, all_states=all_states, limit=limit)
-        unreviewed = provider_opt_outs.unreviewed(session)
-    body = {"opt_outs": [_to_json(row) for row in opt_outs], "unreviewed": unreviewed}
-    show(body, _review_page(opt_outs, unreviewed), as_json=as_json)
-
-
-@group.command()
-@click.argument("opt_out")
-@as_json_option
-def accept(opt_out: str, *, as_json: bool) -> None:
-    """Suppress the single e-mail or profile of OPT_OUT, an id that 'review' lists."""
-    with database().transaction() as session:
-        row = _opt_out(session, opt_out)
-        if not provider_opt_outs.accept(session, row, now=database_clock.value(session)):
-            raise click.ClickException(
-                "The provider was called with no e-mail or profile, or with several, so the person who opted "
-                "out is unknown. Ask the provider, then use: flask suppressions add"
-            )
-        body = _to_json(row)
-    show(body, f"Accepted {opt_out}: its {row.kind} is on the suppression list.", as_json=as_json)
-
-
-@group.command()
-@click.argument("opt_out")
-@as_json_option
-def dismiss(opt_out: str, *, as_json: bool) -> None:
-    """Allow provider calls for OPT_OUT again, and remove its entry from the suppression list."""
-    with database().transaction() as session:
-        row = _opt_out(session, opt_out)
-        removed = provider_opt_outs.dismiss(session, row, now=database_clock.value(session))
-        body = _to_json(row) | {"removed": removed}
-    effect = "Its value is no longer suppressed." if removed else "The suppression list is unchanged."
-    show(body, f"Dismissed {opt_out}. {effect}", as_json=as_json)
-
-
-def _opt_out(session: Session, opt_out_id: str) -> ProviderOptOut:
-    """Return the opt-out.
-
-    Raises:
-        ClickException: no opt-out has this id.
-
-    """
-    row = provider_opt_outs.get(session, opt_out_id) if is_id(opt_out_id, "opt") else None
-    if row is None:
-        raise click.ClickException(
-            "There is no opt-out with this id. List them with: flask suppressions review --all"
-        )
-    return row
-
-
-def _to_json(opt_out: ProviderOptOut) -> dict[str, Any]:
-    return {
-        "id": opt_out.id,
-        "provider": opt_out.provider,
-        "field": opt_out.field,
-        "asked_by": opt_out.asked_by,
-        "identifier": opt_out.kind,
-        "state": opt_out.state,
-        "created_at": clock.rfc3339(opt_out.created_at),
-        "reviewed_at": clock.rfc3339(opt_out.reviewed_at),
-    }
-
-
-def _review_page(opt_outs: Sequence[ProviderOptOut], unreviewed: Mapping[str, int]) -> str:
-    columns = ("id", "provider", "field", "asked_by", "identifier", "state", "created_at")
-    rows = [_to_json(opt_out) | {"asked_by": ", ".join(opt_out.asked_by)} for opt_out in opt_outs]
-    page = [table(columns, [[row[name] for name in columns] for row in rows])] if opt_outs else []
-    if unreviewed:
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(unreviewed.items()))
-        page.append(
-            f"Unreviewed: {kinds}. An earlier version suppressed these when a provider reported an opt-out: "
-            "everything in the request and everything stored, so some may belong to other people. They stay "
-            "suppressed until removed: flask suppressions remove --unreviewed (or --email, --phone, "
-            "--linkedin-url for a single one)."
-        )
-    return "\n".join(page) or "No provider reported an opt-out."
 
 
 def _read(path: str) -> tuple[list[Identifier], int]:

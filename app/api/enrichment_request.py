@@ -2,206 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from dataclasses import fields as dataclass_fields
-from ipaddress import ip_network
-from typing import Any
+from dataclasses import asdict
 
 from apiflask import APIBlueprint
 from flask import Response
-from marshmallow import ValidationError, fields, post_load, validate
 
 from app.api.docs.operations import documented
+from app.api.enrichment_schemas import (
+    DRY_RUN,
+    EnrichmentRequest,
+    EnrichmentResponseSchema,
+    EnrichmentSchema,
+)
 from app.api.http.auth import bearer, caller
 from app.api.http.body import json_response
-from app.api.http.errors import field_errors
 from app.api.http.job_responses import submit_and_wait
 from app.api.http.rate_limits import Policy, limited
 from app.api.http.services import services
-from app.api.schemas.contact_schemas import (
-    CompanySchema,
-    ConflictSchema,
-    ContactSchema,
-    EmailSchema,
-    FieldProvenanceSchema,
-    PhoneSchema,
-)
-from app.api.schemas.fields import (
-    MAX_REFERENCE,
-    MAX_URL,
-    NonBlankString,
-    ResponseSchema,
-    StrictBoolean,
-    StrictSchema,
-    SubjectSchema,
-    company_url,
-    website,
-)
-from app.api.schemas.job_schemas import JobResponseSchema
 from app.core.jobs.submission import JobRequest
 from app.core.lookups import enrichment_estimates
 from app.core.lookups.enrichment_estimates import Estimate
 from app.domain.callers import Scope
-from app.domain.errors import (
-    InsufficientCredits,
-    InsufficientIdentifiers,
-    InvalidValue,
-    Problem,
-    ValidationFailed,
-)
+from app.domain.errors import InsufficientCredits
 from app.domain.kinds import Kind
-from app.domain.normal.webhook_addresses import parse_target
 from app.infra import database_clock
 
 blueprint = APIBlueprint("enrichment_request", __name__, tag="Enrichment")
 
-MAX_ITEMS = 100
 EXAMPLE = {
     "entity": "person",
     "items": [{"subject": {"linkedin_url": "https://www.linkedin.com/in/sandbox-found"}}],
     "fields": ["profile", "email"],
 }
-PERSON_FIELDS = ("profile", "email", "phone", "company")
-DEFAULT_FIELDS = ("company", "email", "profile")
-
-
-@dataclass(frozen=True, slots=True)
-class EnrichmentRequest:
-    """A validated enrichment request; `items` are stored with the job as they are here."""
-
-    entity: str
-    items: tuple[dict[str, Any], ...]
-    fields: tuple[str, ...]
-    max_credits: int | None
-    dry_run: bool
-    webhook_url: str | None
-
-
-def _check_webhook_url(url: str) -> None:
-    """Raise ValidationError if the URL can never be called.
-
-    The host name is resolved at delivery, because its addresses may have changed by then.
-    """
-    try:
-        parse_target(url, tuple(map(ip_network, services().settings.webhook_networks)))
-    except InvalidValue as error:
-        raise ValidationError(str(error)) from error
-
-
-class NamedCompanySchema(StrictSchema):
-    """How an item names a company; one of these fields is enough."""
-
-    domain = website(allow_none=True)
-    name = NonBlankString(allow_none=True)
-    linkedin_url = company_url(allow_none=True)
-
-    @post_load
-    def _company(self, data: dict[str, Any], **_options: Any) -> dict[str, str]:
-        company = {name: value for name, value in data.items() if value}
-        if not company:
-            raise InsufficientIdentifiers("Provide domain, name or linkedin_url of the company.")
-        return company
-
-
-class ItemSchema(StrictSchema):
-    """One item: a subject, or a company if the entity is company."""
-
-    subject = fields.Nested(SubjectSchema)
-    company = fields.Nested(NamedCompanySchema)
-    client_reference = NonBlankString(MAX_REFERENCE, allow_none=True, metadata={"example": "row-17"})
-
-
-class Item(fields.Nested):
-    """An item as sent; its errors are reported in its result, not for the whole request."""
-
-    def _deserialize(self, value: Any, *_context: Any, **_options: Any) -> dict[str, Any]:  # noqa: ANN401 -- marshmallow's signature
-        if not isinstance(value, dict):
-            raise self.make_error("type", input=value, type="object")
-        return value
-
-
-class EnrichmentSchema(StrictSchema):
-    """The request body (contract 2.8); an invalid item is reported as the error of that item."""
-
-    entity = fields.String(required=True, validate=validate.OneOf(["person", "company"]))
-    items = fields.List(Item(ItemSchema), required=True, validate=validate.Length(min=1, max=MAX_ITEMS))
-    fields_ = fields.List(
-        fields.String(validate=validate.OneOf(PERSON_FIELDS)),
-        data_key="fields",
-        load_default=list(DEFAULT_FIELDS),
-        validate=validate.Length(min=1, max=10),
-    )
-    max_credits = fields.Integer(strict=True, allow_none=True, validate=validate.Range(min=0))
-    dry_run = StrictBoolean(load_default=False)
-    webhook_url = fields.String(
-        allow_none=True,
-        validate=[validate.Length(max=MAX_URL), _check_webhook_url],
-        metadata={
-            "format": "url",
-            "example": "https://hooks.acme.example/contact-lookup",
-            "description": "Receives `job.finished`, signed as in the Standard Webhooks specification.",
-        },
-    )
-
-    @post_load
-    def _request(self, data: dict[str, Any], **_options: Any) -> EnrichmentRequest:
-        items = tuple(_item(raw, data["entity"]) for raw in data["items"])
-        return EnrichmentRequest(
-            data["entity"],
-            items,
-            tuple(sorted(set(data["fields_"]))),
-            data.get("max_credits"),
-            data["dry_run"],
-            data.get("webhook_url"),
-        )
-
-
-class EnrichedItemSchema(ResponseSchema):
-    """The result of one item; `outcome` and `error` are null until it is finished."""
-
-    index = fields.Integer(metadata={"example": 0})
-    client_reference = fields.String(allow_none=True, metadata={"example": "row-17"})
-    outcome = fields.String(allow_none=True, metadata={"example": "found"})
-    contact = fields.Nested(ContactSchema, allow_none=True)
-    company = fields.Nested(CompanySchema, allow_none=True)
-    emails = fields.List(fields.Nested(EmailSchema))
-    phones = fields.List(fields.Nested(PhoneSchema))
-    sources = fields.Nested(FieldProvenanceSchema)
-    conflicts = fields.List(
-        fields.Nested(ConflictSchema),
-        metadata={"description": "The latest value wins; on the same day, that of the most trusted source."},
-    )
-    credits_charged = fields.Integer(metadata={"example": 1})
-    error = fields.Dict(allow_none=True, metadata={"description": "A problem object."})
-
-
-class EnrichmentResultSchema(ResponseSchema):
-    """All items, in the order of the request."""
-
-    items = fields.List(fields.Nested(EnrichedItemSchema))
-    next_cursor = fields.String(
-        allow_none=True, metadata={"description": "Always null: every item is on this page."}
-    )
-
-
-class EnrichmentResponseSchema(JobResponseSchema):
-    """The job, and the results of the items that are finished."""
-
-    result = fields.Nested(EnrichmentResultSchema, required=True, allow_none=True)  # type: ignore[assignment]
-
-
-DRY_RUN: dict[str, Any] = {
-    "title": "The estimate of a dry run",
-    "type": "object",
-    "required": ["estimate"],
-    "properties": {
-        "estimate": {
-            "type": "object",
-            "properties": {count.name: {"type": "integer"} for count in dataclass_fields(Estimate)},
-        }
-    },
-}
-"""The schema of a 200 response with `dry_run`."""
 
 
 @blueprint.post("/api/ext/enrichment-request")
@@ -244,21 +76,3 @@ def _job_request(body: EnrichmentRequest, estimate: Estimate) -> JobRequest:
         items=body.items,
         webhook_url=body.webhook_url,
     )
-
-
-def _item(raw: dict[str, Any], entity: str) -> dict[str, Any]:
-    """Return one item as the job stores it, with the error if it is invalid."""
-    reference = raw.get("client_reference")
-    base = {"client_reference": reference[:MAX_REFERENCE]} if isinstance(reference, str) else {}
-    try:
-        item = ItemSchema().load(raw)
-        key = "subject" if entity == "person" else "company"
-        if set(item) - {"client_reference"} != {key}:
-            raise InsufficientIdentifiers(f"An item of entity {entity} must have '{key}' and no other name.")
-    except ValidationError as error:
-        return base | {"error": ValidationFailed(errors=tuple(field_errors(error.messages))).as_dict()}
-    except Problem as problem:
-        return base | {"error": problem.as_dict()}
-    if entity == "person":
-        return base | {"subject": item["subject"].as_dict()}
-    return base | {"company": item["company"]}

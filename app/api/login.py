@@ -84,20 +84,13 @@ def login(body: dict[str, Any]) -> Response:
 
 
 def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dict[str, Any]:
-    """Start a session, and return the response body.
-
-    Raises:
-        InvalidCredentials: the password was changed while it was checked.
-        AccountDisabled: the account is disabled.
-
-    """
+    """Start a session, and return the response body."""
     checked_hash, client = account.password_hash, body.get("client", {})
-    is_outdated = passwords.is_outdated(checked_hash)
-    new_hash = passwords.hash_password(body["password"]) if is_outdated else checked_hash
+    new_hash = _renewed(checked_hash, body["password"])  # outside the transaction, because it takes long
     lifetime = services().session_lifetime
     with services().database.transaction() as session:
         account = accounts.locked(session, account.id)
-        if account.password_hash != checked_hash:
+        if account.password_hash != checked_hash:  # changed during the check
             raise InvalidCredentials
         if account.disabled_at is not None:
             raise AccountDisabled
@@ -121,6 +114,11 @@ def _start(account: Account, body: dict[str, Any], attempt: LoginAttempt) -> dic
         "expires_at": clock.rfc3339(expires_at),
         **description,
     }
+
+
+def _renewed(password_hash: str, password: str) -> str:
+    """Return the hash, or a new one if its parameters are outdated."""
+    return passwords.hash_password(password) if passwords.is_outdated(password_hash) else password_hash
 
 
 def _caller(account: Account, login_session: LoginSession, expires_at: datetime) -> Caller:

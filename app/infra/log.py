@@ -18,6 +18,12 @@ _URL_LOGGERS = ("httpx2", "httpcore2")
 _OWN_HANDLER_LOGGERS = ("gunicorn.error",)
 """Loggers with handlers of their own, which bypass the processors here."""
 
+_SHARED_PROCESSORS: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.add_log_level,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+]
+
 log: FilteringBoundLogger = structlog.get_logger()
 
 
@@ -32,21 +38,22 @@ def configure(*, level: str, style: str) -> None:
         if style == "json"
         else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"])
     )
-    shared: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
     structlog.configure(
-        processors=[*shared, _exception_name, renderer],
+        processors=[*_SHARED_PROCESSORS, _exception_name, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(_number(level)),
         logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
+    _configure_standard_library(stream, renderer, _number(level))
+    if threading.excepthook is threading.__excepthook__:
+        threading.excepthook = _log_thread_failure
+
+
+def _configure_standard_library(stream: TextIO, renderer: Processor, level: int) -> None:
     handler = logging.StreamHandler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=_SHARED_PROCESSORS,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 _exception_name,
@@ -54,13 +61,11 @@ def configure(*, level: str, style: str) -> None:
             ],
         )
     )
-    logging.basicConfig(handlers=[handler], level=_number(level), force=True)
+    logging.basicConfig(handlers=[handler], level=level, force=True)
     for name in _URL_LOGGERS:
         logging.getLogger(name).setLevel(logging.WARNING)
     for name in _OWN_HANDLER_LOGGERS:
         logging.getLogger(name).addFilter(_without_text)
-    if threading.excepthook is threading.__excepthook__:
-        threading.excepthook = _log_thread_failure
 
 
 def _number(level: str) -> int:

@@ -25,6 +25,29 @@ SECONDS_BETWEEN_PURGES = 3600
 SECONDS_BETWEEN_REVERIFICATIONS = 600
 SECONDS_BETWEEN_AUDITS = 300
 
+BEAT_SCHEDULE = {
+    SWEEP: {
+        "task": SWEEP,
+        "schedule": SECONDS_BETWEEN_SWEEPS_BY_BEAT,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_SWEEPS_BY_BEAT},
+    },
+    FORGET: {
+        "task": FORGET,
+        "schedule": SECONDS_BETWEEN_PURGES,
+        "options": {"queue": Queue.UPKEEP.value},
+    },
+    REVERIFY: {
+        "task": REVERIFY,
+        "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
+    },
+    AUDIT: {
+        "task": AUDIT,
+        "schedule": SECONDS_BETWEEN_AUDITS,
+        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
+    },
+}
+
 celery = Celery("contact-lookup")
 
 
@@ -52,28 +75,7 @@ def configure(settings: Settings) -> Celery:
             "health_check_interval": 25,
         },
         timezone="UTC",
-        beat_schedule={
-            SWEEP: {
-                "task": SWEEP,
-                "schedule": SECONDS_BETWEEN_SWEEPS_BY_BEAT,
-                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_SWEEPS_BY_BEAT},
-            },
-            FORGET: {
-                "task": FORGET,
-                "schedule": SECONDS_BETWEEN_PURGES,
-                "options": {"queue": Queue.UPKEEP.value},
-            },
-            REVERIFY: {
-                "task": REVERIFY,
-                "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
-                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
-            },
-            AUDIT: {
-                "task": AUDIT,
-                "schedule": SECONDS_BETWEEN_AUDITS,
-                "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
-            },
-        },
+        beat_schedule=BEAT_SCHEDULE,
     )
     return celery
 
