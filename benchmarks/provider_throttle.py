@@ -45,7 +45,7 @@ from app.infra.db import Database  # noqa: E402
 from app.infra.digest_keys import DigestKeys  # noqa: E402
 from app.settings import Settings  # noqa: E402
 from cli.application import create_app  # noqa: E402
-from workers.execution.job_runner import WorkerServices  # noqa: E402
+from workers.execution.worker_services import WorkerServices  # noqa: E402
 from workers.providers.base import ProviderField, ProviderRequest  # noqa: E402
 from workers.providers.hunter import Hunter  # noqa: E402
 from workers.resolve import waterfall  # noqa: E402

@@ -40,8 +40,8 @@ from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from cli.application import create_app
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep, webhooks
 from workers.main import app as celery
 
@@ -156,7 +156,7 @@ def upgraded(
     assert response.exit_code == 0, response.output
     database = app.extensions["services"].database
     services = WorkerServices(settings, database, JobPublisher(redis_url), JobNotifier(redis_url))
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     with database.transaction() as session:
         session.execute(text("UPDATE webhooks SET url = :url"), {"url": httpserver.url_for("/done")})
     with redis.Redis.from_url(redis_url) as store:

@@ -11,7 +11,7 @@ from celery.signals import setup_logging, worker_process_init, worker_shutdown, 
 
 from app import settings as app_settings
 from app.infra import log, queue
-from workers.execution import job_runner
+from workers.execution import worker_services
 from workers.jobs import (
     audit,
     company_by_hash,
@@ -57,7 +57,7 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
     def start(self, worker: Any) -> None:  # noqa: ANN401 -- Celery's WorkController
         """Start the background threads."""
-        services, activity = job_runner.configure(settings), Activity(worker)
+        services, activity = worker_services.configure(settings), Activity(worker)
         shutdown = Shutdown(services, activity)
         _shutdowns.append(shutdown)
         sweeper.start(services)
@@ -77,7 +77,7 @@ def _configure_log(*, loglevel: int, **_signal: Any) -> None:
 @worker_process_init.connect
 def _start_child(**_signal: Any) -> None:
     """Create new service objects in each child of `-P prefork`: sockets must not be shared across a fork."""
-    job_runner.reconfigure_after_fork(settings)
+    worker_services.reconfigure_after_fork(settings)
 
 
 @worker_shutting_down.connect

@@ -16,7 +16,7 @@ from click.testing import Result
 from fake_providers import PAID, FakeProvider
 from sqlalchemy import select, update
 from users_support import SignedInUser, create_user
-from worker_harness import worker_services
+from worker_harness import make_services
 
 from app.core.audit import audits
 from app.core.jobs.jobs import Job
@@ -35,7 +35,7 @@ from app.infra.db import Base, Database
 from cli import contacts as commands
 from cli import erasure
 from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.jobs.enrichment_request import enrichment_request
 from workers.jobs.leads_by_website_hash import leads_by_website_hash
@@ -176,7 +176,7 @@ def harness(
     provider = FakeProvider(person_or_miss, terms=PAID)
     monkeypatch.setattr(registry, "load", lambda _settings: {"one": provider})
     other = create_user(app, email="eve@other.example")
-    services = worker_services(settings, database)
+    services = make_services(settings, database)
     return ErasureHarness(app, create_user(app), other, services, tmp_path, provider.requests)
 
 

@@ -31,7 +31,7 @@ from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.jobs.enrichment_request import enrichment_request
 from workers.providers import registry
@@ -174,7 +174,7 @@ class WorkerHarness:
             session.execute(update(Job).where(Job.id == job_id).values(run_after=clock.now()))
 
 
-def worker_services(settings: Settings, database: Database) -> WorkerServices:
+def make_services(settings: Settings, database: Database) -> WorkerServices:
     """Return the service objects of a worker that sends no notifications."""
     return WorkerServices(settings, database, JobPublisher(settings.redis_url), NullNotifier())  # type: ignore[arg-type]
 
@@ -185,4 +185,4 @@ def worker_harness(settings: Settings, database: Database, monkeypatch: pytest.M
     set_clock(monkeypatch, lambda: fake_clock.now)
     with database.transaction() as session:
         workspace_id = a_workspace(session)
-    return WorkerHarness(worker_services(settings, database), workspace_id, fake_clock, monkeypatch)
+    return WorkerHarness(make_services(settings, database), workspace_id, fake_clock, monkeypatch)

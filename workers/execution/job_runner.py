@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -23,12 +21,9 @@ from app.core.jobs.leases import Claim, JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Queue
 from app.infra import database_clock, queue
-from app.infra.db import Database
-from app.infra.digest_keys import DigestKeys
-from app.infra.job_notifications import JobNotifier
 from app.infra.log import log
-from app.infra.queue import JobPublisher
-from app.settings import Settings
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 
 DATABASE_RETRY_DELAYS = (0.2, 1.0, 3.0)
 """Seconds between attempts to reach the database; after the last, the job is left until its lease expires."""
@@ -79,17 +74,6 @@ class MoveToQueue(Exception):  # noqa: N818 -- a control-flow signal, not an err
         super().__init__()
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerServices:
-    """The service objects of a worker process; `refused` counts refused messages by reason."""
-
-    settings: Settings
-    database: Database
-    publisher: JobPublisher
-    notifier: JobNotifier
-    refused: Counter[str] = field(default_factory=Counter)
-
-
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
 JOBS: dict[Kind, JobFunction] = {}
 JOB_BY_TASK: dict[str, str] = {}
@@ -99,37 +83,6 @@ Empty in the parent process of a prefork pool.
 """
 _last_served: dict[Queue, str] = {}
 """The workspace of the last job that this process claimed from each queue."""
-_current: list[WorkerServices] = []
-_parents: list[WorkerServices] = []
-
-
-def configure(settings: Settings) -> WorkerServices:
-    """Create the service objects of this process, or return the existing ones."""
-    if not _current:
-        _current.append(
-            WorkerServices(
-                settings,
-                Database(settings.database_url, keys=DigestKeys.from_settings(settings)),
-                JobPublisher(settings.redis_url),
-                JobNotifier(settings.redis_url),
-            )
-        )
-    return _current[0]
-
-
-def reconfigure_after_fork(settings: Settings) -> WorkerServices:
-    """Create the service objects of a forked process.
-
-    References to the parent's are kept: garbage-collecting them would close the parent's sockets.
-    """
-    _parents.extend(_current)
-    _current.clear()
-    return configure(settings)
-
-
-def services() -> WorkerServices:
-    """Return the service objects of this process; `configure` created them at start-up."""
-    return _current[0]
 
 
 def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
@@ -141,7 +94,9 @@ def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
         def task(self: Any, job_id: str) -> None:  # noqa: ANN401 -- Celery's Task
             request = self.request
             try:
-                run_next(Queue(request.delivery_info["routing_key"]), job_id, request.id, services())
+                run_next(
+                    Queue(request.delivery_info["routing_key"]), job_id, request.id, worker_services.current()
+                )
             except Exception as error:  # noqa: BLE001 -- nothing above catches it
                 # Celery would log the exception's text, which may contain personal data. The job's lease
                 # expires, and the sweeper publishes it again.

@@ -12,8 +12,8 @@ from app.domain.kinds import AUDIT
 from app.infra import database_clock, queue
 from app.infra.log import log
 from app.infra.queue import SECONDS_BETWEEN_AUDITS
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 
 BEAT_MIN_AGE = timedelta(seconds=SECONDS_BETWEEN_AUDITS / 2)
 """Minimum age of the last audit when beat schedules one; a younger one ran for the same beat message."""
@@ -24,7 +24,7 @@ OVERDUE_AGE = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
 @queue.celery.task(name=AUDIT)
 def audit() -> None:
     """Audit the ledger; scheduled by Celery beat."""
-    services = job_runner.services()
+    services = worker_services.current()
     try:
         audit_id = _begin(services, BEAT_MIN_AGE)
         if audit_id is not None:

@@ -17,7 +17,8 @@ from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import MoveToQueue, RetryLater, WorkerServices, job
+from workers.execution.job_runner import MoveToQueue, RetryLater, job
+from workers.execution.worker_services import WorkerServices
 from workers.resolve import item_enricher
 from workers.resolve.item_enricher import ItemResolution
 

@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 from app.core.jobs.leases import Claim, JobResult
 from app.core.lookups import leads
 from app.domain.kinds import Kind, Outcome
-from workers.execution.job_runner import WorkerServices, job
+from workers.execution.job_runner import job
+from workers.execution.worker_services import WorkerServices
 
 
 @job(Kind.LEADS_BY_WEBSITE_HASH)

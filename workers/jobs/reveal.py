@@ -12,7 +12,8 @@ from app.core.lookups.disclosure import ContactField, FieldRequest
 from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome
 from app.domain.records.subjects import Subject
-from workers.execution.job_runner import WorkerServices, job
+from workers.execution.job_runner import job
+from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver
 from workers.resolve.field_resolver import FieldResolution
 

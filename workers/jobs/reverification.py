@@ -18,8 +18,8 @@ from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.records.subjects import Subject
 from app.infra import database_clock, queue
 from app.infra.log import log
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.providers.base import (
     Pending,
     Provider,
@@ -38,7 +38,7 @@ TOTAL_SECONDS = 300.0
 @queue.celery.task(name=REVERIFY)
 def reverify() -> None:
     """Verify the addresses that are due; scheduled by Celery beat."""
-    services = job_runner.services()
+    services = worker_services.current()
     try:
         verify_due(
             services, free(provider_order.configured_order(services.settings, ProviderField.VERIFICATION))

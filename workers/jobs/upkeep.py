@@ -22,8 +22,8 @@ from app.infra import database_clock, queue
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.database_clock import Moment
 from app.infra.log import log
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, webhooks
 
 CALL_RETENTION = timedelta(days=180)
@@ -35,7 +35,7 @@ FULL_QUEUE = 200
 @queue.celery.task(name=SWEEP)
 def sweep() -> None:
     """Sweep once; scheduled by Celery beat."""
-    sweep_once(job_runner.services())
+    sweep_once(worker_services.current())
 
 
 @queue.celery.task(name=FORGET)
@@ -44,7 +44,7 @@ def purge() -> None:
 
     Each step has its own transaction, so that locks are held only briefly.
     """
-    services = job_runner.services()
+    services = worker_services.current()
     now, settings = database_clock.now(), services.settings
     lookups = now - timedelta(hours=settings.hash_job_retention_hours)
     values = now - timedelta(seconds=2 * settings.job_deadline_seconds)

@@ -15,8 +15,8 @@ from app.domain.kinds import DELIVER, Queue
 from app.infra import database_clock, queue
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.log import log
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.webhook_client import DeliveryError, WebhookClient
 
 FULL_QUEUE = 100
@@ -26,7 +26,7 @@ FULL_QUEUE = 100
 @queue.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
     """Attempt one delivery; if it fails, the row holds the time of the next attempt."""
-    services = job_runner.services()
+    services = worker_services.current()
     try:
         post(webhook_id, services, WebhookClient(tuple(map(ip_network, services.settings.webhook_networks))))
     except Exception as error:  # noqa: BLE001 -- nothing above catches it

@@ -24,7 +24,8 @@ from app.domain.kinds import TraceOutcome
 from app.infra import clock, database_clock
 from app.infra.digest_keys import digest_keys
 from workers.execution.database_times import in_database_time
-from workers.execution.job_runner import DATABASE_RETRY_DELAYS, WorkerServices, persist
+from workers.execution.job_runner import DATABASE_RETRY_DELAYS, persist
+from workers.execution.worker_services import WorkerServices
 from workers.providers import registry
 from workers.providers.base import Pending, Provider, ProviderField, ProviderRequest, ProviderResponse, Terms
 from workers.resolve.provider_call import POLL_SECONDS, CallRefused, CallResult, StartedCall

@@ -22,7 +22,7 @@ from app.domain.errors import Unavailable
 from app.domain.kinds import Kind, Queue
 from app.infra.log import log
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep
 from workers.runtime.activity import Activity, job_of
 

@@ -21,7 +21,7 @@ from app.domain.errors import Unavailable
 from app.infra import database_clock, redis_client
 from app.infra.log import log
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.runtime.activity import Activity, RunningTask
 
 SAMPLE_SECONDS = 1.0

@@ -23,8 +23,9 @@ from app.infra import clock, queue
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution import job_runner
-from workers.execution.job_runner import Resolution, RetryLater, WorkerServices
+from workers.execution import job_runner, worker_services
+from workers.execution.job_runner import Resolution, RetryLater
+from workers.execution.worker_services import WorkerServices
 
 FOUND = JobResult(outcome=Outcome.FOUND, result={"emails": []}, charge=1, trace=[{"provider": "one"}])
 
@@ -70,11 +71,11 @@ def at_half_past_nine(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_services() -> Iterator[None]:
     """Remove this process's service objects during the test, and dispose of those it creates."""
-    before, job_runner._current[:] = list(job_runner._current), []  # noqa: SLF001 -- process-wide state
+    before, worker_services._current[:] = list(worker_services._current), []  # noqa: SLF001 -- process-wide state
     yield
-    for created in job_runner._current:  # noqa: SLF001
+    for created in worker_services._current:  # noqa: SLF001
         created.database.engine.dispose()
-    job_runner._current[:] = before  # noqa: SLF001
+    worker_services._current[:] = before  # noqa: SLF001
 
 
 @pytest.fixture
@@ -342,21 +343,21 @@ def test_a_forked_process_gets_its_own_services_and_leaves_its_parents_open(
     settings: Settings, database: Database, no_services: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[WorkerServices] = []
-    monkeypatch.setattr(job_runner, "_parents", kept)
-    parents = job_runner.configure(settings)
+    monkeypatch.setattr(worker_services, "_parents", kept)
+    parents = worker_services.configure(settings)
 
-    own = job_runner.reconfigure_after_fork(settings)
+    own = worker_services.reconfigure_after_fork(settings)
 
-    assert own is job_runner.services()
+    assert own is worker_services.current()
     assert own is not parents
     assert own.database is not parents.database
     assert kept == [parents]
 
 
 def test_a_process_has_one_set_of_services(settings: Settings, database: Database, no_services: None) -> None:
-    first = job_runner.configure(settings)
+    first = worker_services.configure(settings)
 
-    assert job_runner.configure(settings) is first is job_runner.services()
+    assert worker_services.configure(settings) is first is worker_services.current()
     assert first.settings is settings
 
 
@@ -387,7 +388,7 @@ def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
 def test_a_registered_job_runs_as_the_task_of_its_name(
     services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     work = returns(FOUND)
 
     registered = job_runner.job(Kind.REVEAL_PHONE)(work)
@@ -400,7 +401,7 @@ def test_a_registered_job_runs_as_the_task_of_its_name(
 def test_no_exception_reaches_celery(
     services: WorkerServices, phone_job_id: str, unregistered: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     job_runner.job(Kind.REVEAL_PHONE)(raises(Unavailable("ada@acme.com")))
 
     with capture_logs() as events:

@@ -23,7 +23,7 @@ from app.infra import queue, redis_client
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution import job_runner
+from workers.execution import job_runner, worker_services
 from workers.jobs import enrichment_request, reveal, upkeep
 from workers.providers.base import ProviderRequest, ProviderResponse
 
@@ -52,7 +52,7 @@ def ask_about_ada(harness: WorkerHarness, **subject: str) -> str:
 
 def deliver(harness: WorkerHarness, job_id: str, source: Queue, kind: Kind = Kind.REVEAL_EMAIL) -> None:
     """Run the task like a worker that received its message from this queue."""
-    harness.monkeypatch.setattr(job_runner, "_current", [harness.services])
+    harness.monkeypatch.setattr(worker_services, "_current", [harness.services])
     queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
 

@@ -20,8 +20,8 @@ from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import SECONDS_BETWEEN_AUDITS, JobPublisher, celery, configure
 from app.settings import Settings
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit
 
 EVERY = timedelta(minutes=1)
@@ -33,7 +33,7 @@ def services(
     settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[WorkerServices]:
     services = WorkerServices(settings, database, JobPublisher(NOWHERE), JobNotifier(NOWHERE))
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     at(monkeypatch)
     yield services
     for thread in threading.enumerate():

@@ -14,7 +14,7 @@ from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs.company_by_hash import company_by_hash
 from workers.jobs.leads_by_website_hash import leads_by_website_hash
 

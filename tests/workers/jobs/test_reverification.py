@@ -30,8 +30,8 @@ from app.domain.kinds import REVERIFY, Queue, TraceOutcome
 from app.infra import queue
 from app.infra.db import Database
 from app.settings import Settings
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import reverification
 from workers.jobs.reverification import decide_bounces, free, verify_due
 from workers.providers.base import (
@@ -216,7 +216,7 @@ def test_only_free_verifiers_are_called() -> None:
 
 def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pytest.MonkeyPatch) -> None:
     verifier = FakeProvider(hit())
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (verifier,))
 
     queue.celery.tasks[REVERIFY]()
@@ -229,7 +229,7 @@ def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pyt
 def test_no_error_text_of_a_reverification_reaches_celery(
     services: WorkerServices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
     monkeypatch.setattr(provider_order, "configured_order", None)
 
     with capture_logs() as events:

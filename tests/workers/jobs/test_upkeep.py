@@ -27,8 +27,8 @@ from app.infra.db import Database
 from app.infra.job_notifications import JobListener, JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution import worker_services
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, upkeep, webhooks
 from workers.jobs.upkeep import Sweeper
 
@@ -228,7 +228,7 @@ def test_beat_starts_a_sweep(
     services: WorkerServices, client: Redis, job_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, 10)
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
 
     queue.celery.tasks[SWEEP]()
 
@@ -249,7 +249,7 @@ def test_beat_purges_old_idempotency_keys_and_lookups(
         worker_heartbeats.record_heartbeat(session, gone, now=NOW)
         session.get_one(WorkerRecord, gone.name).seen_at -= 2 * worker_heartbeats.RETENTION
     at(monkeypatch, idempotency.RETENTION.total_seconds() + 1)
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
 
     queue.celery.tasks[FORGET]()
 
@@ -266,7 +266,7 @@ def test_personal_data_of_an_old_job_is_purged_and_its_charge_is_kept(
         leases.settle(session, claim(session, job_id), answer, now=NOW)
     days = services.settings.job_retention_days
     at(monkeypatch, timedelta(days=days, seconds=1).total_seconds())
-    monkeypatch.setattr(job_runner, "_current", [services])
+    monkeypatch.setattr(worker_services, "_current", [services])
 
     queue.celery.tasks[FORGET]()
 

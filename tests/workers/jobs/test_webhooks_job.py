@@ -23,7 +23,7 @@ from sqlalchemy import select
 from standardwebhooks import Webhook as Reference
 from structlog.testing import capture_logs
 from werkzeug import Response
-from worker_harness import worker_services
+from worker_harness import make_services
 
 from app.core.jobs import leases, webhook_attempts, webhooks
 from app.core.jobs.leases import JobResult
@@ -35,7 +35,7 @@ from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers import webhook_client
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs.upkeep import purge
 from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
 from workers.webhook_client import DeliveryError, WebhookClient
@@ -45,7 +45,7 @@ LOOPBACK = WebhookClient((ip_network("127.0.0.1/32"),))
 
 @pytest.fixture
 def services(settings: Settings, database: Database, redis_url: str) -> Iterator[WorkerServices]:
-    yield worker_services(dataclasses.replace(settings, redis_url=redis_url), database)
+    yield make_services(dataclasses.replace(settings, redis_url=redis_url), database)
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
 
@@ -227,7 +227,7 @@ def test_a_private_network_is_called_only_if_the_operator_allows_it(
 ) -> None:
     settings = dataclasses.replace(services.settings, webhook_networks=networks)
     opened = dataclasses.replace(services, settings=settings)
-    monkeypatch.setattr("workers.execution.job_runner.services", lambda: opened)
+    monkeypatch.setattr("workers.execution.worker_services.current", lambda: opened)
     httpserver.expect_request("/done").respond_with_data("", status=204)
     webhook_id = over(services.database, f"http://127.0.0.1:{httpserver.port}/done")
 
@@ -242,7 +242,7 @@ def test_an_error_leaves_the_webhook_to_another_worker_and_its_text_out_of_the_l
     def broken(*_arguments: object) -> None:
         raise ValueError("ada@acme.example")
 
-    monkeypatch.setattr("workers.execution.job_runner.services", lambda: services)
+    monkeypatch.setattr("workers.execution.worker_services.current", lambda: services)
     monkeypatch.setattr(WebhookClient, "post", broken)
     webhook_id = over(database, "https://hooks.example/")
     before = clock.now()
@@ -451,7 +451,7 @@ def test_upkeep_purges_old_attempts(
     with database.transaction() as session:
         webhook_attempts.start(session, webhook_id, now=clock.now() - webhook_attempts.RETENTION)
         attempt_id = webhook_attempts.start(session, webhook_id, now=clock.now())
-    monkeypatch.setattr("workers.execution.job_runner.services", lambda: services)
+    monkeypatch.setattr("workers.execution.worker_services.current", lambda: services)
 
     purge()
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 from jobs_support import a_question, a_workspace, figures, read, submit
-from worker_harness import worker_services
+from worker_harness import make_services
 
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import provider_throttles
@@ -19,7 +19,7 @@ from app.infra import clock
 from app.infra.db import Database
 from app.settings import ProviderSettings, Settings, SettingsError
 from workers.execution import job_runner
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.providers import registry
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
@@ -63,7 +63,7 @@ def services(settings: Settings, database: Database, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(registry, "PROVIDERS", (*registry.PROVIDERS, NewProvider))
     registry.load.cache_clear()
     settings = dataclasses.replace(settings, providers_email=("new_provider",), providers_verification=())
-    return worker_services(settings, database)
+    return make_services(settings, database)
 
 
 def a_reveal(database: Database) -> str:

@@ -25,7 +25,7 @@ from app.domain.records.subjects import Subject
 from app.infra import clock
 from app.infra.db import Database
 from app.settings import Settings
-from workers.execution.job_runner import WorkerServices
+from workers.execution.worker_services import WorkerServices
 from workers.providers.base import FREE, Pending, ProviderField, ProviderRequest, ProviderResponse, Terms
 from workers.resolve.call_gateway import DatabaseCallGateway
 from workers.resolve.provider_call import CallRefused, CallResult, StartedCall

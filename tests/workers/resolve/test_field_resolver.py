@@ -23,7 +23,8 @@ from app.core.ledger.reveals import Reveal
 from app.domain.findings import EmailStatus
 from app.domain.kinds import Kind, Outcome, TraceOutcome
 from workers.execution import job_runner
-from workers.execution.job_runner import Resolution, WorkerServices
+from workers.execution.job_runner import Resolution
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import reveal
 from workers.providers.base import Pending, ProviderField, ProviderRequest, ProviderResponse, ProviderTimeout
 

@@ -30,7 +30,8 @@ from app.infra.job_notifications import JobNotifier
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import JOB_BY_TASK, WorkerServices
+from workers.execution.job_runner import JOB_BY_TASK
+from workers.execution.worker_services import WorkerServices
 from workers.jobs import upkeep
 from workers.runtime import shutdown, supervision
 from workers.runtime.activity import Activity, RunningTask

@@ -1,0 +1,56 @@
+"""The service objects of a worker process: settings, database, publisher and notifier."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from app.infra.db import Database
+from app.infra.digest_keys import DigestKeys
+from app.infra.job_notifications import JobNotifier
+from app.infra.queue import JobPublisher
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerServices:
+    """The service objects of a worker process; `refused` counts refused messages by reason."""
+
+    settings: Settings
+    database: Database
+    publisher: JobPublisher
+    notifier: JobNotifier
+    refused: Counter[str] = field(default_factory=Counter)
+
+
+_current: list[WorkerServices] = []
+_parents: list[WorkerServices] = []
+
+
+def configure(settings: Settings) -> WorkerServices:
+    """Create the service objects of this process, or return the existing ones."""
+    if not _current:
+        _current.append(
+            WorkerServices(
+                settings,
+                Database(settings.database_url, keys=DigestKeys.from_settings(settings)),
+                JobPublisher(settings.redis_url),
+                JobNotifier(settings.redis_url),
+            )
+        )
+    return _current[0]
+
+
+def reconfigure_after_fork(settings: Settings) -> WorkerServices:
+    """Create the service objects of a forked process.
+
+    References to the parent's are kept: garbage-collecting them would close the parent's sockets.
+    """
+    _parents.extend(_current)
+    _current.clear()
+    return configure(settings)
+
+
+def current() -> WorkerServices:
+    """Return the service objects of this process; `configure` created them at start-up."""
+    return _current[0]
