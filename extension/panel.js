@@ -110,17 +110,7 @@ async function render() {
   const isHome = viewStack.length === 1;
   backButton.hidden = isHome;
   logo.hidden = !isHome;
-  /** @type {App} */
-  const app = {
-    session,
-    client: new Client(session.origin, session.token),
-    signal,
-    page,
-    company: page?.kind === "site" ? { name: null, domain: page.host } : null, // until the view knows more
-    shownRequests: new Set(),
-    open: (view) => (viewStack.push(view), navigate()),
-    restart: start,
-  };
+  const app = createApp(session, page, signal);
   const hint = isSidePanel && h("p", { class: "hint" }, t("panel_hint"));
   const content = h("div", { class: "stack view-content" }, loading());
   main.replaceChildren(...(isHome ? [searchForm(app), hint].filter(Boolean) : []), content);
@@ -130,6 +120,20 @@ async function render() {
   } catch (error) {
     if (!signal.aborted) content.replaceChildren(await errorView(error, session));
   }
+}
+
+/** @param {StoredSession} session @param {Page|null} page @param {AbortSignal} signal @returns {App} */
+function createApp(session, page, signal) {
+  return {
+    session,
+    client: new Client(session.origin, session.token),
+    signal,
+    page,
+    company: page?.kind === "site" ? { name: null, domain: page.host } : null, // until the view knows more
+    shownRequests: new Set(),
+    open: (view) => (viewStack.push(view), navigate()),
+    restart: start,
+  };
 }
 
 /** Return what to show if a view fails; a rejected token ends the session. @param {unknown} error @param {StoredSession} session */

@@ -18,9 +18,9 @@ MAX_PORT = 65535
 def main(argv: list[str]) -> int:
     """Return 0 after Ctrl-C or SIGTERM, 1 if something did not start."""
     parser = argparse.ArgumentParser(prog="dev.py up")
-    parser.add_argument("--port", type=_port, help="of the API (default: a free one from 8000)")
-    parser.add_argument("--json", action="store_true", help="print addresses and logins as JSON")
-    parser.add_argument("--fresh", action="store_true", help="delete the data of earlier runs first")
+    parser.add_argument("--port", type=_port)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
     options = parser.parse_args(argv)
     state = State.open()
     with processes.interruptible():

@@ -21,9 +21,9 @@ from tools.up import banner
 def main(argv: list[str]) -> int:
     """Return 0 if every step succeeded, otherwise 1."""
     parser = argparse.ArgumentParser(prog="dev.py demo")
-    parser.add_argument("--once", action="store_true", help="exit after the calls")
-    parser.add_argument("--fresh", action="store_true", help="delete the data of earlier runs first")
-    parser.add_argument("--verbose", action="store_true", help="print every request and response")
+    parser.add_argument("--once", action="store_true")
+    parser.add_argument("--fresh", action="store_true")
+    parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args(argv)
     state = State.open()
     running = find_running(state)
