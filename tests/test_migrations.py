@@ -15,7 +15,7 @@ from local_servers import empty_database
 from sqlalchemy import Connection, text
 from sqlalchemy.orm import Session
 
-from app.core.jobs import leases
+from app.core.jobs import claims
 from app.domain.kinds import Queue
 from app.settings import Settings
 from cli import database as commands
@@ -67,7 +67,7 @@ def test_the_migration_puts_queued_jobs_into_the_queue_of_their_kind(
 
     with Session(engine) as session:
         claimed = [
-            leases.claim(session, kind, lease=LEASE, max_crashes=MAX_CRASHES, now=NOW + LEASE)
+            claims.claim(session, kind, lease=LEASE, max_crashes=MAX_CRASHES, now=NOW + LEASE)
             for kind in ("reveal.email", "company_by_hash", "enrichment_request")
         ]
     assert [claim and claim.queue for claim in claimed] == [

@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.core.accounts import workspaces
-from app.core.jobs import idempotency, leases, submission
+from app.core.jobs import claims, idempotency, leases, submission
 from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult
 from app.core.jobs.submission import Freshness, JobRequest
@@ -31,7 +31,7 @@ class CheckerFixture:
         credits.grant(session, self.workspace, 10, reason="test", now=now)
         self.accepted: dict[tuple[str, str], str] = {}
         self.done, self.open = self._submit("done"), self._submit("open")
-        claim = leases.claim(session, self.done, lease=HOUR, max_crashes=8, now=clock.now())
+        claim = claims.claim(session, self.done, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
         result = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_1", "emails": []}, charge=1)
         leases.settle(session, claim, result, now=now)
@@ -58,7 +58,7 @@ class CheckerFixture:
         self.session.execute(text(statement), {"done": self.done, "open": self.open, **values})
 
     def finish_open(self) -> None:
-        claim = leases.claim(self.session, self.open, lease=HOUR, max_crashes=8, now=clock.now())
+        claim = claims.claim(self.session, self.open, lease=HOUR, max_crashes=8, now=clock.now())
         assert claim
         result = JobResult(outcome=Outcome.FOUND, result={"contact_id": "con_2"}, charge=1)
         leases.settle(self.session, claim, result, now=clock.now())

@@ -15,9 +15,9 @@ from app import settings
 from app.core.accounts import workspaces
 from app.core.accounts.sessions import SessionLifetime
 from app.core.accounts.workspaces import Workspace
-from app.core.jobs import leases, submission
+from app.core.jobs import claims, submission
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
-from app.core.jobs.leases import Claim
 from app.core.jobs.submission import Freshness, JobRequest, SubmitResult
 from app.core.ledger import credits
 from app.domain.kinds import Kind
@@ -76,7 +76,7 @@ def a_job(session: Session, workspace_id: str, about: str = "ada", **changes: An
 
 
 def try_claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim | None:
-    return leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now)
+    return claims.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now)
 
 
 def claim(session: Session, job_id: str, *, now: datetime = NOW) -> Claim:

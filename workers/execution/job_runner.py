@@ -16,8 +16,9 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import structlog
 from sqlalchemy.orm import Session
 
-from app.core.jobs import leases, provider_calls, scheduling, sweeper
-from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs import claims, leases, provider_calls, scheduling, sweeper
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Queue
 from app.infra import database_clock, queue
@@ -145,7 +146,7 @@ def run_next(source: Queue, job_id: str, task_id: str, services: WorkerServices)
 
 def run(job_id: str, work: JobFunction, services: WorkerServices) -> None:
     """Claim this job and run it; do nothing if it cannot be claimed."""
-    claim = _claim(services, job_id, partial(leases.claim, job_id=job_id))
+    claim = _claim(services, job_id, partial(claims.claim, job_id=job_id))
     if claim is not None:
         _work_on(claim, work, services)
 
@@ -171,7 +172,7 @@ def _claim(services: WorkerServices, job_id: str, try_claim: Callable[..., Claim
     lease = timedelta(seconds=settings.lease_seconds)
     with services.database.transaction() as session:
         claim = try_claim(session, lease=lease, max_crashes=settings.max_crashes, now=now)
-        refusal = None if claim else leases.refusal_reason(session, job_id, now=now)
+        refusal = None if claim else claims.refusal_reason(session, job_id, now=now)
     if refusal is not None:
         services.refused[refusal.value] += 1
         log.info("message refused", job=job_id, reason=refusal.value)

@@ -7,7 +7,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult
 from app.core.lookups import company_hashes
 from app.domain.kinds import Kind, Outcome
 from workers.execution.job_runner import job

@@ -11,8 +11,9 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.core.jobs import jobs, leases, scheduling
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.leases import JobResult
 from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock

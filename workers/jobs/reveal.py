@@ -7,7 +7,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult
 from app.core.lookups.disclosure import ContactField, FieldRequest
 from app.core.privacy import redaction
 from app.domain.kinds import Kind, Outcome

@@ -17,7 +17,7 @@ from cattrs.preconf.json import make_converter
 from sqlalchemy.orm import Session
 
 from app.core.jobs import leases, provider_calls
-from app.core.jobs.leases import Claim
+from app.core.jobs.claims import Claim
 from app.core.jobs.provider_calls import PENDING, CallKey, ProviderCall
 from app.core.providers import provider_opt_outs, provider_throttles
 from app.domain.kinds import TraceOutcome

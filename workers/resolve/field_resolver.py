@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import bulk, suppressions
 from app.core.contacts.suppressions import Identifier
-from app.core.jobs.leases import Claim
+from app.core.jobs.claims import Claim
 from app.core.lookups import disclosure
 from app.core.lookups.disclosure import Disclosure, FieldRequest, KnownPerson
 from app.core.matching import caller_identifiers

@@ -13,8 +13,8 @@ from app.core.contacts import bulk, companies, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
 from app.core.jobs import leases
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import Claim
 from app.core.lookups import disclosure, representations
 from app.core.lookups.contact_data import given_identifiers
 from app.core.lookups.disclosure import Disclosure

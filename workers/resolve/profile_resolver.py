@@ -10,8 +10,8 @@ from typing import Any
 from app.core.contacts import companies, suppressions
 from app.core.contacts.companies import Company
 from app.core.contacts.contacts import Contact
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import JobItem
-from app.core.jobs.leases import Claim
 from app.core.lookups import disclosure
 from app.core.lookups.enrichment_estimates import DEFAULT_FIELD_REQUESTS
 from app.domain.findings import FoundCompany, FoundContact, Source, SourceKind

@@ -17,7 +17,7 @@ from app.api.http.auth import caller
 from app.api.http.services import AppServices
 from app.core.accounts import workspaces
 from app.core.accounts.workspaces import Balance
-from app.core.jobs import jobs, leases, provider_calls
+from app.core.jobs import jobs, provider_calls, traces
 from app.core.jobs.jobs import Job, JobItem
 from app.domain.errors import Unavailable
 from app.domain.kinds import Kind
@@ -117,7 +117,7 @@ def _snapshot(session: Session, workspace_id: str, job_id: str) -> JobSnapshot:
     trace, asking = job.trace, list[str]()
     if job.finished_at is None:
         lines, asking = provider_calls.progress(session, job_id, now=database_clock.now())
-        trace = leases.merge_trace(trace, lines)
+        trace = traces.merge(trace, lines)
     return JobSnapshot(job, items, balance, job.request.get("client_reference"), trace, asking)
 
 

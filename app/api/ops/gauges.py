@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 from app.api.ops.probes import ProbeTimeout, Unreachable
 from app.api.ops.readiness import DatabaseStatus, Readiness, clocks
 from app.core.audit.audits import Audit
-from app.core.jobs.leases import Refusal
+from app.core.jobs.claims import Refusal
 from app.domain.kinds import Queue
 
 

@@ -28,9 +28,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session, aliased
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from app.core.jobs import leases
+from app.core.jobs import claims
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
-from app.core.jobs.leases import Claim
 from app.domain.kinds import Queue, Status
 from app.infra.database_clock import DatabaseNow, Moment
 
@@ -64,7 +64,7 @@ def claim_next(
         "max_crashes": max_crashes,
     }
     statement = _claim_next(lease, _fixed_time(now))
-    return leases.to_claim(session.execute(statement, values).one_or_none())
+    return claims.to_claim(session.execute(statement, values).one_or_none())
 
 
 def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
@@ -83,7 +83,7 @@ def must_yield(session: Session, claim: Claim, *, now: Moment) -> bool:
 @lru_cache(maxsize=8)
 def _claim_next(lease: timedelta, fixed_time: datetime | None) -> ReturningUpdate[Any]:
     now = fixed_time or DatabaseNow()
-    return leases.claim_statement(
+    return claims.claim_statement(
         Job.id == _next_job(now),
         token=bindparam("token"),
         lease_until=now + lease,
@@ -101,7 +101,7 @@ def _next_job(now: Moment) -> ScalarSelect[str]:
     return (
         select(Job.id)
         .outerjoin(running, running.c.workspace_id == Job.workspace_id)
-        .where(Job.queue == _QUEUE, _LIVE, leases.claimable(max_crashes=_MAX_CRASHES, now=now))
+        .where(Job.queue == _QUEUE, _LIVE, claims.claimable(max_crashes=_MAX_CRASHES, now=now))
         .order_by(
             func.coalesce(running.c.threads, 0),
             case((Job.workspace_id > bindparam("served"), 0), else_=1),

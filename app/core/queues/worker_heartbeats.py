@@ -38,7 +38,7 @@ class WorkerRecord(Base):
 
     `taken_at` is when it last took a message from its queues, `ended_at` when it last finished one.
     `clock_offset` is the number of seconds its clock is ahead of the database's. `refused` counts the
-    messages about jobs that it could not claim, by reason (`leases.Refusal`).
+    messages about jobs that it could not claim, by reason (`claims.Refusal`).
     """
 
     __tablename__ = "workers"

@@ -47,10 +47,11 @@ from stored_support import a_company, a_contact, an_email
 from app.core.accounts.workspaces import Workspace
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
-from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs import claims, idempotency, leases, sweeper
+from app.core.jobs.claims import Claim
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job, JobItem
-from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.jobs.submission import JobRequest
 from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
@@ -132,7 +133,7 @@ class JobsModel(RuleBasedStateMachine):
     """A model of one workspace and two people, with every operation on their jobs as a rule."""
 
     jobs = Bundle("jobs")
-    claims = Bundle("claims")
+    held_claims = Bundle("held_claims")
 
     def __init__(self, database: Database) -> None:
         super().__init__()
@@ -276,12 +277,12 @@ class JobsModel(RuleBasedStateMachine):
 
     # Operations of workers
 
-    @rule(target=claims, job_id=jobs)
+    @rule(target=held_claims, job_id=jobs)
     def claim(self, job_id: str) -> Any:
         """Claim a job that is due or whose lease has expired."""
         self._tick()
         with self.transaction() as session:
-            claimed = leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=self.now)
+            claimed = claims.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=self.now)
         job = self.known[job_id]
         due = job.status == "queued" and job.run_after <= self.now
         abandoned = self._is_abandoned(job) and job.crashes < MAX_CRASHES - 1
@@ -294,7 +295,7 @@ class JobsModel(RuleBasedStateMachine):
         assert (claimed.held, claimed.charged, claimed.attempts) == (job.held, job.charged, job.attempts)
         return claimed
 
-    @rule(target=claims, job_id=jobs)
+    @rule(target=held_claims, job_id=jobs)
     def crash(self, job_id: str) -> Any:
         """Claim a job and stall until the lease expires; another worker claims it; then resume."""
         lost = self.claim(job_id)
@@ -305,7 +306,7 @@ class JobsModel(RuleBasedStateMachine):
         self.find(lost)
         return multiple(lost, successor) if isinstance(successor, Claim) else lost
 
-    @rule(claimed=claims)
+    @rule(claimed=held_claims)
     def find(self, claimed: Claim) -> None:
         """Complete a reveal, or the next item of an enrichment; settle an enrichment without open items."""
         job = self.known[claimed.job_id]
@@ -318,7 +319,7 @@ class JobsModel(RuleBasedStateMachine):
         else:
             self._settle(claimed, Outcome.FOUND, job.person)
 
-    @rule(target=claims, job_id=jobs)
+    @rule(target=held_claims, job_id=jobs)
     def work(self, job_id: str) -> Any:
         """Claim a job and find its person, the usual case."""
         claimed = self.claim(job_id)
@@ -326,18 +327,18 @@ class JobsModel(RuleBasedStateMachine):
             self.find(claimed)
         return claimed
 
-    @rule(claimed=claims)
+    @rule(claimed=held_claims)
     def miss(self, claimed: Claim) -> None:
         """Settle the job as not found; completed items of an enrichment stay charged."""
         self._settle(claimed, Outcome.NOT_FOUND, None)
 
-    @rule(claimed=claims)
+    @rule(claimed=held_claims)
     def fail(self, claimed: Claim) -> None:
         """Fail the job."""
         if self._try(claimed, lambda session: leases.fail(session, claimed, CRASHED, now=self.now)):
             self._close(claimed.job_id, "failed")
 
-    @rule(claimed=claims, seconds=st.sampled_from([0, 5, 600]), counts_as_attempt=st.booleans())
+    @rule(claimed=held_claims, seconds=st.sampled_from([0, 5, 600]), counts_as_attempt=st.booleans())
     def put_back(self, claimed: Claim, seconds: int, *, counts_as_attempt: bool) -> None:
         """Requeue the job, after a failure (which counts as an attempt) or to wait for a provider."""
         self._tick()
@@ -352,14 +353,14 @@ class JobsModel(RuleBasedStateMachine):
             job.status, job.token, job.run_after = "queued", None, later
             job.attempts -= not counts_as_attempt
 
-    @rule(claimed=claims)
+    @rule(claimed=held_claims)
     def renew(self, claimed: Claim) -> None:
         """Renew the lease of the job."""
         until = self.now + TICK + LEASE
         if self._try(claimed, lambda session: leases.renew(session, claimed, lease_until=until)):
             self.known[claimed.job_id].lease_until = until
 
-    @rule(target=claims, job_id=jobs)
+    @rule(target=held_claims, job_id=jobs)
     def outlive(self, job_id: str) -> Any:
         """Renew the lease beyond the deadline: the worker may still finish the job within its lease."""
         claimed = self.claim(job_id)

@@ -25,9 +25,10 @@ from sqlalchemy.orm import Session
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier, Suppression
-from app.core.jobs import jobs, leases, sweeper
+from app.core.jobs import claims, jobs, leases, sweeper
+from app.core.jobs.claims import Claim, Refusal
 from app.core.jobs.jobs import Job, JobItem
-from app.core.jobs.leases import Claim, JobResult, LeaseLost, Refusal
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra.db import Database
 
@@ -110,11 +111,11 @@ def test_the_reason_why_a_job_cannot_be_claimed_is_known(
     session.execute(update(Job).where(Job.id == job_id).values(state))
 
     assert try_claim(session, job_id) is None
-    assert leases.refusal_reason(session, job_id, now=NOW) is refusal
+    assert claims.refusal_reason(session, job_id, now=NOW) is refusal
 
 
 def test_an_unknown_job_has_a_reason_of_its_own(session: Session) -> None:
-    assert leases.refusal_reason(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
+    assert claims.refusal_reason(session, "job_nothing", now=NOW) is Refusal.UNKNOWN
 
 
 def test_an_expired_lease_counts_as_a_crash_and_not_as_an_attempt(session: Session) -> None:

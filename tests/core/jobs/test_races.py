@@ -38,9 +38,10 @@ from app.core.contacts import phones
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
 from app.core.jobs import idempotency, leases, sweeper
+from app.core.jobs.claims import Claim
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job, JobItem
-from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.ledger import credits
 from app.core.ledger.reveals import Reveal
 from app.core.lookups import disclosure

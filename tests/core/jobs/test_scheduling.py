@@ -10,7 +10,8 @@ from jobs_support import LEASE, MAX_CRASHES, NOW, a_job, a_workspace, at_once, c
 from sqlalchemy.orm import Session
 
 from app.core.jobs import leases, scheduling
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult
 from app.domain.kinds import Kind, Outcome, Queue
 from app.infra.db import Database
 

@@ -15,10 +15,11 @@ from app.core.accounts import accounts, authentication, login_throttle, sessions
 from app.core.accounts.sessions import LoginSession
 from app.core.audit import audits
 from app.core.contacts import suppressions
-from app.core.jobs import idempotency, leases, submission, sweeper, webhook_attempts, webhooks
+from app.core.jobs import claims, idempotency, leases, submission, sweeper, webhook_attempts, webhooks
+from app.core.jobs.claims import Claim
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.leases import JobResult
 from app.core.jobs.webhook_attempts import WebhookAttempt
 from app.core.lists import import_runs
 from app.core.providers import provider_throttles
@@ -59,7 +60,7 @@ def submit(session: Session, workspace_id: str, **changes: object) -> submission
 
 
 def claim(session: Session, job_id: str) -> Claim | None:
-    return leases.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now())
+    return claims.claim(session, job_id, lease=LEASE, max_crashes=MAX_CRASHES, now=now())
 
 
 def settled(session: Session, job_id: str) -> None:
@@ -82,7 +83,7 @@ def test_an_unexpired_lease_is_respected(session: Session, job_id: str) -> None:
     claim(session, job_id)
 
     assert claim(session, job_id) is None
-    assert leases.refusal_reason(session, job_id, now=now()) is leases.Refusal.HELD
+    assert claims.refusal_reason(session, job_id, now=now()) is claims.Refusal.HELD
 
 
 def test_a_requeued_job_waits_and_then_runs(session: Session, job_id: str) -> None:

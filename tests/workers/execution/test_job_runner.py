@@ -15,8 +15,9 @@ from structlog.testing import capture_logs
 
 from app.core.contacts import suppressions
 from app.core.contacts.suppressions import Identifier, Suppression
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
-from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Outcome, Queue, Status
 from app.infra import clock, queue

@@ -7,7 +7,8 @@ from jobs_support import NOW, a_workspace
 from sqlalchemy.orm import Session
 from stored_support import a_company, a_contact
 
-from app.core.jobs.leases import Claim, JobResult
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult
 from app.domain.kinds import QUEUES, Kind, Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
 from app.infra.db import Database

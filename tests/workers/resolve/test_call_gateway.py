@@ -14,7 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.core.jobs import leases, provider_calls
-from app.core.jobs.leases import Claim, JobResult, LeaseLost
+from app.core.jobs.claims import Claim
+from app.core.jobs.leases import JobResult, LeaseLost
 from app.core.jobs.provider_calls import ProviderCall
 from app.core.providers import provider_throttles
 from app.domain.errors import Unavailable

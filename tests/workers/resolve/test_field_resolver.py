@@ -16,8 +16,8 @@ from app.core.contacts import bulk, contacts, suppressions
 from app.core.contacts.emails import Email
 from app.core.contacts.suppressions import Identifier
 from app.core.jobs import jobs
+from app.core.jobs.claims import Claim
 from app.core.jobs.jobs import Job
-from app.core.jobs.leases import Claim
 from app.core.ledger import reveals
 from app.core.ledger.reveals import Reveal
 from app.domain.findings import EmailStatus
