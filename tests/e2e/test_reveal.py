@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import redis as redis_client
 from e2e_stack import PROCESSES, ApiResponse, Stack
+from jobs_support import at_once
 from polling import wait_until
 from sqlalchemy import func, select
 
@@ -36,9 +37,7 @@ def test_forty_identical_reveals_at_once_are_one_job_and_one_charge(stack: Stack
     workspace, token = stack.create_workspace(grant=10)
     body = {"subject": {"full_name": "Slow Sandbox", "company_domain": "sandbox.example"}}
 
-    responses = _at_once(
-        40, lambda _n: stack.call("POST", "/api/ext/reveal/email", body, Authorization=token)
-    )
+    responses = at_once(40, lambda _n: stack.call("POST", "/api/ext/reveal/email", body, Authorization=token))
 
     assert {response.status for response in responses} == {200}
     assert len({response.body["job"]["id"] for response in responses}) == 1
@@ -49,7 +48,7 @@ def test_five_credits_pay_for_exactly_five_of_forty_concurrent_reveals(stack: St
     workspace, token = stack.create_workspace(grant=5)
     people = stack.create_contacts(40)
 
-    responses = _at_once(
+    responses = at_once(
         40,
         lambda n: stack.call(
             "POST", "/api/ext/reveal/email", {"subject": {"contact_id": people[n]}}, Authorization=token
@@ -165,17 +164,6 @@ def test_every_balance_is_the_sum_of_its_ledger(stack: Stack) -> None:
 
 def _sums() -> list[object]:
     return [func.sum(column) for column in (LedgerEntry.available, LedgerEntry.held, LedgerEntry.spent)]
-
-
-def _at_once(count: int, call: object) -> list[ApiResponse]:
-    barrier = threading.Barrier(count)
-
-    def call_together(number: int) -> ApiResponse:
-        barrier.wait()
-        return call(number)
-
-    with ThreadPoolExecutor(count) as pool:
-        return list(pool.map(call_together, range(count)))
 
 
 def _if_finished(response: ApiResponse) -> ApiResponse | None:
