@@ -63,7 +63,7 @@ worker_tmp_dir = "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108
 def post_worker_init(worker: Worker) -> None:
     """Connect the worker with the services of its application."""
     services = worker.wsgi.extensions["services"]
-    services.bulkhead.seats = worker.worker_connections // 2  # the rest is for calls that do not wait
+    services.bulkhead.max_waiters = worker.worker_connections // 2  # the rest is for calls that do not wait
     worker.on_closing = services.listener.close
     worker.connections.by_address = not services.settings.trusted_proxies
     gc.collect()

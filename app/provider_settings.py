@@ -113,9 +113,9 @@ def order(variables: Mapping[str, str], field_name: str, value: str) -> tuple[st
     named = names(value)
     if DEFAULT not in named:
         return named
-    at = named.index(DEFAULT)
+    position = named.index(DEFAULT)
     inserted = [name for name in default_order(variables, field_name) if name not in named]
-    return (*named[:at], *inserted, *named[at + 1 :])
+    return (*named[:position], *inserted, *named[position + 1 :])
 
 
 def env_name(provider: str) -> str:

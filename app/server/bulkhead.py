@@ -24,8 +24,8 @@ class Bulkhead:
     therefore holds half of them, and others still find free slots.
     """
 
-    def __init__(self, seats: int = MAX_WAITERS) -> None:
-        self.seats = seats
+    def __init__(self, max_waiters: int = MAX_WAITERS) -> None:
+        self.max_waiters = max_waiters
         self._waiting = 0
         self._by_workspace: Counter[str] = Counter()
         self._reads = threading.BoundedSemaphore(MAX_READS)
@@ -34,7 +34,7 @@ class Bulkhead:
     @contextmanager
     def wait_slot(self, workspace_id: str) -> Iterator[bool]:
         """Hold a wait slot during the block; yield whether there was a free one."""
-        if self._by_workspace[workspace_id] >= self.seats - self._waiting:
+        if self._by_workspace[workspace_id] >= self.max_waiters - self._waiting:
             yield False
             return
         self._waiting += 1

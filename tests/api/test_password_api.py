@@ -47,12 +47,12 @@ def test_the_new_password_works_and_the_old_one_does_not(user: SignedInUser) -> 
 
 
 def test_a_new_password_ends_the_tokens_of_its_account_only(user: SignedInUser) -> None:
-    handed_out = [user.session_token, user.sign_in().get_json()["access_token"], user.make_key()]
+    tokens = [user.session_token, user.sign_in().get_json()["access_token"], user.make_key()]
     colleague = user.colleague()
 
     change(user)
 
-    assert [refused(user, token) for token in handed_out] == ["token_revoked"] * 3
+    assert [refused(user, token) for token in tokens] == ["token_revoked"] * 3
     assert user.client.get("/api/ext/session", headers=colleague.headers).status_code == 200
 
 

@@ -37,7 +37,7 @@ def workspace_id(app: APIFlask) -> str:
 
 
 @pytest.fixture
-def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
+def tokens(app: APIFlask, workspace_id: str) -> tuple[str, str]:
     """The ids of a session and an API key of one account."""
     now = clock.now()
     with app.extensions["services"].database.transaction() as session:
@@ -55,11 +55,11 @@ def handed_out(app: APIFlask, workspace_id: str) -> tuple[str, str]:
         return started.id, key.id
 
 
-def ended(app: APIFlask, handed_out: tuple[str, str]) -> tuple[bool, bool]:
+def ended(app: APIFlask, tokens: tuple[str, str]) -> tuple[bool, bool]:
     with app.extensions["services"].database.reading() as session:
         return (
-            session.get_one(LoginSession, handed_out[0]).revoked_at is not None,
-            session.get_one(ApiKey, handed_out[1]).revoked_at is not None,
+            session.get_one(LoginSession, tokens[0]).revoked_at is not None,
+            session.get_one(ApiKey, tokens[1]).revoked_at is not None,
         )
 
 
@@ -151,38 +151,38 @@ def test_an_unknown_email_is_named(run: Any) -> None:
     assert "no account with eve@acme.example" in result.stderr
 
 
-def test_a_new_password_ends_sessions_and_keys(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
+def test_a_new_password_ends_sessions_and_keys(app: APIFlask, run: Any, tokens: tuple[str, str]) -> None:
     result = run("set-password", EMAIL, "--password-stdin", typed="another password")
 
     assert result.exit_code == 0
     assert passwords.verify(stored(app).password_hash, "another password")
-    assert ended(app, handed_out) == (True, True)
+    assert ended(app, tokens) == (True, True)
 
 
 def test_disabling_ends_sessions_and_keys_and_enabling_does_not_restore_them(
-    app: APIFlask, run: Any, handed_out: tuple[str, str]
+    app: APIFlask, run: Any, tokens: tuple[str, str]
 ) -> None:
     disabled = json.loads(run("disable", EMAIL, "--json").stdout)
     enabled = json.loads(run("enable", EMAIL, "--json").stdout)
 
     assert (disabled["disabled"], enabled["disabled"]) == (True, False)
-    assert ended(app, handed_out) == (True, True)
+    assert ended(app, tokens) == (True, True)
 
 
-def test_api_access_can_be_revoked_and_granted(app: APIFlask, run: Any, handed_out: tuple[str, str]) -> None:
+def test_api_access_can_be_revoked_and_granted(app: APIFlask, run: Any, tokens: tuple[str, str]) -> None:
     account = json.loads(run("revoke-api-access", EMAIL, "--json").stdout)
     granted = json.loads(run("grant-api-access", EMAIL, "--json").stdout)
 
     assert (account["api_access"], granted["api_access"]) == (False, True)
-    assert ended(app, handed_out) == (False, True)
+    assert ended(app, tokens) == (False, True)
 
 
-def test_the_list_without_json_has_a_line_per_account(run: Any, handed_out: tuple[str, str]) -> None:
+def test_the_list_without_json_has_a_line_per_account(run: Any, tokens: tuple[str, str]) -> None:
     run("disable", EMAIL)
 
     output = run("list").stdout
 
-    assert handed_out
+    assert tokens
     assert output.endswith(f"  {EMAIL}  member  api access  disabled\n")
 
 
@@ -190,22 +190,22 @@ def test_an_empty_list_says_what_to_do(run: Any) -> None:
     assert "flask accounts create" in run("list").stdout
 
 
-def test_the_sessions_of_an_account_are_listed(run: Any, handed_out: tuple[str, str]) -> None:
+def test_the_sessions_of_an_account_are_listed(run: Any, tokens: tuple[str, str]) -> None:
     output = json.loads(run("sessions", EMAIL, "--json").stdout)["sessions"]
 
     (shown,) = output
-    assert shown["id"] == handed_out[0]
+    assert shown["id"] == tokens[0]
     assert set(shown) == {"id", "client", "created_at", "last_used_at", "expires_at"}
-    assert run("sessions", EMAIL).stdout.startswith(f"{handed_out[0]}  last used ")
+    assert run("sessions", EMAIL).stdout.startswith(f"{tokens[0]}  last used ")
 
 
 def test_sign_out_ends_the_sessions_but_not_the_keys(
-    app: APIFlask, run: Any, handed_out: tuple[str, str]
+    app: APIFlask, run: Any, tokens: tuple[str, str]
 ) -> None:
     output = run("sign-out", EMAIL).stdout
 
     assert output == f"{EMAIL} is signed out: 1 session(s) ended.\n"
-    assert ended(app, handed_out) == (True, False)
+    assert ended(app, tokens) == (True, False)
     assert run("sessions", EMAIL).stdout == f"{EMAIL} has no sessions.\n"
 
 

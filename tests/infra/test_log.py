@@ -154,12 +154,12 @@ def test_a_dead_thread_is_logged_without_the_exception_text(
     monkeypatch.setattr(threading, "excepthook", threading.__excepthook__)
     logs.configure(level="info", style="json")
 
-    thread = threading.Thread(target=fail, name="ear")
+    thread = threading.Thread(target=fail, name="listener")
     thread.start()
     thread.join()
 
     (line,) = lines(capsys)
-    assert (line["event"], line["thread"], line["error"]) == ("thread died", "ear", "LookupError")
+    assert (line["event"], line["thread"], line["error"]) == ("thread died", "listener", "LookupError")
     assert "ada@acme.com" not in str(line)
 
 

@@ -47,12 +47,12 @@ def test_a_listener_has_a_longer_timeout(redis_url: str) -> None:
 
 @pytest.mark.parametrize("error", [RedisError(), ConnectionRefusedError()])
 def test_every_error_of_an_unreachable_server_opens_the_circuit(error: Exception) -> None:
-    fuse = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").breaker
+    breaker = redis_client.guarded(f"redis://127.0.0.1:{free_port()}/0").breaker
 
-    with pytest.raises(type(error)), fuse:
+    with pytest.raises(type(error)), breaker:
         raise error
 
-    with pytest.raises(CircuitOpen), fuse:
+    with pytest.raises(CircuitOpen), breaker:
         pass
 
 

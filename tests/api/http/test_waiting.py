@@ -41,7 +41,7 @@ def ask(user: SignedInUser, wait: int = 25) -> tuple[int, str | None, float]:
 def test_without_a_free_wait_slot_the_response_is_immediate(
     user: SignedInUser, services: AppServices
 ) -> None:
-    services.bulkhead.seats = 0
+    services.bulkhead.max_waiters = 0
 
     status, applied, seconds = ask(user)
 
@@ -105,9 +105,9 @@ def test_a_submission_without_a_database_slot_gets_503_and_stores_nothing(
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
-    with ExitStack() as attended:
+    with ExitStack() as held_slots:
         for _ in range(MAX_WRITES):
-            attended.enter_context(services.bulkhead.db_slot(to_write=True))
+            held_slots.enter_context(services.bulkhead.db_slot(to_write=True))
         status, _applied, _seconds = ask(user)
 
     assert status == Unavailable.status
@@ -119,9 +119,9 @@ def test_an_accepted_job_that_cannot_be_read_is_named_in_the_503(
 ) -> None:
     monkeypatch.setattr(bulkhead, "MAX_QUEUE_SECONDS", 0.01)
 
-    with ExitStack() as attended:
+    with ExitStack() as held_slots:
         for _ in range(MAX_READS):
-            attended.enter_context(services.bulkhead.db_slot())
+            held_slots.enter_context(services.bulkhead.db_slot())
         response = user.client.post(
             "/api/ext/company-by-hash",
             json={"hash": "a" * 64},
