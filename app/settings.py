@@ -99,7 +99,7 @@ class Settings:
         return default[field]
 
     @property
-    def usual_age(self) -> timedelta:
+    def default_max_age(self) -> timedelta:
         """Return the age at which stored values become stale and providers are called again."""
         return timedelta(days=self.known_fresh_days)
 

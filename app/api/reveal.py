@@ -142,6 +142,6 @@ def _job_request(field: ContactField, body: RevealRequest) -> JobRequest:
             subject=body.subject,
             field_request=FieldRequest.parse(field, body.options),
             credits=settings.prices[KINDS[field]],
-            default_max_age=settings.usual_age,
+            default_max_age=settings.default_max_age,
         ),
     )

@@ -37,7 +37,9 @@ TYPES = {Kind.REVEAL_EMAIL: ["work"], Kind.REVEAL_PHONE: ["mobile"]}
 
 def rules_hold(harness: WorkerHarness) -> None:
     with harness.database.reading() as session:
-        checked = audits.check(session, stuck_after=harness.services.settings.usual_age, now=clock.now())
+        checked = audits.check(
+            session, stuck_after=harness.services.settings.default_max_age, now=clock.now()
+        )
         assert [entry for entry in checked if entry.faults] == []
 
 

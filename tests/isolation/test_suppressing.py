@@ -97,7 +97,7 @@ def test_an_opt_out_during_reverification_suppresses_the_address(harness: Worker
     harness.store_contact(person(linkedin_url=ADA, emails=(email(),)))
     providers = harness.set_providers(verifiers=("check",), one=MISS, check=OPTED_OUT)
     harness.reveal({"linkedin_url": ADA})
-    harness.clock.now += harness.services.settings.usual_age * 2
+    harness.clock.now += harness.services.settings.default_max_age * 2
 
     reverification.verify_due(harness.services, [providers["check"]])  # type: ignore[list-item]  # a fake
 

@@ -64,7 +64,10 @@ def verify_due(services: WorkerServices, verifiers: Sequence[Provider]) -> None:
         return
     with services.database.transaction() as session:
         due = verifications.claim_due(
-            session, usual_age=services.settings.usual_age, now=database_clock.now(), limit=MAX_ADDRESSES
+            session,
+            default_max_age=services.settings.default_max_age,
+            now=database_clock.now(),
+            limit=MAX_ADDRESSES,
         )
     deadline = time.monotonic() + TOTAL_SECONDS
     verified = 0

@@ -82,7 +82,7 @@ def resolve_field(
             claim.workspace_id,
             subject,
             field_request,
-            usual_age=services.settings.usual_age,
+            default_max_age=services.settings.default_max_age,
             now=database_clock.value(session),
         )
     if not known.suppressed and not known.owned and price > claim.budget:

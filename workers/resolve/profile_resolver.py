@@ -88,13 +88,13 @@ def person(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileReso
             claim.workspace_id,
             Subject(**item.request["subject"]),
             DEFAULT_FIELD_REQUESTS[disclosure.ContactField.EMAIL],
-            usual_age=settings.usual_age,
+            default_max_age=settings.default_max_age,
             now=now,
         )
     if known.suppressed:
         return ProfileResolution(is_suppressed=True)
     missing = _MissingFields(
-        requested - _fresh_fields(known.contact, requested, since=now - settings.usual_age)
+        requested - _fresh_fields(known.contact, requested, since=now - settings.default_max_age)
     )
     if not missing.names:
         return ProfileResolution()
@@ -127,7 +127,7 @@ def company(claim: Claim, services: WorkerServices, item: JobItem) -> ProfileRes
     with services.database.reading() as session:
         stored = companies.find(session, requested)
         now = database_clock.value(session)
-    known = _fresh_fields(stored, _COMPANY_FIELDS, since=now - settings.usual_age)
+    known = _fresh_fields(stored, _COMPANY_FIELDS, since=now - settings.default_max_age)
     missing = _MissingFields(_COMPANY_FIELDS - known)
     if not missing.names:
         return ProfileResolution()

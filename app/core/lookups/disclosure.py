@@ -109,7 +109,7 @@ def assess(
     subject: Subject,
     field_request: FieldRequest,
     *,
-    usual_age: timedelta,
+    default_max_age: timedelta,
     now: datetime,
 ) -> KnownPerson:
     """Match the subject to a contact and return whether its stored values satisfy the request.
@@ -131,7 +131,7 @@ def assess(
         contact=contact,
         suppressed=any(data.is_suppressed(person, subject) for person in match.remembered or (contact,)),
         owned=owned,
-        has_fresh_value=_is_any_fresh(values, field_request, usual_age, now=now)
+        has_fresh_value=_is_any_fresh(values, field_request, default_max_age, now=now)
         if field_request.max_age or not owned
         else bool(values),
         has_value=bool(values),
@@ -288,13 +288,17 @@ def _stored(data: ContactData, contact_id: str, field: ContactField) -> Sequence
 
 
 def _is_any_fresh(
-    values: Sequence[EmailRow | PhoneRow], field_request: FieldRequest, usual_age: timedelta, *, now: datetime
+    values: Sequence[EmailRow | PhoneRow],
+    field_request: FieldRequest,
+    default_max_age: timedelta,
+    *,
+    now: datetime,
 ) -> bool:
     """Return whether any value is younger than max_age or, without one, than its verdict's lifetime."""
     if field_request.max_age or field_request.field is ContactField.PHONE:
-        return _is_any_since(values, now - (field_request.max_age or usual_age))
+        return _is_any_since(values, now - (field_request.max_age or default_max_age))
     return any(
-        is_fresh(EmailStatus(row.status), row.verified_at or row.last_seen_at, usual_age, now=now)
+        is_fresh(EmailStatus(row.status), row.verified_at or row.last_seen_at, default_max_age, now=now)
         for row in values
     )
 

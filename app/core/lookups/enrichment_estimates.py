@@ -102,7 +102,12 @@ def _known(  # noqa: PLR0917 -- the arguments of `estimate`, for one item
     try:
         return {
             field_request.field: disclosure.assess(
-                session, workspace_id, subject, field_request, usual_age=settings.usual_age, now=now
+                session,
+                workspace_id,
+                subject,
+                field_request,
+                default_max_age=settings.default_max_age,
+                now=now,
             )
             for field_request in field_requests
         }

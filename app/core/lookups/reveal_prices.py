@@ -36,7 +36,7 @@ def current_price(session: Session, workspace_id: str, price: RevealPrice, *, no
         workspace_id,
         price.subject,
         price.field_request,
-        usual_age=price.default_max_age,
+        default_max_age=price.default_max_age,
         now=database_clock.value(session, now),
     )
     return 0 if known.owned or known.suppressed else price.credits

@@ -56,7 +56,7 @@ class DueVerification:
 
 
 def claim_due(
-    session: Session, *, usual_age: timedelta, now: Moment, limit: int
+    session: Session, *, default_max_age: timedelta, now: Moment, limit: int
 ) -> Sequence[DueVerification]:
     """Claim owned addresses that are due: those with an unanswered bounce, then expired ones, oldest first.
 
@@ -71,7 +71,7 @@ def claim_due(
         .outerjoin(Verification, Verification.email_id == Email.id)
         .where(
             Email.contact_id.in_(owned),
-            or_(bounced, _expired(since, usual_age, now)),
+            or_(bounced, _expired(since, default_max_age, now)),
             or_(
                 Verification.next_at.is_(None),
                 Verification.next_at <= now,
@@ -161,10 +161,10 @@ def _is_unanswered(reported_at: ColumnElement[datetime] | Any) -> ColumnElement[
     return and_(reported_at.is_not(None), or_(Email.verified_at.is_(None), Email.verified_at <= reported_at))
 
 
-def _expired(since: ColumnElement[datetime], usual_age: timedelta, now: Moment) -> ColumnElement[bool]:
+def _expired(since: ColumnElement[datetime], default_max_age: timedelta, now: Moment) -> ColumnElement[bool]:
     return or_(
         *(
-            and_(Email.status == status.value, since <= now - lifetime(status, usual_age))
+            and_(Email.status == status.value, since <= now - lifetime(status, default_max_age))
             for status in EmailStatus
         )
     )

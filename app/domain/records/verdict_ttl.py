@@ -1,7 +1,7 @@
 """The time to live of a verification verdict for an e-mail address.
 
-`usual_age` is the age at which a value is requested again. The verdict `valid` lasts that long, because a
-valid mailbox usually ends only when its owner leaves the company. The others expire sooner:
+`default_max_age` is the age at which a value is requested again. The verdict `valid` lasts that long,
+because a valid mailbox usually ends only when its owner leaves the company. The others expire sooner:
 
 - accept_all, a third: the domain accepts every address, so the verdict does not confirm this one.
 - invalid, a third: a mailbox is seldom created later, but a wrong verdict hides a value that was paid for.
@@ -23,16 +23,18 @@ _PARTS = {
 }
 
 
-def lifetime(status: EmailStatus, usual_age: timedelta) -> timedelta:
+def lifetime(status: EmailStatus, default_max_age: timedelta) -> timedelta:
     """Return the time to live of a verdict with this status."""
-    return usual_age / _PARTS[status]
+    return default_max_age / _PARTS[status]
 
 
-def expires_at(status: EmailStatus, verified_at: datetime, usual_age: timedelta) -> datetime:
+def expires_at(status: EmailStatus, verified_at: datetime, default_max_age: timedelta) -> datetime:
     """Return the time at which the verdict expires."""
-    return verified_at + lifetime(status, usual_age)
+    return verified_at + lifetime(status, default_max_age)
 
 
-def is_fresh(status: EmailStatus, verified_at: datetime, usual_age: timedelta, *, now: datetime) -> bool:
+def is_fresh(
+    status: EmailStatus, verified_at: datetime, default_max_age: timedelta, *, now: datetime
+) -> bool:
     """Return whether the verdict has not expired."""
-    return now < expires_at(status, verified_at, usual_age)
+    return now < expires_at(status, verified_at, default_max_age)

@@ -271,7 +271,7 @@ def test_an_address_claimed_for_verification_is_reserved_for_an_hour(
     an_email(session, ada, "ada@acme.example", verified_at=NOW - timedelta(days=400))
 
     def taken(at: database_clock.Moment) -> list[str]:
-        due = verifications.claim_due(session, usual_age=timedelta(days=180), now=at, limit=10)
+        due = verifications.claim_due(session, default_max_age=timedelta(days=180), now=at, limit=10)
         return [heartbeat.email for heartbeat in due]
 
     found = [taken(now()), taken(now()), taken(now() + verifications.LEASE)]

@@ -19,13 +19,15 @@ from app.domain.records.subjects import Subject
 
 WORK = FieldRequest(field=ContactField.EMAIL, types=("work",), min_status=MinStatus.VALID)
 ANY_PHONE = FieldRequest(field=ContactField.PHONE, types=TYPES[ContactField.PHONE], min_status=MinStatus.ANY)
-USUAL = timedelta(days=180)
+DEFAULT_MAX_AGE = timedelta(days=180)
 
 
 def know(
     session: Session, workspace_id: str, field_request: FieldRequest = WORK, **named: str
 ) -> KnownPerson:
-    return disclosure.assess(session, workspace_id, Subject(**named), field_request, usual_age=USUAL, now=NOW)
+    return disclosure.assess(
+        session, workspace_id, Subject(**named), field_request, default_max_age=DEFAULT_MAX_AGE, now=NOW
+    )
 
 
 def test_a_fresh_stored_address_satisfies_the_request(session: Session) -> None:

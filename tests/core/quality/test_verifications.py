@@ -20,9 +20,9 @@ from app.core.quality.refunds import Allowance
 from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 
-USUAL = timedelta(days=180)
+DEFAULT_MAX_AGE = timedelta(days=180)
 DAY = timedelta(days=1)
-EXPIRED = NOW + USUAL
+EXPIRED = NOW + DEFAULT_MAX_AGE
 LATER = EXPIRED + DAY
 
 
@@ -35,7 +35,7 @@ def ada(session: Session) -> Contact:
 
 
 def taken(session: Session, now: datetime = EXPIRED, limit: int = 10) -> list[str]:
-    due = verifications.claim_due(session, usual_age=USUAL, now=now, limit=limit)
+    due = verifications.claim_due(session, default_max_age=DEFAULT_MAX_AGE, now=now, limit=limit)
     return [item.email for item in due]
 
 
@@ -91,7 +91,7 @@ def test_the_oldest_are_claimed_first_up_to_the_limit(session: Session, ada: Con
 def test_a_bounced_address_is_due_at_once_and_first(
     session: Session, ada: Contact, verified_at: datetime | None
 ) -> None:
-    an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
+    an_email(session, ada, "old@acme.com", verified_at=NOW - DEFAULT_MAX_AGE)
     an_email(session, ada, "bounced@acme.com", verified_at=verified_at, reported_at=NOW)
 
     assert taken(session, NOW) == ["bounced@acme.com", "old@acme.com"]
@@ -101,7 +101,7 @@ def test_a_bounced_address_is_due_at_once_and_first(
 def test_an_unconfirmed_bounce_of_one_workspace_is_due_at_once(
     session: Session, ada: Contact, verified_at: datetime | None
 ) -> None:
-    an_email(session, ada, "old@acme.com", verified_at=NOW - USUAL)
+    an_email(session, ada, "old@acme.com", verified_at=NOW - DEFAULT_MAX_AGE)
     row = an_email(session, ada, "bounced@acme.com", verified_at=verified_at)
     verifications.give_up(session, row.id, now=NOW - DAY)
     report(session, ada, "bounced@acme.com")
@@ -271,7 +271,7 @@ def test_a_pending_provider_is_polled_with_its_token(session: Session, ada: Cont
     verifications.schedule_poll(session, row.id, provider="mx", ticket="1.abc", poll_at=LATER, now=EXPIRED)
 
     assert taken(session, LATER - timedelta(seconds=1)) == []
-    [due] = verifications.claim_due(session, usual_age=USUAL, now=LATER, limit=1)
+    [due] = verifications.claim_due(session, default_max_age=DEFAULT_MAX_AGE, now=LATER, limit=1)
     assert (due.provider, due.ticket) == ("mx", "1.abc")
 
 
@@ -284,7 +284,9 @@ def test_an_address_without_a_verdict_is_tried_again_later_from_the_start(
     verifications.give_up(session, row.id, now=LATER)
 
     assert taken(session, LATER + UNKNOWN_RETRY_INTERVAL - timedelta(seconds=1)) == []
-    [due] = verifications.claim_due(session, usual_age=USUAL, now=LATER + UNKNOWN_RETRY_INTERVAL, limit=1)
+    [due] = verifications.claim_due(
+        session, default_max_age=DEFAULT_MAX_AGE, now=LATER + UNKNOWN_RETRY_INTERVAL, limit=1
+    )
     assert (due.email, due.provider, due.ticket) == ("a@acme.com", None, None)
     assert (row.status, row.verified_at) == ("valid", NOW)
 
