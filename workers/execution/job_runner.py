@@ -6,7 +6,6 @@ A job function is registered with `@job(kind)`. It receives the claim and return
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,20 +18,16 @@ from sqlalchemy.orm import Session
 from app.core.jobs import claims, leases, provider_calls, scheduling, sweeper
 from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult, LeaseLost
-from app.domain.errors import InternalError, Problem, ProviderFailed, Unavailable
+from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import Kind, Queue
 from app.infra import database_clock, queue
 from app.infra.log import log
-from workers.execution import worker_services
+from workers.execution import retries, worker_services
+from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 
 DATABASE_RETRY_DELAYS = (0.2, 1.0, 3.0)
 """Seconds between attempts to reach the database; after the last, the job is left until its lease expires."""
-BACKOFF_SECONDS = 0.5
-MAX_BACKOFF_SECONDS = 60.0
-MAX_SNOOZE_SECONDS = 600.0
-"""Longest time between two polls of a pending result; well below the job deadline."""
-
 Written = TypeVar("Written")
 
 
@@ -41,38 +36,6 @@ class Resolution(Protocol):
 
     def settle(self, session: Session, now: datetime) -> JobResult:
         """Store the outcome and return the job's result; called again if the transaction is retried."""
-
-
-class RetryLater(Exception):  # noqa: N818 -- a control-flow signal, not an error
-    """The job cannot be resolved now and is requeued.
-
-    `after` is the delay in seconds, None for the default backoff. With `snooze` the job only waits for a
-    pending result, which does not count as an attempt. `problem` is the error of the job when its attempts
-    are spent, `trace` the provider calls made.
-    """
-
-    def __init__(
-        self,
-        trace: tuple[dict[str, Any], ...] = (),
-        *,
-        after: float | None = None,
-        snooze: bool = False,
-        problem: Problem | None = None,
-    ) -> None:
-        self.trace = trace
-        self.after = after
-        self.snooze = snooze
-        self.problem = problem or ProviderFailed()
-        super().__init__()
-
-
-class MoveToQueue(Exception):  # noqa: N818 -- a control-flow signal, not an error
-    """The job continues in `queue` without delay; this does not count as an attempt."""
-
-    def __init__(self, queue: Queue, trace: tuple[dict[str, Any], ...] = ()) -> None:
-        self.queue = queue
-        self.trace = trace
-        super().__init__()
 
 
 JobFunction: TypeAlias = Callable[[Claim, WorkerServices], Resolution]
@@ -184,14 +147,14 @@ def _resolve_and_settle(claim: Claim, work: JobFunction, services: WorkerService
         resolution = work(claim, services)
         result = persist(partial(_settle, claim, resolution, services))
     except RetryLater as retry:
-        return persist(partial(_reschedule, claim, retry, services))
+        return persist(partial(retries.reschedule, claim, retry, services))
     except (MoveToQueue, LeaseLost, Unavailable):
         raise
     except Problem as problem:
-        return persist(partial(_fail, claim, problem, services))
+        return persist(partial(retries.fail, claim, problem, services))
     except Exception as error:  # noqa: BLE001 -- a bug must not leave its job running
         log.error("job raised", exc_info=error)
-        return persist(partial(_reschedule, claim, RetryLater(problem=InternalError()), services))
+        return persist(partial(retries.reschedule, claim, RetryLater(problem=InternalError()), services))
     return result.outcome.value
 
 
@@ -204,26 +167,10 @@ def _settle(claim: Claim, resolution: Resolution, services: WorkerServices) -> J
     return result
 
 
-def _reschedule(claim: Claim, retry: RetryLater, services: WorkerServices) -> str:
-    """Requeue the job with full-jitter backoff, or fail it if its attempts are spent."""
-    if claim.attempts >= services.settings.max_attempts and not retry.snooze:
-        return _fail(claim, retry.problem, services, trace=retry.trace)
-    ceiling = min(MAX_BACKOFF_SECONDS, BACKOFF_SECONDS * 2**claim.attempts)
-    seconds = random.uniform(0, ceiling)  # noqa: S311 -- jitter
-    if retry.after is not None:
-        seconds = min(retry.after, MAX_SNOOZE_SECONDS if retry.snooze else MAX_BACKOFF_SECONDS)
-    with services.database.transaction() as session:
-        run_after = database_clock.now() + timedelta(seconds=seconds)
-        leases.requeue(
-            session, claim, trace=retry.trace, run_after=run_after, counts_as_attempt=not retry.snooze
-        )
-    return "later"
-
-
 def _move_to_queue(claim: Claim, move: MoveToQueue, services: WorkerServices) -> None:
     """Requeue the job in the target queue and publish its message; if Redis is down, the sweeper does."""
     try:
-        persist(partial(_requeue_in, claim, move, services))
+        persist(partial(retries.move_to_queue, claim, move, services))
     except LeaseLost:
         log.warning("lease lost, result discarded")
         return
@@ -231,17 +178,3 @@ def _move_to_queue(claim: Claim, move: MoveToQueue, services: WorkerServices) ->
     if not services.publisher.push(claim.kind.value, move.queue, [claim.job_id]):
         with services.database.transaction() as session:
             sweeper.mark_unpublished(session, [claim.job_id])
-
-
-def _requeue_in(claim: Claim, move: MoveToQueue, services: WorkerServices) -> None:
-    with services.database.transaction() as session:
-        leases.move_to_queue(session, claim, move.queue, trace=move.trace, now=database_clock.now())
-
-
-def _fail(
-    claim: Claim, problem: Problem, services: WorkerServices, *, trace: tuple[dict[str, Any], ...] = ()
-) -> str:
-    with services.database.transaction() as session:
-        leases.fail(session, claim, problem.as_dict(), trace=trace, now=database_clock.now())
-        provider_calls.purge_replies(session, claim.job_id)
-    return problem.code

@@ -18,7 +18,8 @@ from app.domain.errors import Problem, ProviderFailed
 from app.domain.kinds import Kind, Outcome
 from app.infra import database_clock
 from workers.execution import shutdown_flag
-from workers.execution.job_runner import MoveToQueue, RetryLater, job
+from workers.execution.job_runner import job
+from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import item_enricher
 from workers.resolve.item_enricher import ItemResolution

@@ -21,7 +21,7 @@ from app.domain.kinds import Queue
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.settings import Settings
-from workers.execution.job_runner import MoveToQueue, RetryLater
+from workers.execution.retries import MoveToQueue, RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers.base import ProviderField, ProviderRequest, ProviderResponse
 from workers.resolve import contact_storage, provider_order, waterfall

@@ -26,7 +26,7 @@ from app.domain.errors import InsufficientCredits, ProviderFailed
 from app.domain.kinds import Outcome
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
-from workers.execution.job_runner import RetryLater
+from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.resolve import field_resolver, profile_resolver
 from workers.resolve.field_resolver import FieldResolution

@@ -20,7 +20,7 @@ from app.domain.records.merging import sortable
 from app.domain.records.subjects import Subject
 from app.infra import database_clock
 from app.settings import Settings
-from workers.execution.job_runner import RetryLater
+from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 from workers.providers import registry
 from workers.providers.base import ProviderField, ProviderRequest

@@ -24,8 +24,9 @@ from app.infra import clock, queue
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers.execution import job_runner, worker_services
-from workers.execution.job_runner import Resolution, RetryLater
+from workers.execution import job_runner, retries, worker_services
+from workers.execution.job_runner import Resolution
+from workers.execution.retries import RetryLater
 from workers.execution.worker_services import WorkerServices
 
 FOUND = JobResult(outcome=Outcome.FOUND, result={"emails": []}, charge=1, trace=[{"provider": "one"}])
@@ -175,7 +176,7 @@ def test_a_retry_is_scheduled_with_jitter(  # noqa: PLR0917 -- two of them are t
 ) -> None:
     bounds: list[tuple[float, float]] = []
     draw = SimpleNamespace(uniform=lambda low, high: bounds.append((low, high)) or 0.75)
-    monkeypatch.setattr(job_runner, "random", draw)
+    monkeypatch.setattr(retries, "random", draw)
     with services.database.transaction() as session:
         session.execute(update(Job).values(attempts=attempts))
 
@@ -192,14 +193,14 @@ def test_the_backoff_has_a_maximum(
 ) -> None:
     bounds: list[float] = []
     draw = SimpleNamespace(uniform=lambda _low, high: bounds.append(high) or 0.0)
-    monkeypatch.setattr(job_runner, "random", draw)
+    monkeypatch.setattr(retries, "random", draw)
     patient = dataclasses.replace(services, settings=dataclasses.replace(services.settings, max_attempts=99))
     with services.database.transaction() as session:
         session.execute(update(Job).values(attempts=20))
 
     job_runner.run(job_id, raises(RetryLater()), patient)
 
-    assert bounds == [job_runner.MAX_BACKOFF_SECONDS]
+    assert bounds == [retries.MAX_BACKOFF_SECONDS]
 
 
 def test_a_snooze_may_last_five_minutes(services: WorkerServices, job_id: str) -> None:
