@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import socket
 import ssl
-import threading
 import time
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC
-from email.utils import parsedate_to_datetime
-from functools import cache
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import httpcore2
 
@@ -28,7 +23,7 @@ from app.domain.normal.webhook_addresses import (
     is_within,
     parse_target,
 )
-from app.infra import clock
+from workers.outgoing_http import retry_after, run_with_timeout, ssl_context
 
 TIMEOUT_SECONDS = 15.0
 """Total time of a delivery; Standard Webhooks, "Request timeouts", recommends 15 to 30 seconds."""
@@ -40,7 +35,6 @@ MAX_RESPONSE_BYTES = 64 * 1024
 
 USER_AGENT = "contact-lookup"
 
-T = TypeVar("T")
 Reason: TypeAlias = Literal["refused", "unresolved", "connection", "timeout"]
 
 
@@ -124,46 +118,6 @@ class WebhookClient:
 
     def _is_in_networks(self, address: str) -> bool:
         return is_within(address, self.networks)
-
-
-@cache
-def ssl_context() -> ssl.SSLContext:
-    """Return a shared TLS context; loading the trusted certificates is slow."""
-    return httpcore2.default_ssl_context()
-
-
-def run_with_timeout(seconds: float, do: Callable[[], T]) -> T:
-    """Call `do` in its own thread and return its result; the thread is abandoned on timeout.
-
-    For calls without a total timeout.
-
-    Raises:
-        TimeoutError: the call took longer.
-
-    """
-    result: Future[T] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(do())
-        except Exception as error:  # noqa: BLE001 -- raised again in the calling thread
-            result.set_exception(error)
-
-    threading.Thread(target=run, name="outside", daemon=True).start()
-    return result.result(seconds)
-
-
-def retry_after(header: str) -> float | None:
-    """Parse a `Retry-After` header (RFC 9110, section 10.2.3: seconds or a date) into seconds from now."""
-    header = header.strip()
-    if header.isdecimal():
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-    except (ValueError, OverflowError):
-        return None
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max((date - clock.now()).total_seconds(), 0.0)
 
 
 def _rebuild_url(target: WebhookTarget) -> httpcore2.URL:

@@ -25,7 +25,7 @@ OWN_CLOCK = {
     "cli/list_commands.py": "checks a date that an operator typed",
     "workers/runtime/activity.py": "compares with times that the same process noted",
     "workers/resolve/call_gateway.py": "puts the times of a vendor's answer into the database's time",
-    "workers/webhook_client.py": "compares with a date that a vendor sent",
+    "workers/outgoing_http.py": "compares with a date that a vendor sent",
     "workers/providers/apollo.py": "the time of a vendor's answer",
     "workers/providers/dropcontact.py": "the time of a vendor's answer",
     "workers/providers/fullenrich.py": "the time of a vendor's answer",

@@ -23,6 +23,7 @@ from hostile_support import PRIVATE, SPELLINGS, as_spelled, record_network
 from local_servers import free_port
 
 from workers import webhook_client
+from workers.outgoing_http import run_with_timeout
 from workers.webhook_client import DeliveryError, WebhookClient, WebhookResponse
 
 HOST = "receiver.acme.com"
@@ -362,7 +363,7 @@ def test_an_endless_response_over_tls_is_limited(
 
     with serving(b"", certificates.server("good"), then=drops, pause=pause) as server:
         url = f"https://{HOST}:{server.port}/"
-        found = webhook_client.run_with_timeout(20, lambda: outcome(LOOPBACK, url))
+        found = run_with_timeout(20, lambda: outcome(LOOPBACK, url))
 
     assert found == result
 

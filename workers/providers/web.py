@@ -14,6 +14,7 @@ import httpx2
 
 from app.domain.kinds import TraceOutcome
 from app.settings import ProviderSettings
+from workers.outgoing_http import retry_after, run_with_timeout, ssl_context
 from workers.providers.base import (
     CredentialCheck,
     Pending,
@@ -24,7 +25,6 @@ from workers.providers.base import (
     Terms,
     UnexpectedResponse,
 )
-from workers.webhook_client import retry_after, run_with_timeout, ssl_context
 
 MAX_RESPONSE_BYTES = 2_000_000
 CONNECT_SECONDS = 3.0

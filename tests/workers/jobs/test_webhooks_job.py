@@ -34,7 +34,7 @@ from app.infra import clock
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
-from workers import webhook_client
+from workers import outgoing_http, webhook_client
 from workers.execution.worker_services import WorkerServices
 from workers.jobs.upkeep import purge
 from workers.jobs.webhooks import FULL_QUEUE, deliver, post, send_due
@@ -401,13 +401,13 @@ def test_no_connection_is_made_after_a_resolution_that_took_all_the_time(
     ],
 )
 def test_retry_after_is_parsed_as_seconds_or_a_date(header: str, seconds: float | None) -> None:
-    assert webhook_client.retry_after(header) == seconds
+    assert outgoing_http.retry_after(header) == seconds
 
 
 def test_a_retry_after_date_counts_from_now() -> None:
     header = format_datetime(clock.now() + timedelta(hours=1), usegmt=True)
 
-    assert webhook_client.retry_after(header) == pytest.approx(3600, abs=5)
+    assert outgoing_http.retry_after(header) == pytest.approx(3600, abs=5)
 
 
 def test_due_webhooks_are_sent_to_the_upkeep_queue(
