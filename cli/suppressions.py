@@ -131,7 +131,7 @@ def _read(path: str) -> tuple[list[Identifier], int]:
     identifiers: dict[Identifier, None] = {}
     refused = 0
     with opened(path) as file:
-        table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known)
+        table = read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count)
         layout = map_columns(table.header, Entity.CONTACTS)
         if not (layout.emails or layout.phones or "linkedin_url" in layout.single):
             raise InvalidValue(explain_unknown(table.header, Entity.CONTACTS))

@@ -89,7 +89,7 @@ def run(
     with _rare_collection():
         table = read_table(
             file,
-            lambda cells: map_columns(cells, options.entity, options.mapped).known,
+            lambda cells: map_columns(cells, options.entity, options.mapped).known_count,
             encoding=options.encoding,
             delimiter=options.delimiter,
         )

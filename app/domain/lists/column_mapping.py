@@ -53,7 +53,7 @@ class ColumnMapping:
     meanings: Mapping[str, str | None]
 
     @property
-    def known(self) -> int:
+    def known_count(self) -> int:
         """Return the number of columns with a known field."""
         value_columns = self.emails + self.phones
         indexes = {index for indexes in self.single.values() for index in indexes}

@@ -22,7 +22,7 @@ PEOPLE = "name,email,title\nÄda,ada@acme.example,CTO\nBöb,bob@acme.example,CEO
 
 def table(content: str | bytes, **options: str) -> Table:
     file = io.BytesIO(content.encode() if isinstance(content, str) else content)
-    return read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known, **options)
+    return read_table(file, lambda cells: map_columns(cells, Entity.CONTACTS).known_count, **options)
 
 
 def cells(content: str | bytes, **options: str) -> list[list[str]]:

@@ -30,7 +30,7 @@ def company(name: str) -> FoundCompany:
 
 def row(name: str, entity: Entity) -> tuple[RowValues, object]:
     with (LAYOUTS / f"{name}.csv").open("rb") as file:
-        table = read_table(file, lambda cells: map_columns(cells, entity).known)
+        table = read_table(file, lambda cells: map_columns(cells, entity).known_count)
         layout = map_columns(table.header, entity)
         [only] = table.rows
     return RowValues(layout, only.cells, ImportDefaults(name, NOW, NOW), Counter()), layout

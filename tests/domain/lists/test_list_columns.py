@@ -93,7 +93,7 @@ def test_attributes_belong_to_the_value_of_their_group() -> None:
         (5, None, {}),
         (6, "mobile", {"do_not_call": 7}),
     ]
-    assert layout.known == 8
+    assert layout.known_count == 8
 
 
 def test_attributes_without_a_value_belong_to_the_first_value() -> None:
