@@ -136,7 +136,7 @@ class Person:
     """A generated person: given names, surnames and work address; `regular` unless it is an exception."""
 
     name: str
-    given: str
+    given_name: str
     surnames: tuple[str, ...]
     email: str
     regular: bool
@@ -178,20 +178,20 @@ def make_person(rng: random.Random, company: Company, country: People) -> Person
     """Return a random person, whose address follows the company's rules or, one in ten, does not."""
     lasts = [name for part in country.last.split("|") for name in _family_names(part)]
     surnames = tuple(rng.sample(lasts, 2 if rng.random() < country.double else 1))
-    given = rng.choice(country.first.split())
-    local = write(company.form, company, given, surnames)
+    given_name = rng.choice(country.first.split())
+    local = write(company.form, company, given_name, surnames)
     regular = rng.random() >= EXCEPTIONS
-    actual = local if regular else exception(rng, company, given, surnames)
-    name = " ".join((given, *surnames))
-    return Person(name, given, surnames, f"{actual}@{company.domain}", actual == local)
+    actual = local if regular else exception(rng, company, given_name, surnames)
+    name = " ".join((given_name, *surnames))
+    return Person(name, given_name, surnames, f"{actual}@{company.domain}", actual == local)
 
 
-def exception(rng: random.Random, company: Company, given: str, surnames: tuple[str, ...]) -> str:
+def exception(rng: random.Random, company: Company, given_name: str, surnames: tuple[str, ...]) -> str:
     """Return a local part of another form, a short one, one with a number, or one with a typing error."""
-    local = write(company.form, company, given, surnames)
-    first = folded(given, "plain").replace("-", "")
+    local = write(company.form, company, given_name, surnames)
+    first = folded(given_name, "plain").replace("-", "")
     others = (
-        write(draw(rng, FORMS), company, given, surnames),
+        write(draw(rng, FORMS), company, given_name, surnames),
         first[:3],
         f"{local}{rng.randint(2, 9)}",
         local[:2] + local[3:],
@@ -199,10 +199,10 @@ def exception(rng: random.Random, company: Company, given: str, surnames: tuple[
     return rng.choice(others)
 
 
-def write(form: str, company: Company, given: str, surnames: Sequence[str]) -> str:
+def write(form: str, company: Company, given_name: str, surnames: Sequence[str]) -> str:
     """Return the local part of an address by the company's rules."""
     rules = company.rules
-    first = joined(folded(given, rules["umlauts"]).split("-"), rules["given"])
+    first = joined(folded(given_name, rules["umlauts"]).split("-"), rules["given"])
     family = [_surname(folded(surname, rules["umlauts"]), rules) for surname in surnames]
     last = joined(family, rules["surnames"])
     return form.format(first=first, last=last, f=first[:1], l=last[:1])
@@ -228,7 +228,8 @@ def folded(text: str, umlauts: str) -> str:
 
 def floor_of(person: Person, domain: str) -> str:
     """Return {first}.{last} without accents and spaces."""
-    return f"{folded(person.given, 'plain')}.{''.join(folded(person.name, 'plain').split()[1:])}@{domain}"
+    surnames = folded(person.name, "plain").split()[1:]
+    return f"{folded(person.given_name, 'plain')}.{''.join(surnames)}@{domain}"
 
 
 def counts_of(known: Iterable[Person]) -> list[PatternStat]:

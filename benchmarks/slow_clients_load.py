@@ -9,9 +9,9 @@ import socket
 import sys
 from contextlib import suppress
 
-DRIPPING = 500
-WAITING = 1000
-NOT_READING = 100
+DRIPPING_CLIENTS = 500
+WAITING_CLIENTS = 1000
+NOT_READING_CLIENTS = 100
 PIPELINED = 500
 MAX_CONNECTING = 50
 STAGGER_SECONDS = 0.023
@@ -21,9 +21,9 @@ STAGGER_SECONDS = 0.023
 async def main(port: int, kind: str, tokens: list[str]) -> None:
     """Run the clients until killed."""
     client, count = {
-        "dripping": (drip, DRIPPING),
-        "waiting": (wait, WAITING),
-        "not reading": (never_read, NOT_READING),
+        "dripping": (drip, DRIPPING_CLIENTS),
+        "waiting": (wait, WAITING_CLIENTS),
+        "not reading": (never_read, NOT_READING_CLIENTS),
     }[kind]
     connecting = asyncio.Semaphore(MAX_CONNECTING)
     connected = asyncio.Semaphore(0)
