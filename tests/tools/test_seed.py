@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from e2e_stack import run_flask
 
 from app.settings import Settings
 from cli.application import create_app
@@ -19,17 +20,18 @@ from tools.state import DEMO_EMAIL, ROOT, State, fingerprint
 def url(tmp_path: Path, bare: dict[str, str]) -> str:
     """The URL of a database with empty tables."""
     url = f"sqlite:///{tmp_path}/kept.sqlite3"
-    run("-m", "flask", "--app", "cli.application:create_app", "database", "upgrade", url=url, env=bare)
+    run_flask(bare | environment(url, State.open(Path(bare["DEV_DATA_DIR"]))), "database", "upgrade")
     return url
 
 
-def run(*arguments: str, url: str, env: dict[str, str], folder: Path | None = None) -> None:
-    secrets = State.open(folder or Path(env["DEV_DATA_DIR"])).secrets()
-    settings = {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", **secrets}
-    settings |= {"DEV_DATA_DIR": str(folder)} if folder else {}
+def environment(url: str, state: State) -> dict[str, str]:
+    return {"DATABASE_URL": url, "REDIS_URL": "redis://127.0.0.1:1/0", **state.secrets()}
+
+
+def seed(url: str, env: dict[str, str], state: State) -> None:
     done = subprocess.run(
-        [sys.executable, *arguments],
-        env=env | settings,
+        [sys.executable, "-m", "tools.demo.seed"],
+        env=env | environment(url, state) | {"DEV_DATA_DIR": str(state.directory)},
         cwd=ROOT,
         check=False,
         capture_output=True,
@@ -51,9 +53,9 @@ def test_a_demo_account_from_a_deleted_data_directory_is_taken_over(
     bare: dict[str, str], url: str, settings: Settings, tmp_path: Path
 ) -> None:
     first, second = State.open(tmp_path / "first"), State.open(tmp_path / "second")
-    run("-m", "tools.demo.seed", url=url, env=bare, folder=first.directory)
+    seed(url, bare, first)
 
-    run("-m", "tools.demo.seed", url=url, env=bare, folder=second.directory)
+    seed(url, bare, second)
 
     status, body = sign_in(settings, url, second.secrets()["DEMO_PASSWORD"])
     assert (status, body["credits"]["balance"]) == (200, 250)
