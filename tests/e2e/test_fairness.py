@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
-from e2e_stack import ApiResponse, Stack, running
+from e2e_stack import ApiResponse, Stack, running, suspended
 from local_servers import empty_database
 from polling import wait_until
 from sqlalchemy import func, select
@@ -18,7 +18,7 @@ from werkzeug import Request
 
 from app.core.jobs.jobs import Job
 from app.core.ledger.credits import LedgerEntry
-from app.domain.kinds import OPEN
+from app.domain.kinds import OPEN, Queue
 from app.domain.normal.names import name_key
 
 REVEAL = "/api/ext/reveal/email"
@@ -83,19 +83,25 @@ def reveal(stack: Stack, token: str, name: str, **headers: str) -> ApiResponse:
     return stack.call("POST", REVEAL, {"subject": subject}, Authorization=token, **headers)
 
 
-def open_jobs(stack: Stack, workspace_id: str | None = None) -> int:
+def open_jobs(stack: Stack, workspace_id: str | None = None, queue: Queue | None = None) -> int:
     query = select(func.count()).where(Job.status.in_(OPEN))
     if workspace_id is not None:
         query = query.where(Job.workspace_id == workspace_id)
+    if queue is not None:
+        query = query.where(Job.queue == queue)
     with stack.database.reading() as session:
         return session.scalar(query) or 0
 
 
 def flood(stack: Stack, gate: GatedVendor, tag: str) -> tuple[str, str]:
-    """Request many reveals until every worker thread waits for the vendor; return workspace and token."""
+    """Request many reveals until every worker thread waits for the vendor; return workspace and token.
+
+    The worker is suspended meanwhile: the vendor holds a request for nine seconds at most.
+    """
     workspace_id, token = stack.create_workspace()
-    for number in range(REVEALS):
-        assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
+    with suspended(stack.workers[1:2]):
+        for number in range(REVEALS):
+            assert reveal(stack, token, f"{tag} Number{number}", Prefer="respond-async").status == 202
     wait_until(lambda: len(gate.requested_names) == THREADS)
     return workspace_id, token
 
@@ -103,9 +109,9 @@ def flood(stack: Stack, gate: GatedVendor, tag: str) -> tuple[str, str]:
 def test_a_click_on_a_known_person_does_not_wait_for_slow_reveals_of_another_workspace(
     stack: Stack, gate: GatedVendor
 ) -> None:
-    heavy, _token = flood(stack, gate, "Heavy")
     _light, token = stack.create_workspace()
     [contact_id] = stack.create_contacts(1)
+    heavy, _token = flood(stack, gate, "Heavy")
 
     click = stack.call("POST", REVEAL, {"subject": {"contact_id": contact_id}}, Authorization=token)
 
@@ -116,9 +122,10 @@ def test_a_click_on_a_known_person_does_not_wait_for_slow_reveals_of_another_wor
 def test_the_next_free_thread_takes_the_reveal_of_the_workspace_that_has_none_running(
     stack: Stack, gate: GatedVendor
 ) -> None:
+    light, token = stack.create_workspace()
     flood(stack, gate, "Crowd")
-    _light, token = stack.create_workspace()
     reveal(stack, token, "Single Person", Prefer="respond-async")
+    wait_until(lambda: open_jobs(stack, light, Queue.PROVIDERS))
 
     gate.permits.release()
     wait_until(lambda: len(gate.requested_names) > THREADS)
