@@ -33,8 +33,8 @@ from workers.resolve.field_resolver import FieldResolution
 from workers.resolve.profile_resolver import ProfileResolution
 
 OUT_OF_CREDITS = (
-    "The workspace's credits or max_credits had run out when it was this item's turn. "
-    "Ask for it again in a new request, with a new Idempotency-Key, when there are more."
+    "The credits of the workspace, or max_credits, were used up before this item. "
+    "Add credits, and submit the item in a new request with a new Idempotency-Key."
 )
 
 
@@ -167,14 +167,17 @@ def _store_person(
         company=company,
         disclosures=disclosures,
     )
-    if resolution.failed:
-        item.error = ProviderFailed().as_dict()
-        if item.outcome == Outcome.NOT_FOUND:
-            item.outcome = None
-    if resolution.unaffordable is not None:
-        item.error = resolution.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
+    if (error := _error(resolution)) is not None:
+        item.error = error
         if item.outcome == Outcome.NOT_FOUND:  # not resolved
             item.outcome = None
+
+
+def _error(resolution: ItemResolution) -> dict[str, Any] | None:
+    """Return the error of the fields that were not resolved; None if all were."""
+    if resolution.unaffordable is not None:
+        return resolution.unaffordable.as_dict() | {"detail": OUT_OF_CREDITS}
+    return ProviderFailed().as_dict() if resolution.failed else None
 
 
 def _is_suppressed_by_now(
