@@ -76,10 +76,16 @@ def _order(item: pytest.Item) -> int:
     return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
     """Exempt what is imported and collected from garbage collection, which would visit it many times."""
-    gc.collect()
-    gc.freeze()
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
