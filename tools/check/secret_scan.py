@@ -28,6 +28,8 @@ IP_DETECTOR = "IPPublicDetector"  # addresses are not secrets
 # File and kind of finding: how many there are, and why they are not secrets.
 ALLOWED: dict[tuple[str, str], tuple[int, str]] = {
     (".env.example", BASIC): (1, "the format of a database URL"),
+    ("app/infra/engines.py", BASIC): (1, "the format of a database URL, in a message"),
+    ("app/settings.py", BASIC): (1, "the format of a database URL, in a message"),
     ("app/api/schemas/hash_schemas.py", HEX): (1, "an example of a hash, for the API's description"),
     ("cli/checks/database.py", BASIC): (1, "the format of a database URL, in a message"),
     ("docs/api.md", HEX): (1, "the published hash of a website"),

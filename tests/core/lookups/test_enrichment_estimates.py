@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from stored_support import NOW, a_contact, an_email
 
 from app.core.contacts import suppressions
+from app.core.contacts.contacts import Contact
 from app.core.contacts.suppressions import Identifier
 from app.core.lookups import disclosure, enrichment_estimates
 from app.core.lookups.disclosure import ContactField
@@ -22,6 +23,18 @@ def estimate(
 ) -> Estimate:
     settings = dataclasses.replace(settings, price_reveal_email=1, price_reveal_phone=5)
     return enrichment_estimates.estimate(session, workspace, requests, fields, settings=settings, now=NOW)
+
+
+def reveal_email(session: Session, workspace: str, contact: Contact) -> None:
+    disclosure.disclose(
+        session,
+        workspace_id=workspace,
+        job_id="job_1",
+        contact=contact,
+        field_request=DEFAULT_FIELD_REQUESTS[ContactField.EMAIL],
+        price=1,
+        now=NOW,
+    )
 
 
 def test_stored_values_count_for_the_minimum_and_all_values_for_the_maximum(
@@ -58,15 +71,7 @@ def test_owned_suppressed_and_ineligible_items_cost_nothing(session: Session, se
     ada, eve = a_contact(session), a_contact(session, None, "Eve Hidden")
     an_email(session, ada, "ada@acme.com")
     an_email(session, eve, "eve@acme.com")
-    disclosure.disclose(
-        session,
-        workspace_id=workspace,
-        job_id="job_1",
-        contact=ada,
-        field_request=DEFAULT_FIELD_REQUESTS[ContactField.EMAIL],
-        price=1,
-        now=NOW,
-    )
+    reveal_email(session, workspace, ada)
     suppressions.suppress(session, [Identifier("email", "eve@acme.com")], reason="asked", now=NOW)
     requests = [
         {"subject": {"contact_id": ada.id}},
@@ -78,6 +83,19 @@ def test_owned_suppressed_and_ineligible_items_cost_nothing(session: Session, se
     costs = estimate(session, settings, workspace, requests, "email")
 
     assert costs == Estimate(owned=1, suppressed=1, ineligible=2)
+
+
+def test_of_a_person_only_the_fields_that_are_not_owned_cost_something(
+    session: Session, settings: Settings
+) -> None:
+    workspace = a_workspace(session)
+    ada = a_contact(session)
+    an_email(session, ada, "ada@acme.com")
+    reveal_email(session, workspace, ada)
+
+    costs = estimate(session, settings, workspace, [{"subject": {"contact_id": ada.id}}], "email", "phone")
+
+    assert costs == Estimate(credits_max=5)
 
 
 def test_a_company_costs_nothing(session: Session, settings: Settings) -> None:
