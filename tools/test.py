@@ -17,8 +17,8 @@ FAST, ON_POSTGRES = "--fast", "--postgres"
 PROCESSES, FAST_PROCESSES = "3", "2"  # slow tests wait more than they compute
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
-    frozenset(): "All tests on SQLite: about five minutes.",
-    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about a minute.",
+    frozenset(): "All tests on SQLite: about seven minutes.",
+    frozenset({FAST}): "The tests that start no browser and no service, on SQLite: about two minutes.",
     frozenset({ON_POSTGRES}): "The tests that use a database, on PostgreSQL: about five minutes.",
     frozenset({FAST, ON_POSTGRES}): "The tests that use a database but start no service, on PostgreSQL: "
     "about two minutes.",

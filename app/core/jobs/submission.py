@@ -103,6 +103,11 @@ def submit(
             webhooks.subscribe(session, existing, job_request.webhook_url, now=now)
             return SubmitResult(existing)
         inserted = _insert(session, job_request, digest, deadline=deadline, now=now)
+        if inserted is not None and _finished(session, same_request, freshness=freshness, now=now):
+            # An equal job was submitted and finished since the search; the index excludes open jobs only.
+            session.delete(inserted)
+            inserted = None
+    _add_items(session, inserted, job_request)
     _hold(session, inserted, price, allow_partial=job_request.allow_partial_hold, now=now)
     webhooks.subscribe(session, inserted, job_request.webhook_url, now=now)
     return SubmitResult(inserted, is_new=True)
@@ -166,7 +171,7 @@ def _has_bounced(session: Session, job: Job, items: Sequence[JobItem]) -> bool:
 def _insert(
     session: Session, job_request: JobRequest, digest: bytes, *, deadline: timedelta, now: Moment
 ) -> Job | None:
-    """Insert the job with its items; return None if a concurrent request has opened an equal one."""
+    """Insert the job; return None if a concurrent request has opened an equal one."""
     values: dict[str, Any] = {
         "id": new_id("job"),
         "workspace_id": job_request.workspace_id,
@@ -189,11 +194,12 @@ def _insert(
         "publishes": 0,
         "created_at": now,
     }
-    job = session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))
-    if job is not None:
-        for index, request in enumerate(job_request.items):
-            session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
-    return job
+    return session.scalar(insert(session, Job).values(**values).on_conflict_do_nothing().returning(Job))
+
+
+def _add_items(session: Session, job: Job, job_request: JobRequest) -> None:
+    for index, request in enumerate(job_request.items):
+        session.add(JobItem(job_id=job.id, index=index, request=request, charged=0))
 
 
 def _hold(session: Session, job: Job, price: int, *, allow_partial: bool, now: Moment) -> None:
