@@ -37,7 +37,7 @@ from app.core.audit import audits
 from app.core.contacts import phones
 from app.core.contacts.bounce_reports import FeedbackKind
 from app.core.contacts.contacts import Contact
-from app.core.jobs import idempotency, leases, submission, sweeper
+from app.core.jobs import idempotency, leases, sweeper
 from app.core.jobs.claims import Claim
 from app.core.jobs.idempotency import IdempotencyKey
 from app.core.jobs.jobs import Job, JobItem
@@ -50,7 +50,6 @@ from app.core.quality.feedback import FeedbackReport
 from app.core.quality.refunds import Allowance
 from app.domain.errors import IdempotencyKeyReused, InsufficientCredits
 from app.domain.findings import FoundPhone, Source, SourceKind
-from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome
 from app.infra.db import Database
 
@@ -169,31 +168,6 @@ def found(claimed: Claim, charge: int = 1) -> Callable[[Session], object]:
         JobResult(outcome=Outcome.NOT_FOUND, charge=0) if not charge else JobResult(outcome=Outcome.FOUND)
     )
     return lambda session: leases.settle(session, claimed, answer, now=NOW)
-
-
-def test_a_request_joins_an_equal_job_that_was_finished_during_its_submission(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if database.is_sqlite:
-        pytest.skip("SQLite has one writer, so nothing can finish during a submission")
-    workspace_id = add_workspace(database)
-    finished: list[str] = []
-
-    def new_id_after_another_job(prefix: str) -> str:
-        if not finished:
-            finished.append("")  # the other submission needs an id, too
-            finished[0] = ask(database, workspace_id, "ada")
-            claimed = take(database, finished[0])
-            assert claimed is not None
-            assert attempt(database, found(claimed))
-        return new_id(prefix)
-
-    monkeypatch.setattr(submission, "new_id", new_id_after_another_job)
-
-    job_id = ask(database, workspace_id, "ada")
-
-    assert [job_id] == finished
-    assert balance(database, workspace_id) == (100, 0, 0)
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))

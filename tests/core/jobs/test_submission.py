@@ -29,6 +29,7 @@ from app.core.jobs.submission import JobRequest
 from app.core.ledger.credits import LedgerEntry
 from app.core.lists import import_runs
 from app.domain.errors import InsufficientCredits, InsufficientIdentifiers, Problem, ProviderFailed
+from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Status
 from app.infra.db import Database
 
@@ -99,6 +100,27 @@ def test_an_equal_request_joins_the_open_job(session: Session, is_claimed: bool)
 
     assert (again.job.id, again.is_new, again.is_finished) == (job_id, False, False)
     assert figures(session, workspace_id) == (9, 1, 0)
+
+
+def test_a_request_joins_an_equal_job_that_was_finished_during_its_submission(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace_id = a_workspace(session, grant=10)
+    finished: list[str] = []
+
+    def new_id_after_another_job(prefix: str) -> str:
+        if not finished:
+            finished.append("")  # the other job needs an id, too
+            finished[0] = an_answered_job(session, workspace_id)
+        return new_id(prefix)
+
+    monkeypatch.setattr(submission, "new_id", new_id_after_another_job)
+
+    joined = submit(session, a_question(workspace_id))
+
+    assert (joined.job.id, joined.is_new, joined.is_finished) == (finished[0], False, True)
+    assert session.scalars(select(Job.id)).all() == finished
+    assert figures(session, workspace_id) == (9, 0, 1)
 
 
 @pytest.mark.parametrize("change", [{"about": "bob"}, {"kind": Kind.REVEAL_PHONE}])
