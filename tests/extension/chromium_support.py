@@ -64,7 +64,8 @@ class Browser:
     @property
     def worker(self) -> Worker:
         """The service worker. One that has been stopped never responds: start it again first."""
-        wait_until(lambda: self.context.service_workers)
+        if not self.context.service_workers:
+            self.context.wait_for_event("serviceworker")
         return self.context.service_workers[-1]
 
     def reset(self) -> None:
@@ -123,6 +124,7 @@ class BrowserUser:
         return [page for page in self.context.pages if not page.url.startswith("chrome-extension:")]
 
     def extension_pages(self) -> list[Page]:
+        self.worker.evaluate("() => 0")  # Playwright learns of opened and closed pages during a call only
         return [page for page in self.context.pages if page.url.startswith("chrome-extension:")]
 
     def click_icon(self, page: Page) -> Page:

@@ -11,7 +11,6 @@ import pytest
 from chromium_support import EXTENSION, BrowserUser, launch_browser
 from e2e_stack import PASSWORD, Stack
 from playwright.sync_api import Error, Page, Playwright, expect
-from polling import wait_until
 from proxy_support import RecordingProxy
 from screen_support import Screen, virtual_screen
 
@@ -36,9 +35,10 @@ def new_user(
 
 
 def sign_in_until_dialog_closes_popup(user: BrowserUser, popup: Page, password: str = PASSWORD) -> None:
-    with suppress(Error):  # the click closes the popup
+    with suppress(Error):  # the popup closes during the click or after it
         user.submit_sign_in(popup, password)
-    wait_until(popup.is_closed)
+        popup.wait_for_event("close")
+    assert popup.is_closed()
 
 
 def test_after_the_permission_is_granted_only_the_password_is_missing(
