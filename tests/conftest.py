@@ -76,16 +76,10 @@ def _order(item: pytest.Item) -> int:
     return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection_finish() -> None:
     """Exempt what is imported and collected from garbage collection, which would visit it many times."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.collect()
-        gc.freeze()
-        gc.enable()
+    gc.collect()
+    gc.freeze()
 
 
 def _configure_volatile_sqlite(connection: Any, record: Any) -> None:

@@ -48,7 +48,7 @@ class AccessRule:
     needs: Literal["nothing", "token", "session", "api access"] | Scope
     statuses: frozenset[int]
     body: dict[str, Any] | None = None
-    owned_by: Literal["everybody's", "the workspace's", "the account's"] = "everybody's"
+    owned_by: Literal["everyone's", "the workspace's", "the account's"] = "everyone's"
     code_if_missing: str = "not_found"
     code_for_keys: str = "insufficient_scope"
     scope_to_see: Scope | None = None
@@ -107,7 +107,7 @@ ACCESS_RULES = {
     "GET /": open_to_all("it says where the documentation is"),
     "GET /healthz": open_to_all("it says only that the process answers"),
     "GET /readyz": open_to_all("load balancers have no token; it names no one", 200, 503),
-    "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; to anybody else it is a 404"),
+    "GET /metrics": open_to_all("METRICS_TOKEN, or loopback without one; 404 for other callers"),
     "GET /problems": open_to_all("it is documentation"),
     "GET /problems/<code>": open_to_all("it is documentation"),
     "GET /openapi.json": open_to_all("it is documentation"),
@@ -215,7 +215,7 @@ CALLERS = (
         lambda tenants: bearer(tenants.session_token(tenants.stranger)),
         account="a stranger",
     ),
-    CallerKind("nobody", lambda _tenants: {}, "missing_token"),
+    CallerKind("anonymous", lambda _tenants: {}, "missing_token"),
     CallerKind("malformed token", lambda _tenants: bearer("ses_" + "0" * 49), "invalid_token"),
     CallerKind(
         "unknown session token", lambda _tenants: bearer(new_token(TokenKind.SESSION)), "invalid_token"
@@ -247,7 +247,7 @@ CALLERS = (
     ),
 )
 STRANGERS_TO: dict[str, set[str]] = {
-    "everybody's": set(),
+    "everyone's": set(),
     "the workspace's": {"a stranger"},
     "the account's": {"a stranger", "a colleague"},
 }
@@ -305,7 +305,7 @@ def test_head_requires_the_same_access_as_get(tenants: SampleTenants) -> None:
     different = [
         (route, caller.name)
         for route in routes
-        for caller in (BY_NAME["owner"], BY_NAME["nobody"], BY_NAME["another workspace"])
+        for caller in (BY_NAME["owner"], BY_NAME["anonymous"], BY_NAME["another workspace"])
         if tenants.call("HEAD", route, caller.headers(tenants)).status_code
         != tenants.call("GET", route, caller.headers(tenants)).status_code
     ]

@@ -123,10 +123,6 @@ class BrowserUser:
     def tabs(self) -> list[Page]:
         return [page for page in self.context.pages if not page.url.startswith("chrome-extension:")]
 
-    def extension_pages(self) -> list[Page]:
-        self.worker.evaluate("() => 0")  # Playwright learns of opened and closed pages during a call only
-        return [page for page in self.context.pages if page.url.startswith("chrome-extension:")]
-
     def click_icon(self, page: Page) -> Page:
         """Click the toolbar icon, which grants access to this tab; return the popup."""
         page.bring_to_front()

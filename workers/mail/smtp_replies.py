@@ -84,7 +84,7 @@ _BY_RANDOM_MAILBOX = {SmtpReply.ACCEPTED: EmailStatus.ACCEPT_ALL, SmtpReply.NO_M
 
 
 def of_sender(code: int, text: str) -> SmtpReply:
-    """Classify the reply to MAIL FROM: a refusal is no verdict on the mailbox, at most a reason to retry."""
+    """Classify the reply to MAIL FROM: a refusal says nothing about the mailbox, at most when to retry."""
     reply = of_mailbox(code, text)
     return reply if reply in {SmtpReply.ACCEPTED, SmtpReply.LATER} else SmtpReply.UNCLEAR
 

@@ -38,7 +38,7 @@ def documented(
     operation = Operation(errors, takes_idempotency_key, sends_credits, other_body, path_parameters or {})
 
     def decorate(view: View) -> View:
-        view.operation = operation  # type: ignore[attr-defined]
+        view.operation = operation  # type: ignore[attr-defined]  # functions accept attributes
         return view
 
     return decorate

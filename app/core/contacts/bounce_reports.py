@@ -18,7 +18,7 @@ from app.infra.db import Base
 
 BOUNCED = "bounced"
 TRUSTED = frozenset({EmailStatus.VALID.value, EmailStatus.ACCEPT_ALL.value})
-"""Statuses that a bounce lowers to `risky`; the others are no better than `risky`."""
+"""Statuses that a bounce lowers to `risky`; the other statuses are `risky` or worse."""
 
 
 class FeedbackKind(StrEnum):

@@ -70,8 +70,8 @@ def upsert_many(
 ) -> list[tuple[str, Change | None]]:
     """Insert or merge many; return for each record the company's id and the change, None for a new company.
 
-    With `rename=False` a name only fills an empty one: a contact's record is no authority on its employer's
-    name.
+    With `rename=False` a name is stored only if the company has none: a contact's record is not a reliable
+    source for the name of the employer.
     """
     lock_resolution(session)
     resolver = CompanyResolver(session, Company.__table__, records)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from chromium_support import BrowserUser
 from company_support import Company, create_company
 from playwright.sync_api import Page, expect
-from polling import wait_until
 
 
 def open_side_panel_from(user: BrowserUser, popup: Page) -> Page:
     """Press the popup's button for the side panel, which closes the popup; return the panel."""
-    with user.context.expect_page(lambda page: page.url.endswith("panel.html?side")) as opened:
+    with (
+        popup.expect_event("close"),
+        user.context.expect_page(lambda page: page.url.endswith("panel.html?side")) as opened,
+    ):
         popup.get_by_role("button", name="Open in the side panel").click()
     panel = opened.value
     panel.wait_for_load_state()
-    wait_until(lambda: user.extension_pages() == [panel])
     return panel
 
 
