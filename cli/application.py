@@ -1,44 +1,13 @@
-"""The application as the `flask` command loads it: the API's, with every command registered."""
+"""The application as the `flask` command loads it: the API's, with every command."""
 
 from __future__ import annotations
 
-import click
 from apiflask import APIFlask
 
 from app import factory
 from app.settings import Settings, SettingsError
-from cli import (
-    accounts,
-    audit,
-    companies,
-    contacts,
-    credits,
-    database,
-    jobs,
-    providers,
-    suppressions,
-    webhooks,
-    workers,
-    workspaces,
-)
-from cli.doctor import doctor
+from cli.commands import Commands
 from cli.unconfigured import unconfigured
-
-COMMANDS: tuple[click.Command, ...] = (
-    accounts.group,
-    audit.group,
-    companies.group,
-    contacts.group,
-    credits.group,
-    database.group,
-    doctor,
-    jobs.group,
-    providers.group,
-    suppressions.group,
-    webhooks.group,
-    workers.group,
-    workspaces.group,
-)
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:
@@ -46,7 +15,6 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     try:
         app = factory.create_app(settings)
     except SettingsError as fault:
-        return unconfigured(fault, COMMANDS)
-    for command in COMMANDS:
-        app.cli.add_command(command)
+        return unconfigured(fault)
+    app.cli = Commands(app.name)
     return app

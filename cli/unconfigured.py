@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NoReturn
 
 import click
 from apiflask import APIFlask
-from flask.cli import AppGroup
 
 from app.settings import SettingsError
-from cli.doctor import doctor
+from cli.commands import GROUPS, Commands
 
 
-class Unconfigured(AppGroup):
-    """A group in which every command but `doctor` fails with the faults of the settings."""
+class Unconfigured(Commands):
+    """The commands, of which every one but `doctor` fails with the faults of the settings."""
 
-    def __init__(self, fault: SettingsError, commands: Iterable[click.Command]) -> None:
+    def __init__(self, fault: SettingsError) -> None:
         super().__init__()
         self._fault = fault
-        for command in commands:
-            self.add_command(command if command is doctor else self._failing(command.name))
 
-    def _failing(self, name: str | None) -> click.Command:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command that fails, unless it is `doctor`."""
+        return self._failing(cmd_name) if cmd_name in GROUPS else super().get_command(ctx, cmd_name)
+
+    def _failing(self, name: str) -> click.Command:
         return click.Command(
             name,
             callback=self._fail,
@@ -35,7 +35,7 @@ class Unconfigured(AppGroup):
         raise click.ClickException(message)
 
 
-def unconfigured(fault: SettingsError, commands: Iterable[click.Command]) -> APIFlask:
+def unconfigured(fault: SettingsError) -> APIFlask:
     """Return an application that serves no requests and in which only the command `doctor` works."""
     app = APIFlask("app", enable_openapi=False, static_folder=None)  # type: ignore[arg-type]  # as in the factory
 
@@ -43,5 +43,5 @@ def unconfigured(fault: SettingsError, commands: Iterable[click.Command]) -> API
         raise fault
 
     app.before_request(refuse)
-    app.cli = Unconfigured(fault, commands)
+    app.cli = Unconfigured(fault)
     return app

@@ -20,8 +20,8 @@ from app.api.docs.operations import operation_of
 from app.domain import errors
 from app.domain.errors import all_problems
 from app.domain.kinds import FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.infra.celery_app import celery
 from app.infra.db import Base, Database
-from app.infra.queue import celery
 from app.provider_settings import env_name
 from app.settings import REQUIRED, Settings
 from cli.application import create_app

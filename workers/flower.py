@@ -9,7 +9,7 @@ from __future__ import annotations
 from flower.views.monitor import Healthcheck, Metrics
 from tornado.web import authenticated
 
-from workers.main import app
+from workers.application import app
 
 __all__ = ["app"]
 

@@ -1,16 +1,14 @@
-"""Entry point of `celery -A workers.main worker|beat`: registers every job and the background threads."""
+"""Entry point of `celery -A workers.main worker`: registers every job and the background threads."""
 
 from __future__ import annotations
 
-import logging
 from functools import partial
 from typing import Any
 
 from celery import bootsteps
-from celery.signals import setup_logging, worker_process_init, worker_shutdown, worker_shutting_down
+from celery.signals import worker_process_init, worker_shutdown, worker_shutting_down
 
-from app import settings as app_settings
-from app.infra import log, queue
+from workers.application import app, settings
 from workers.execution import worker_services
 from workers.jobs import (
     audit,
@@ -38,9 +36,7 @@ JOB_MODULES = (
     webhooks,
 )
 
-settings = app_settings.load()
 registry.load(settings)  # an unknown provider fails at start-up, not at the first reveal
-app = queue.configure(settings)
 app.conf.worker_consumer = "workers.runtime.consumer:Consumer"
 sweeper = upkeep.Sweeper()
 _shutdowns: list[Shutdown] = []
@@ -65,13 +61,6 @@ class BackgroundStep(bootsteps.StartStopStep):  # type: ignore[misc]  # Celery h
 
 
 app.steps["worker"].add(BackgroundStep)
-
-
-@setup_logging.connect
-def _configure_log(*, loglevel: int, **_signal: Any) -> None:
-    """Set the level of the service's log from LOG_LEVEL, and of Celery's own from its option `-l`."""
-    log.configure(level=settings.log_level, style=settings.log_format)
-    logging.getLogger("celery").setLevel(loglevel)
 
 
 @worker_process_init.connect

@@ -1,4 +1,4 @@
-"""The queue: the Celery application and the publisher of its messages.
+"""The publisher of the messages in the queues.
 
 A message carries only a job's id and may be lost. The job's row is authoritative, and the sweeper publishes
 lost messages again. Therefore no call here waits long for Redis.
@@ -12,72 +12,11 @@ import uuid
 from collections.abc import Iterable
 from typing import Any
 
-from celery import Celery
 from redis.exceptions import RedisError
 
-from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
+from app.domain.kinds import QUEUES, Kind, Queue
 from app.infra import metrics, redis_client
 from app.infra.circuit_breaker import CircuitOpen
-from app.settings import Settings
-
-SECONDS_BETWEEN_SWEEPS_BY_BEAT = 10
-SECONDS_BETWEEN_PURGES = 3600
-SECONDS_BETWEEN_REVERIFICATIONS = 600
-SECONDS_BETWEEN_AUDITS = 300
-
-BEAT_SCHEDULE = {
-    SWEEP: {
-        "task": SWEEP,
-        "schedule": SECONDS_BETWEEN_SWEEPS_BY_BEAT,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_SWEEPS_BY_BEAT},
-    },
-    FORGET: {
-        "task": FORGET,
-        "schedule": SECONDS_BETWEEN_PURGES,
-        "options": {"queue": Queue.UPKEEP.value},
-    },
-    REVERIFY: {
-        "task": REVERIFY,
-        "schedule": SECONDS_BETWEEN_REVERIFICATIONS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_REVERIFICATIONS},
-    },
-    AUDIT: {
-        "task": AUDIT,
-        "schedule": SECONDS_BETWEEN_AUDITS,
-        "options": {"queue": Queue.UPKEEP.value, "expires": SECONDS_BETWEEN_AUDITS},
-    },
-}
-
-celery = Celery("contact-lookup")
-
-
-def configure(settings: Settings) -> Celery:
-    """Configure Celery for a broker that may lose messages, and return it (docs/decisions/0002)."""
-    celery.conf.update(
-        broker_url=settings.redis_url,
-        result_backend=None,
-        task_ignore_result=True,
-        task_acks_late=False,
-        task_serializer="json",
-        accept_content=["json"],
-        worker_prefetch_multiplier=1,
-        worker_send_task_events=True,
-        worker_hijack_root_logger=False,
-        worker_enable_remote_control=True,
-        broker_connection_retry_on_startup=True,
-        broker_connection_max_retries=None,
-        broker_pool_acquire_timeout=1,
-        broker_transport_options={
-            "ack_emulation": False,
-            "priority_steps": [0],
-            "socket_timeout": 5,
-            "socket_connect_timeout": 1,
-            "health_check_interval": 25,
-        },
-        timezone="UTC",
-        beat_schedule=BEAT_SCHEDULE,
-    )
-    return celery
 
 
 class JobPublisher:

@@ -248,14 +248,15 @@ def recording(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Itera
                 FLOWER_BASIC_AUTH=f"keeper:{secret['flower password']}",
             )
         )
-        for name, *arguments in (
-            ("beat", "beat", "-s", str(folder / "schedule"), "-l", "debug"),
-            ("flower", "flower", "--address=127.0.0.1", f"--port={flower_port}"),
+        for module, name, *arguments in (
+            ("workers.application", "beat", "-s", str(folder / "schedule"), "-l", "debug"),
+            ("workers.flower", "flower", "--address=127.0.0.1", f"--port={flower_port}"),
         ):
             process = spawn(
                 "celery",
                 "-A",
-                "workers.main",
+                module,
+                name,
                 *arguments,
                 log=folder / f"{name}.log",
                 environment=stack.environment,

@@ -18,7 +18,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.domain.kinds import AUDIT, FORGET, QUEUES, REVERIFY, SWEEP, Kind, Queue
-from app.infra import metrics, queue, redis_client
+from app.infra import celery_app, metrics, queue, redis_client
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -26,10 +26,10 @@ from app.settings import Settings
 ROOT = Path(__file__).parents[2]
 WORKER = """
 from app.domain.kinds import Kind
-from app.infra import queue, redis_client
+from app.infra import celery_app, redis_client
 from app.settings import load
 
-app = queue.configure(load())
+app = celery_app.configure(load())
 
 
 @app.task(name=Kind.REVEAL_EMAIL.value)
@@ -170,7 +170,7 @@ def test_messages_are_counted_by_outcome(client: Redis, redis_url: str) -> None:
 
 
 def test_celery_stores_no_results_and_prefetches_one_message(settings: Settings, redis_url: str) -> None:
-    conf = queue.configure(replace(settings, redis_url=redis_url)).conf
+    conf = celery_app.configure(replace(settings, redis_url=redis_url)).conf
 
     assert (conf.broker_url, conf.result_backend, conf.task_ignore_result) == (redis_url, None, True)
     assert (conf.task_acks_late, conf.worker_prefetch_multiplier) == (False, 1)
@@ -179,7 +179,7 @@ def test_celery_stores_no_results_and_prefetches_one_message(settings: Settings,
 
 
 def test_beat_schedules_sweeping_purging_and_audits(settings: Settings) -> None:
-    schedule = queue.configure(settings).conf.beat_schedule
+    schedule = celery_app.configure(settings).conf.beat_schedule
 
     assert {entry["task"] for entry in schedule.values()} == {SWEEP, FORGET, REVERIFY, AUDIT}
     assert {entry["options"]["queue"] for entry in schedule.values()} == {Queue.UPKEEP}

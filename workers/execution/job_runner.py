@@ -20,7 +20,7 @@ from app.core.jobs.claims import Claim
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import InternalError, Problem, Unavailable
 from app.domain.kinds import Kind, Queue
-from app.infra import database_clock, queue
+from app.infra import celery_app, database_clock
 from app.infra.log import log
 from workers.execution import retries, worker_services
 from workers.execution.retries import MoveToQueue, RetryLater
@@ -68,7 +68,7 @@ def job(kind: Kind) -> Callable[[JobFunction], JobFunction]:
             finally:
                 JOB_BY_TASK.pop(request.id, None)
 
-        queue.celery.task(task, name=kind.value, bind=True)
+        celery_app.celery.task(task, name=kind.value, bind=True)
         return work
 
     return register

@@ -9,9 +9,9 @@ from datetime import timedelta
 from app.core.audit import audits
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT
-from app.infra import database_clock, queue
+from app.infra import celery_app, database_clock
+from app.infra.celery_app import SECONDS_BETWEEN_AUDITS
 from app.infra.log import log
-from app.infra.queue import SECONDS_BETWEEN_AUDITS
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
 
@@ -21,7 +21,7 @@ OVERDUE_AGE = timedelta(seconds=2 * SECONDS_BETWEEN_AUDITS)
 """Age of the last audit after which a worker starts one itself: beat is a single process."""
 
 
-@queue.celery.task(name=AUDIT)
+@celery_app.celery.task(name=AUDIT)
 def audit() -> None:
     """Audit the ledger; scheduled by Celery beat."""
     services = worker_services.current()

@@ -16,7 +16,7 @@ from app.domain.errors import ContactNotFound
 from app.domain.findings import EmailStatus
 from app.domain.kinds import REVERIFY, TraceOutcome
 from app.domain.records.subjects import Subject
-from app.infra import database_clock, queue
+from app.infra import celery_app, database_clock
 from app.infra.log import log
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
@@ -35,7 +35,7 @@ SECONDS_PER_ADDRESS = 8.0
 TOTAL_SECONDS = 300.0
 
 
-@queue.celery.task(name=REVERIFY)
+@celery_app.celery.task(name=REVERIFY)
 def reverify() -> None:
     """Verify the addresses that are due; scheduled by Celery beat."""
     services = worker_services.current()

@@ -18,7 +18,7 @@ from app.core.privacy import redaction
 from app.core.queues import worker_heartbeats as presence
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Queue
-from app.infra import database_clock, queue
+from app.infra import celery_app, database_clock
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.database_clock import Moment
 from app.infra.log import log
@@ -32,13 +32,13 @@ FULL_QUEUE = 200
 """Queue length above which no messages are republished."""
 
 
-@queue.celery.task(name=SWEEP)
+@celery_app.celery.task(name=SWEEP)
 def sweep() -> None:
     """Sweep once; scheduled by Celery beat."""
     sweep_once(worker_services.current())
 
 
-@queue.celery.task(name=FORGET)
+@celery_app.celery.task(name=FORGET)
 def purge() -> None:
     """Delete expired rows and redact the personal data in old job results.
 

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from app.core.jobs import webhooks
 from app.core.jobs.webhooks import AttemptResult, Delivery
 from app.domain.kinds import DELIVER, Queue
-from app.infra import database_clock, queue
+from app.infra import celery_app, database_clock
 from app.infra.circuit_breaker import CircuitOpen
 from app.infra.log import log
 from workers.execution import worker_services
@@ -23,7 +23,7 @@ FULL_QUEUE = 100
 """Queue length above which no deliveries are published: receivers are slow, or workers few."""
 
 
-@queue.celery.task(name=DELIVER)
+@celery_app.celery.task(name=DELIVER)
 def deliver(webhook_id: str) -> None:
     """Attempt one delivery; if it fails, the row holds the time of the next attempt."""
     services = worker_services.current()

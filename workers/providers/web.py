@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import httpx2
@@ -97,8 +98,13 @@ class Vendor:
         self._key = access.api_key.strip()
         self._url = (access.base_url or self.base_url).rstrip("/")
         self.terms = self._terms(access)
-        self._client = httpx2.Client(follow_redirects=False, verify=ssl_context(), mounts=_NO_PROXY)
-        weakref.finalize(self, self._client.close)
+
+    @cached_property
+    def _client(self) -> httpx2.Client:
+        """The HTTP client, created at the first call, because loading the certificates is slow."""
+        client = httpx2.Client(follow_redirects=False, verify=ssl_context(), mounts=_NO_PROXY)
+        weakref.finalize(self, client.close)
+        return client
 
     def unavailability(self, request: ProviderRequest) -> TraceOutcome | None:
         """Return why the request is not possible: no key, or too few identifiers."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
+from types import ModuleType
 from typing import Literal
 
 from disposable_email_domains import blocklist
-from email_validator import SPECIAL_USE_DOMAIN_NAMES, EmailNotValidError, validate_email
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.wordlists import words
@@ -32,12 +32,14 @@ def normal_email(text: str) -> str:
 
     """
     address = text.strip().lower()
-    plain = _PLAIN.fullmatch(address)
-    if plain and len(address) <= _MAX_PLAIN_LENGTH and plain[1] not in SPECIAL_USE_DOMAIN_NAMES:
+    plain, validator = _PLAIN.fullmatch(address), _validator()
+    if plain and len(address) <= _MAX_PLAIN_LENGTH and plain[1] not in validator.SPECIAL_USE_DOMAIN_NAMES:
         return address
     try:
-        found = validate_email(address, check_deliverability=False, test_environment=True, strict=True)
-    except EmailNotValidError as error:
+        found = validator.validate_email(
+            address, check_deliverability=False, test_environment=True, strict=True
+        )
+    except validator.EmailNotValidError as error:
         raise InvalidValue("This is not an e-mail address such as ada@acme.com.") from error
     return f"{unicodedata.normalize('NFC', found.local_part.lower())}@{found.ascii_domain.lower()}"
 
@@ -62,6 +64,14 @@ def email_reasons(email: str) -> tuple[str, ...]:
         "webmail": _is_webmail(domain),
     }
     return tuple(reason for reason, applies in reasons.items() if applies)
+
+
+@cache
+def _validator() -> ModuleType:
+    """Return the library."""
+    import email_validator  # noqa: PLC0415 -- it compiles 25 ms of expressions, and many processes read no address
+
+    return email_validator
 
 
 @lru_cache(maxsize=8192)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
-
-from nameparser import Lexicon, ParsedName, Role, parse
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any
 
 from app.domain.errors import InvalidValue
 from app.domain.normal.wordlists import lines, words
@@ -15,6 +15,7 @@ from app.domain.normal.wordlists import lines, words
 MAX_NAME_LENGTH = 200
 
 
+@cache
 def _equivalents() -> dict[str, frozenset[str]]:
     """Return the equivalents of each name: all names on the same lines of `nicknames.txt`."""
     met: dict[str, set[str]] = {}
@@ -24,24 +25,10 @@ def _equivalents() -> dict[str, frozenset[str]]:
     return {name: frozenset(names) for name, names in met.items()}
 
 
-_EQUIVALENTS = _equivalents()
 _FIRST_SURNAMES = words("surnames.txt")
 _LEGAL_FORMS = words("legal_forms.txt")
 _LEADING = frozenset(("the", "pt", "ooo", "oao", "zao", "pao", "tov"))
 _COMPOUND_SURNAMES = words("han_surnames.txt")
-_LEXICON = Lexicon.default()
-_MEANINGFUL = frozenset().union(
-    _LEXICON.titles,
-    _LEXICON.suffix_acronyms,
-    _LEXICON.suffix_words,
-    _LEXICON.suffix_acronyms_ambiguous,
-    _LEXICON.particles,
-    _LEXICON.conjunctions,
-    _LEXICON.bound_given_names,
-    _LEXICON.maiden_markers,
-    _LEXICON.after_given_titles,
-)
-_OWN_ROLES = (Role.GIVEN, Role.MIDDLE, Role.FAMILY)
 _LATIN = "[A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u017f]{2,}"
 _PLAIN = re.compile(f"{_LATIN}(?: {_LATIN}){{1,2}}")
 _HEADLINE = re.compile(r"\s[-\u2010-\u2015·/@~]\s.*|[|•*].*", re.DOTALL)
@@ -89,10 +76,10 @@ def parse_name(full: str) -> PersonName:
 
     """
     text = _cleaned(full)
-    if _PLAIN.fullmatch(text) and _MEANINGFUL.isdisjoint(text.lower().split()):
+    if _PLAIN.fullmatch(text) and _meaningful().isdisjoint(text.lower().split()):
         first, *middle, last = text.split()
         return PersonName(first, " ".join([*_surnames(middle), last]), text)
-    return _from_parsed(parse(text), text)
+    return _from_parsed(_nameparser().parse(text), text)
 
 
 @lru_cache(maxsize=16384)
@@ -135,7 +122,32 @@ def spellings(text: str) -> tuple[str, ...]:
 def given_names(first: str) -> frozenset[str]:
     """Return the keys of a given name and its equivalents, such as nicknames."""
     key = name_key(first)
-    return _EQUIVALENTS.get(key, frozenset((key,)))
+    return _equivalents().get(key, frozenset((key,)))
+
+
+@cache
+def _nameparser() -> ModuleType:
+    """Return the library."""
+    import nameparser  # noqa: PLC0415 -- it takes 40 ms to import, and many processes parse no name
+
+    return nameparser
+
+
+@cache
+def _meaningful() -> frozenset[str]:
+    """Return the words that the library's parser treats as something other than a name, such as titles."""
+    lexicon = _nameparser().Lexicon.default()
+    return frozenset().union(
+        lexicon.titles,
+        lexicon.suffix_acronyms,
+        lexicon.suffix_words,
+        lexicon.suffix_acronyms_ambiguous,
+        lexicon.particles,
+        lexicon.conjunctions,
+        lexicon.bound_given_names,
+        lexicon.maiden_markers,
+        lexicon.after_given_titles,
+    )
 
 
 def _kept(character: str) -> str:
@@ -171,10 +183,12 @@ def _cleaned(full: str) -> str:
     return text
 
 
-def _from_parsed(parsed: ParsedName, text: str) -> PersonName:
+def _from_parsed(parsed: Any, text: str) -> PersonName:  # noqa: ANN401 -- the library has no types
     """Return the given, family and full name from the parser's result."""
     first, last = parsed.given, parsed.family
-    parts = tuple(token.text for token in parsed.tokens if token.role in _OWN_ROLES)
+    role = _nameparser().Role
+    own_roles = (role.GIVEN, role.MIDDLE, role.FAMILY)
+    parts = tuple(token.text for token in parsed.tokens if token.role in own_roles)
     if not (first or parsed.title):
         first, last = _split_han(last)
     if not (first or last):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import unquote
 
 import idna
@@ -15,7 +15,6 @@ from app.domain.errors import InvalidValue
 MAX_HOST_LENGTH = 253  # RFC 1035, without the root's dot
 MAX_AUTHORITY_LENGTH = 2000  # longer than a host: percent-encoding, user and port count too
 
-_SUFFIXES = PublicSuffixList()  # the snapshot shipped with the package, private section included
 _HOST = re.compile(r"(?:[a-z0-9_-]{1,63}\.)+[a-z0-9_-]{1,63}")
 _TOP_LEVEL = re.compile(r"[a-z]{2,}|xn--[a-z0-9-]+")  # not a number (RFC 3696), as in IPv4 addresses
 _DELETED = re.compile(r"[\t\n\r]")
@@ -59,10 +58,16 @@ def split_url(text: str) -> tuple[str, str]:
     return _host(authority), text[len(authority) :]
 
 
+@cache
+def _suffixes() -> PublicSuffixList:
+    """Return the list shipped with the package, with its private section; reading it takes 50 ms."""
+    return PublicSuffixList()
+
+
 @lru_cache(maxsize=8192)
 def _registrable(host: str) -> str:
     """Return the public suffix of a host and the label before it."""
-    domain = _SUFFIXES.privatesuffix(host)
+    domain = _suffixes().privatesuffix(host)
     if not domain:
         raise InvalidValue(
             "This is a public suffix such as co.uk, not a website. Use a domain registered under it."

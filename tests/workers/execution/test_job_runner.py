@@ -20,7 +20,7 @@ from app.core.jobs.jobs import Job
 from app.core.jobs.leases import JobResult, LeaseLost
 from app.domain.errors import ContactNotFound, InsufficientCredits, InternalError, ProviderFailed, Unavailable
 from app.domain.kinds import Kind, Outcome, Queue, Status
-from app.infra import clock, queue
+from app.infra import celery_app, clock
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -366,14 +366,14 @@ def test_a_process_has_one_set_of_services(settings: Settings, database: Databas
 @pytest.fixture
 def unregistered() -> Iterator[None]:
     """Unregister a kind's job function during the test, and restore it afterwards."""
-    work, task = job_runner.JOBS.get(Kind.REVEAL_PHONE), queue.celery.tasks.get(Kind.REVEAL_PHONE.value)
-    queue.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
+    work, task = job_runner.JOBS.get(Kind.REVEAL_PHONE), celery_app.celery.tasks.get(Kind.REVEAL_PHONE.value)
+    celery_app.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
     yield
-    queue.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
+    celery_app.celery.tasks.pop(Kind.REVEAL_PHONE.value, None)
     job_runner.JOBS.pop(Kind.REVEAL_PHONE, None)
     if work is not None and task is not None:
         job_runner.JOBS[Kind.REVEAL_PHONE] = work
-        queue.celery.tasks.register(task)
+        celery_app.celery.tasks.register(task)
 
 
 @pytest.fixture
@@ -384,7 +384,7 @@ def phone_job_id(database: Database) -> str:
 
 def deliver(kind: Kind, job_id: str, source: Queue = Queue.INTERACTIVE) -> None:
     """Run the task like a worker that received its message from this queue."""
-    queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
+    celery_app.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
 
 def test_a_registered_job_runs_as_the_task_of_its_name(

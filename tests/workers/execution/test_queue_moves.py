@@ -19,7 +19,7 @@ from worker_harness import ADA, NAMED, WorkerHarness, worker_harness
 from app.core.jobs.jobs import Job
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, TraceOutcome
-from app.infra import queue, redis_client
+from app.infra import celery_app, redis_client
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
@@ -53,7 +53,7 @@ def ask_about_ada(harness: WorkerHarness, **subject: str) -> str:
 def deliver(harness: WorkerHarness, job_id: str, source: Queue, kind: Kind = Kind.REVEAL_EMAIL) -> None:
     """Run the task like a worker that received its message from this queue."""
     harness.monkeypatch.setattr(worker_services, "_current", [harness.services])
-    queue.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
+    celery_app.celery.tasks[kind.value].apply((job_id,), routing_key=source.value)
 
 
 def after(harness: WorkerHarness, job_id: str) -> Job:

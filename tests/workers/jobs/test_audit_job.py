@@ -16,9 +16,10 @@ from app.core.audit.audits import Audit
 from app.domain.errors import Unavailable
 from app.domain.kinds import AUDIT, Queue
 from app.infra import clock
+from app.infra.celery_app import SECONDS_BETWEEN_AUDITS, celery, configure
 from app.infra.db import Database
 from app.infra.job_notifications import JobNotifier
-from app.infra.queue import SECONDS_BETWEEN_AUDITS, JobPublisher, celery, configure
+from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices

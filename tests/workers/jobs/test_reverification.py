@@ -27,7 +27,7 @@ from app.core.quality.refunds import Allowance
 from app.core.quality.verifications import LEASE, UNKNOWN_RETRY_INTERVAL, Verification
 from app.domain.findings import EmailStatus, FoundEmail, Source, SourceKind
 from app.domain.kinds import REVERIFY, Queue, TraceOutcome
-from app.infra import queue
+from app.infra import celery_app
 from app.infra.db import Database
 from app.settings import Settings
 from workers.execution import worker_services
@@ -219,9 +219,9 @@ def test_beat_starts_a_reverification(services: WorkerServices, monkeypatch: pyt
     monkeypatch.setattr(worker_services, "_current", [services])
     monkeypatch.setattr(provider_order, "configured_order", lambda _settings, _field: (verifier,))
 
-    queue.celery.tasks[REVERIFY]()
+    celery_app.celery.tasks[REVERIFY]()
 
-    entry = queue.configure(services.settings).conf.beat_schedule[REVERIFY]
+    entry = celery_app.configure(services.settings).conf.beat_schedule[REVERIFY]
     assert stored(services.database) == ("invalid", LATER)
     assert (entry["task"], entry["schedule"], entry["options"]["queue"]) == (REVERIFY, 600, Queue.UPKEEP)
 
@@ -233,7 +233,7 @@ def test_no_error_text_of_a_reverification_reaches_celery(
     monkeypatch.setattr(provider_order, "configured_order", None)
 
     with capture_logs() as events:
-        queue.celery.tasks[REVERIFY]()
+        celery_app.celery.tasks[REVERIFY]()
 
     assert [event["event"] for event in events] == ["reverification failed"]
 

@@ -22,7 +22,7 @@ from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
-from app.infra import queue, redis_client
+from app.infra import celery_app, redis_client
 from app.infra.db import Database
 from app.infra.job_notifications import JobListener, JobNotifier
 from app.infra.queue import JobPublisher
@@ -230,7 +230,7 @@ def test_beat_starts_a_sweep(
     at(monkeypatch, 10)
     monkeypatch.setattr(worker_services, "_current", [services])
 
-    queue.celery.tasks[SWEEP]()
+    celery_app.celery.tasks[SWEEP]()
 
     assert client.llen(Queue.INTERACTIVE.value) == 1
 
@@ -251,7 +251,7 @@ def test_beat_purges_old_idempotency_keys_and_lookups(
     at(monkeypatch, idempotency.RETENTION.total_seconds() + 1)
     monkeypatch.setattr(worker_services, "_current", [services])
 
-    queue.celery.tasks[FORGET]()
+    celery_app.celery.tasks[FORGET]()
 
     assert rows(services.database) == (0, 0, 0)
 
@@ -268,7 +268,7 @@ def test_personal_data_of_an_old_job_is_purged_and_its_charge_is_kept(
     at(monkeypatch, timedelta(days=days, seconds=1).total_seconds())
     monkeypatch.setattr(worker_services, "_current", [services])
 
-    queue.celery.tasks[FORGET]()
+    celery_app.celery.tasks[FORGET]()
 
     with services.database.reading() as session:
         job = session.get_one(Job, job_id)

@@ -1,0 +1,24 @@
+"""The Celery application with the settings and the log of this process.
+
+Entry point of `celery -A workers.application beat`, which needs no jobs; `workers.main` adds them.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from celery.signals import setup_logging
+
+from app import settings as app_settings
+from app.infra import celery_app, log
+
+settings = app_settings.load()
+app = celery_app.configure(settings)
+
+
+@setup_logging.connect
+def _configure_log(*, loglevel: int, **_signal: Any) -> None:
+    """Set the level of the service's log from LOG_LEVEL, and of Celery's own from its option `-l`."""
+    log.configure(level=settings.log_level, style=settings.log_format)
+    logging.getLogger("celery").setLevel(loglevel)
