@@ -21,23 +21,32 @@ from tools import bootstrap  # noqa: E402 - after the version check
 
 RUNTIME = ROOT / "requirements.lock"
 DEVELOPMENT = ROOT / "requirements-dev.lock"
-TOP_LEVEL = {"chaos", "fuzz"}  # the other subcommands are modules of tools
-DEVELOPING = {"test", "check", *TOP_LEVEL}  # these need the development packages
+BENCHMARKS = ROOT / "requirements-bench.lock"  # includes everything in requirements-dev.lock
+MODULES = {  # the other subcommands are modules of tools
+    "chaos": "chaos",
+    "fuzz": "fuzz",
+    "bench": "benchmarks.comparison",
+}
+GROUPS = {
+    RUNTIME: ["embedded"],
+    DEVELOPMENT: ["embedded", "dev"],
+    BENCHMARKS: ["embedded", "dev", "bench"],
+}
+DEVELOPING = {"test", "check", "chaos", "fuzz"}  # these need the development packages
 
 
 def main(argv: list[str]) -> int:
     """Install what the subcommand needs, then run it; return the exit code."""
     known, rest = _parser().parse_known_args(argv)
-    if rest and known.subcommand not in {"test", "run", *TOP_LEVEL}:
+    if rest and known.subcommand not in {"test", "run", *MODULES}:
         _parser().error("unrecognized arguments: " + " ".join(rest))
     if sys.platform == "win32":
         sys.exit("This runs on Linux and macOS; on Windows, run it inside WSL.")
     try:
         if known.subcommand == "lock":
-            bootstrap.write_locks(ROOT, {RUNTIME: ["embedded"], DEVELOPMENT: ["embedded", "dev"]})
+            bootstrap.write_locks(ROOT, GROUPS)
             return 0
-        locks = [DEVELOPMENT] if known.subcommand in DEVELOPING else [RUNTIME, DEVELOPMENT]
-        python = bootstrap.environment(ROOT, locks)
+        python = bootstrap.environment(ROOT, _locks(known.subcommand))
     except bootstrap.BootstrapError as error:
         sys.stderr.write(f"\n{error}\n")
         return 1
@@ -45,6 +54,13 @@ def main(argv: list[str]) -> int:
         return 130
     _exec(python, known.subcommand, argv[argv.index(known.subcommand) + 1 :])
     return 0
+
+
+def _locks(subcommand: str) -> list[Path]:
+    """Return the locks that have what the subcommand needs; the first is installed if none is."""
+    if subcommand == "bench":
+        return [BENCHMARKS]
+    return [DEVELOPMENT, BENCHMARKS] if subcommand in DEVELOPING else [RUNTIME, DEVELOPMENT, BENCHMARKS]
 
 
 def _exec(python: Path, subcommand: str, arguments: list[str]) -> None:
@@ -58,7 +74,7 @@ def _exec(python: Path, subcommand: str, arguments: list[str]) -> None:
         os.chdir(ROOT)
     sys.stdout.flush()
     sys.stderr.flush()
-    module = subcommand if subcommand in TOP_LEVEL else f"tools.{subcommand}"
+    module = MODULES.get(subcommand, f"tools.{subcommand}")
     command = [str(python), "-m", module, *arguments]
     os.execve(command[0], command, env)  # noqa: S606 - without a shell: the arguments are passed unchanged
 
@@ -103,6 +119,11 @@ def _parser() -> argparse.ArgumentParser:
         help="send thousands of valid and invalid requests, generated from /openapi.json",
         add_help=False,  # as above
     )
+    commands.add_parser(
+        "bench",
+        help="compare the product's speed with that of other ways to build it",
+        add_help=False,  # as above
+    )
     extension = commands.add_parser(
         "extension", help="open a browser with the Chrome extension and the sample websites, over the demo"
     )
@@ -111,7 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     run = commands.add_parser("run", help="run a command in the environment, with the services it needs")
     run.add_argument("command", nargs=argparse.REMAINDER, help="such as: flask accounts list")
-    commands.add_parser("lock", help="rewrite both lock files (needs uv)")
+    commands.add_parser("lock", help="rewrite the lock files (needs uv)")
     return parser
 
 

@@ -14,6 +14,7 @@ from tools.state import ROOT
 LOCKS = {
     "requirements.lock": ["embedded"],
     "requirements-dev.lock": ["embedded", "dev"],
+    "requirements-bench.lock": ["embedded", "dev", "bench"],
 }
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
 
@@ -53,10 +54,12 @@ def test_every_dependency_is_locked_at_a_version_that_satisfies_it(lock: str) ->
     ] == []
 
 
-def test_the_development_lock_contains_the_deployed_versions() -> None:
-    deployed = pinned("requirements.lock")
-
-    assert deployed.items() <= pinned("requirements-dev.lock").items()
+@pytest.mark.parametrize(
+    ("smaller", "larger"),
+    [("requirements.lock", "requirements-dev.lock"), ("requirements-dev.lock", "requirements-bench.lock")],
+)
+def test_a_larger_lock_contains_the_versions_of_the_smaller(smaller: str, larger: str) -> None:
+    assert pinned(smaller).items() <= pinned(larger).items()
 
 
 @pytest.mark.parametrize("lock", LOCKS)

@@ -1,0 +1,1 @@
+"""Benchmarks: each file is a command of its own; `comparison` is that of `dev.py bench`."""

@@ -1,0 +1,1 @@
+"""The systems that are compared: the product, and one file per alternative."""

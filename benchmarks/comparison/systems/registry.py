@@ -1,0 +1,91 @@
+"""Every system and floor that is measured, in the order of the report."""
+
+from __future__ import annotations
+
+from benchmarks.comparison.systems.product import Product
+from benchmarks.comparison.systems.system import Duty, Role, System
+from benchmarks.comparison.systems.twin import Twin
+
+SYSTEMS_PACKAGE = "benchmarks.comparison.systems"
+FLOORS_PACKAGE = "benchmarks.comparison.floors"
+PROCESSES = 2  # of each web server and worker: as many as the product's web server has on two cores
+
+# -c /dev/null: otherwise gunicorn reads the product's gunicorn.conf.py
+GUNICORN = f"gunicorn -c /dev/null -k gthread --threads 32 -w {PROCESSES} -b 127.0.0.1:{{port}}"
+UVICORN = f"uvicorn --workers {PROCESSES} --port {{port}} --log-level warning --no-access-log"
+CELERY = "celery -q -A {app}:celery worker -P threads -c 10 -l error --without-gossip --without-mingle"
+TASKIQ = f"taskiq worker {SYSTEMS_PACKAGE}.fastapi_taskiq:broker --workers {PROCESSES} --log-level WARNING"
+
+SYSTEMS: tuple[System, ...] = (
+    Product(),
+    Twin(
+        "fastapi-taskiq",
+        "FastAPI + taskiq",
+        web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_taskiq:app",
+        workers=(TASKIQ,),
+        redis_database=1,
+    ),
+    Twin(
+        "fastapi-saq",
+        "FastAPI + SAQ",
+        web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_saq:app",
+        workers=(f"saq {SYSTEMS_PACKAGE}.fastapi_saq.worker --workers {PROCESSES} --quiet",),
+        redis_database=2,
+    ),
+    Twin(
+        "fastapi-pgqueuer",
+        "FastAPI + PgQueuer, without Redis",
+        web=f"{UVICORN} {SYSTEMS_PACKAGE}.fastapi_pgqueuer:app",
+        workers=(f"{SYSTEMS_PACKAGE}.pgqueuer_worker",) * PROCESSES,
+        setup="pgqueuer install",
+    ),
+    Twin(
+        "flask-rq",
+        "Flask + RQ",
+        web=f"{GUNICORN} {SYSTEMS_PACKAGE}.flask_rq:app",
+        workers=(f"{SYSTEMS_PACKAGE}.rq_worker",) * PROCESSES,
+        redis_database=3,
+    ),
+    Twin(
+        "flask-celery",
+        "Flask + Celery with get()",
+        web=f"{GUNICORN} {SYSTEMS_PACKAGE}.flask_celery:app",
+        workers=(CELERY.format(app=f"{SYSTEMS_PACKAGE}.flask_celery"),),
+        redis_database=4,
+    ),
+    Twin(
+        "bare-flask",
+        "floor: bare Flask route",
+        web=f"{GUNICORN} {FLOORS_PACKAGE}.bare_flask:app",
+        role=Role.FLOOR,
+        duties=(Duty.LOOKUP,),
+    ),
+    Twin(
+        "celery-round-trip",
+        "floor: bare Celery round trip",
+        workers=(CELERY.format(app=f"{FLOORS_PACKAGE}.celery_round_trip"),),
+        role=Role.FLOOR,
+        duties=(Duty.ROUND_TRIP,),
+        driver=f"{FLOORS_PACKAGE}.celery_round_trip",
+        max_callers=1,
+        redis_database=5,
+    ),
+    Twin(
+        "redis-ping-pong",
+        "floor: raw Redis LPUSH/BRPOP",
+        workers=(f"{FLOORS_PACKAGE}.redis_ping_pong echo",),
+        role=Role.FLOOR,
+        duties=(Duty.ROUND_TRIP,),
+        driver=f"{FLOORS_PACKAGE}.redis_ping_pong",
+        max_callers=1,
+        redis_database=6,
+    ),
+    Twin(
+        "sql-alone",
+        "floor: the SQL of a reveal alone",
+        role=Role.FLOOR,
+        duties=(Duty.ROUND_TRIP,),
+        driver=f"{FLOORS_PACKAGE}.sql_alone",
+        max_callers=1,
+    ),
+)

@@ -1,0 +1,125 @@
+"""A twin: what a team would build instead of the product, with another queue and the least of everything."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import psycopg
+
+from benchmarks.comparison.people import PER_COMPANY, person
+from benchmarks.comparison.servers import Servers, is_listening
+from benchmarks.comparison.systems import sql
+from benchmarks.comparison.systems.system import LOAD, Duty, Part, Role, Running, Scale, wait_until
+from tools.services import ports, processes
+from tools.services.processes import ServiceError
+from tools.state import ROOT
+
+PROCESSES = 2  # of the web server, as of the product's on two cores
+PACKAGE = "benchmarks.comparison.systems"
+UNLIMITED_CALLERS = 1_000_000
+NO_REDIS = 15  # the number of a database that nobody uses
+
+
+@dataclass(slots=True)
+class Twin:
+    """A system whose processes are these commands, after `python -m`; `{port}` is the port of its API.
+
+    `setup` creates the queue's own tables. A floor without `web` has a driver that needs no API.
+    """
+
+    name: str
+    title: str
+    web: str = ""
+    workers: tuple[str, ...] = ()
+    setup: str = ""
+    role: Role = Role.TWIN
+    duties: tuple[Duty, ...] = (Duty.REVEAL, Duty.LOOKUP)
+    max_callers: int = UNLIMITED_CALLERS
+    driver: str = LOAD
+    redis_database: int = NO_REDIS
+
+    def prepare(self, servers: Servers, scale: Scale) -> list[str]:
+        """Create the tables, the people, and a token for each workspace."""
+        tokens = [secrets.token_urlsafe(24) for _ in range(scale.workspaces)]
+        servers.create_database(self.name)
+        with servers.connect(self.name) as connection:
+            fill(connection, scale, tokens)
+        if self.setup:
+            self._set_up(servers)
+        return tokens
+
+    def start(self, servers: Servers) -> Iterator[Running]:
+        """Start the web server and the workers, and yield once the port answers."""
+        port = ports.any_free()
+        log = servers.folder / f"{self.name}.log"
+        env = twin_env(servers, self.name, self.redis_database)
+        web = [servers.reaper.spawn(_command(self.web, port), log, env)] if self.web else []
+        workers = [servers.reaper.spawn(_command(worker, port), log, env) for worker in self.workers]
+        try:
+            if web:
+                wait_until(lambda: is_listening(port), self.title, lambda: processes.tail(log))
+            pids = {
+                Part.WEB: [process.pid for process in web],
+                Part.WORKER: [process.pid for process in workers],
+            }
+            yield Running(port, pids, env)
+            if any(process.poll() is not None for process in (*web, *workers)):
+                raise ServiceError(f"A process of {self.title} has exited:\n{processes.tail(log)}")
+        finally:
+            servers.reaper.stop([*web, *workers], grace=5.0)
+
+    def _set_up(self, servers: Servers) -> None:
+        log = servers.folder / f"{self.name}.log"
+        process = processes.spawn(
+            _command(self.setup, 0), log, twin_env(servers, self.name, self.redis_database)
+        )
+        if process.wait():
+            raise ServiceError(f"{self.setup} failed:\n{processes.tail(log)}")
+
+
+def twin_env(servers: Servers, database: str, redis_database: int) -> dict[str, str]:
+    """Return the environment of a twin's processes, and of the floors'."""
+    return {
+        **{name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TMPDIR") if name in os.environ},
+        "PYTHONPATH": str(ROOT),
+        "TWIN_DATABASE": servers.database_url(database),
+        "PGDSN": servers.database_url(database),  # as PgQueuer reads it
+        "TWIN_REDIS": servers.redis_database(redis_database),
+    }
+
+
+def fill(connection: psycopg.Connection[tuple[object, ...]], scale: Scale, tokens: list[str]) -> None:
+    """Create the tables of `sql` and their data."""
+    connection.execute(sql.TABLES)
+    workspaces = range(scale.workspaces)
+    rows: dict[str, Iterator[tuple[object, ...]]] = {
+        "workspaces (id, available)": ((number, sql.CREDITS) for number in workspaces),
+        "tokens": ((hashlib.sha256(tokens[number].encode()).digest(), number) for number in workspaces),
+        "companies": (
+            (number // PER_COMPANY, person(number).company, person(number).domain)
+            for number in range(0, scale.people, PER_COMPANY)
+        ),
+        "contacts": (
+            (one.number, one.profile, one.name, one.title, one.number // PER_COMPANY)
+            for one in map(person, range(scale.people))
+        ),
+        "emails": ((one.number, one.address, "valid") for one in map(person, range(scale.people))),
+        "ledger (workspace_id, kind, available, held, spent)": (
+            (number, "grant", sql.CREDITS, 0, 0) for number in workspaces
+        ),
+    }
+    with connection.cursor() as cursor:
+        for table, values in rows.items():
+            with cursor.copy(f"COPY {table} FROM STDIN") as copy:
+                for row in values:
+                    copy.write_row(row)
+    connection.execute("ANALYZE")
+
+
+def _command(template: str, port: int) -> list[str]:
+    return [sys.executable, "-m", *template.format(port=port).split()]
