@@ -8,7 +8,7 @@ import gc
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from sqlalchemy import create_engine
 from sqlalchemy.engine.default import DefaultDialect
 from sqlalchemy.orm import Session
 from sqlalchemy.util import LRUCache
+from werkzeug.routing import Rule
 
 os.environ["SECRET_KEY"] = "test-secret-key-of-more-than-32-characters"
 os.environ["SUPPRESSION_KEY"] = "test-suppression-key-of-more-than-32-chars"
@@ -76,10 +77,15 @@ def _order(item: pytest.Item) -> int:
     return 0 if item.path.is_relative_to(TESTS / END_TO_END) else 1
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
     """Exempt what is imported and collected from garbage collection, which would visit it many times."""
+    gc.disable()
+    result = yield
     gc.collect()
     gc.freeze()
+    gc.enable()
+    return result
 
 
 def _configure_volatile_sqlite(connection: Any, record: Any) -> None:
@@ -108,6 +114,23 @@ def _shared_statements() -> Iterator[None]:
         patch.setattr(DefaultDialect, "__eq__", lambda dialect, other: type(dialect) is type(other))
         patch.setattr(DefaultDialect, "__hash__", lambda dialect: hash(type(dialect)))
         patch.setattr(engines, "create_engine", create)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_url_builders() -> Iterator[None]:
+    """Compile the functions that build URLs once for all applications, whose routes are equal."""
+    compile_builder = Rule._compile_builder  # noqa: SLF001 - replaced below
+    builders: dict[tuple[str, ...], Callable[..., tuple[str, str]]] = {}
+
+    def compile_once(rule: Rule, *arguments: bool) -> Callable[..., tuple[str, str]]:
+        key = tuple(map(repr, (rule.rule, rule.subdomain, rule.defaults, *arguments)))
+        if key not in builders:
+            builders[key] = compile_builder(rule, *arguments)
+        return builders[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Rule, "_compile_builder", compile_once)
         yield
 
 

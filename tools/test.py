@@ -14,7 +14,7 @@ from tools.console import echo
 from tools.services import postgres
 
 FAST, ON_POSTGRES = "--fast", "--postgres"
-PROCESSES, FAST_PROCESSES = "3", "2"  # slow tests wait more than they compute
+PROCESSES, FAST_PROCESSES = "3", "3"  # slow tests wait more than they compute
 MARKERS = {FAST: "not slow", ON_POSTGRES: "database"}  # set in tests/conftest.py
 ESTIMATES = {  # on two processors
     frozenset(): "All tests on SQLite: about seven minutes.",

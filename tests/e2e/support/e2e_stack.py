@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from local_servers import free_port, start_redis
 from polling import wait_until
 

@@ -210,7 +210,7 @@ def test_a_person_who_opted_out_is_suppressed(case: Case, vendor_api: FakeVendor
 
 @every_recording("slow")
 def test_a_slow_response_within_the_timeout_is_a_hit(case: Case, vendor_api: FakeVendorApi) -> None:
-    vendor_api.respond_with(case.recording.hit, slowly=0.2)
+    vendor_api.respond_with(case.recording.hit, slowly=0.05)
 
     reply = _over(vendor_api.adapter(case.recording), case.recording.request)
 
@@ -225,7 +225,7 @@ def test_a_vendor_that_hangs_is_limited_by_the_timeout(case: Case) -> None:
         started = time.monotonic()
 
         with pytest.raises(ProviderTimeout):
-            adapter.call(case.recording.request, seconds=0.2)
+            adapter.call(case.recording.request, seconds=0.05)
 
     assert time.monotonic() - started < 10
 
