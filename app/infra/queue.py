@@ -43,6 +43,18 @@ class JobPublisher:
         metrics.SENDS.labels(outcome="sent").inc(len(messages))
         return True
 
+    def take_turn(self, work: str, seconds: float) -> bool:
+        """Return whether no process has taken a turn at this work in the last `seconds`, and take it if so.
+
+        Without Redis every process has its turn.
+        """
+        try:
+            with self._redis.breaker:
+                key = f"turn.{work}"
+                return bool(self._redis.client.set(key, b"", nx=True, px=max(1, round(seconds * 1000))))
+        except (RedisError, OSError, CircuitOpen):
+            return True
+
     def depth(self, queue: Queue) -> int:
         """Return the number of messages in the queue.
 

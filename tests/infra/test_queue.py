@@ -118,6 +118,21 @@ def test_the_depth_of_a_queue_is_its_number_of_messages(client: Redis, redis_url
     assert (sender.depth(Queue.INTERACTIVE), sender.depth(Queue.ENRICHMENT)) == (2, 0)
 
 
+def test_one_process_at_a_time_takes_a_turn(client: Redis, redis_url: str) -> None:
+    first, second = JobPublisher(redis_url), JobPublisher(redis_url)
+
+    taken = [first.take_turn("sweep", 60), second.take_turn("sweep", 60), second.take_turn("other", 60)]
+
+    assert taken == [True, False, True]
+    assert 0 < client.pttl("turn.sweep") <= 60_000
+
+
+def test_a_process_without_redis_always_has_its_turn() -> None:
+    sender = JobPublisher(f"redis://127.0.0.1:{free_port()}/0")
+
+    assert [sender.take_turn("sweep", 60) for _ in range(2)] == [True, True]
+
+
 def test_publishing_no_ids_succeeds(client: Redis, redis_url: str) -> None:
     assert JobPublisher(redis_url).publish(Kind.REVEAL_EMAIL, [])
     assert client.llen(Queue.INTERACTIVE.value) == 0

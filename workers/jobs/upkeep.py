@@ -120,7 +120,11 @@ def _publish(services: WorkerServices, stale_jobs: list[StaleJob]) -> None:
 
 
 class Sweeper:
-    """A thread that runs the maintenance steps periodically."""
+    """A thread that runs the maintenance steps periodically, in turns with the other workers.
+
+    All workers together run them at most twice per `SWEEP_SECONDS`; a worker that cannot reach Redis runs
+    them on its own.
+    """
 
     STEPS: Sequence[Callable[[WorkerServices], object]] = (sweep_once, webhooks.send_due, audit.audit_if_due)
 
@@ -139,6 +143,8 @@ class Sweeper:
     def _run(self, services: WorkerServices) -> None:
         pause = services.settings.sweep_seconds
         while not self._stopped.wait(random.uniform(0.5, 1.5) * pause):  # noqa: S311 -- jitter
+            if not services.publisher.take_turn("sweep", 0.5 * pause):
+                continue
             for step in self._steps:
                 _try(step, services)
 

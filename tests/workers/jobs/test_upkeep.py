@@ -334,6 +334,24 @@ def test_a_failing_step_stops_neither_other_steps_nor_the_next_run(
     assert {(event["event"], event["step"]) for event in events} == {(event_name, "fail")}
 
 
+def test_a_sweeper_skips_the_rounds_in_which_another_worker_has_its_turn(
+    services: WorkerServices, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns, rounds = iter([False, False, True, False, True]), []
+
+    def take_turn(_publisher: JobPublisher, work: str, _seconds: float) -> bool:
+        rounds.append(work)
+        return next(turns, False)
+
+    monkeypatch.setattr(JobPublisher, "take_turn", take_turn)
+    done: list[int] = []
+
+    sweep(services, lambda _services: done.append(len(rounds)))
+    wait_until(lambda: len(rounds) > 5)
+
+    assert done == [3, 5]
+
+
 def test_the_sweeper_works_without_redis(
     without_redis: WorkerServices, job_id: str, sweep: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
