@@ -23,10 +23,10 @@ from app.domain.errors import InvalidValue
 from app.domain.lists.cells import escape_formula
 from app.domain.lists.column_mapping import Entity
 from app.domain.lists.header_fields import FIELDS
-from app.domain.normal.countries import country_code
 from app.infra import clock
 from cli import import_files
 from cli.command_group import as_json_option, database
+from cli.country_codes import parse_country
 
 
 def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
@@ -38,13 +38,6 @@ def _mapping(_context: click.Context, _option: click.Parameter, pairs: tuple[str
             raise click.BadParameter(f"{pair!r} is not of the form column=field.")
         mapped[column.strip()] = target.strip()
     return mapped
-
-
-def _region(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    try:
-        return country_code(text) if text else None
-    except InvalidValue as error:
-        raise click.BadParameter(str(error)) from error
 
 
 def _day(_context: click.Context, _option: click.Parameter, day: datetime | None) -> datetime | None:
@@ -59,7 +52,9 @@ _OPTIONS: tuple[Callable[[Callable[..., None]], Callable[..., None]], ...] = (
     click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True)),
     click.option("--map", "mapped", multiple=True, callback=_mapping, metavar="COLUMN=FIELD",
                  help=f"Map a column to a field; may be repeated. Fields: {', '.join(FIELDS)}; ignore."),
-    click.option("--region", callback=_region, metavar="CC", help="Country of phone numbers without a code."),
+    click.option(
+        "--region", callback=parse_country, metavar="CC", help="Country of phone numbers without a code."
+    ),
     click.option("--source", help="Source name stored with every value (default: the file name)."),
     click.option("--date", "at", type=click.DateTime(["%Y-%m-%d"]), callback=_day,
                  help="Date of rows without a date column (default: today)."),

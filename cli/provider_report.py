@@ -14,13 +14,13 @@ from sqlalchemy.exc import ProgrammingError
 from app import settings as app_settings
 from app.core.providers import provider_stats
 from app.core.providers.provider_stats import ProviderStats
-from app.domain.errors import InvalidValue, Unavailable
-from app.domain.normal.countries import country_code
+from app.domain.errors import Unavailable
 from app.domain.providers import provider_ranking
 from app.domain.providers.provider_ranking import Expected
 from app.infra import database_clock
 from app.infra.db import Database
 from app.settings import Settings, SettingsError
+from cli.country_codes import parse_country
 from cli.provider_report_table import print_report
 from workers.providers.base import Provider, ProviderField
 from workers.providers.registry import load
@@ -38,13 +38,6 @@ class ReportFilter:
     days: int
 
 
-def _country(_context: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    try:
-        return country_code(text) if text else None
-    except InvalidValue as error:
-        raise click.BadParameter(str(error)) from error
-
-
 @click.command()
 @click.option(
     "--field",
@@ -53,7 +46,7 @@ def _country(_context: click.Context, _option: click.Parameter, text: str | None
     type=click.Choice([field.value for field in ProviderField]),
     help="Only this field; may be repeated.",
 )
-@click.option("--country", callback=_country, metavar="CC", help="Only people in this country.")
+@click.option("--country", callback=parse_country, metavar="CC", help="Only people in this country.")
 @click.option(
     "--days",
     type=click.IntRange(1, MAX_DAYS),

@@ -4,26 +4,26 @@ from typing import Any
 
 import pytest
 from apiflask import APIFlask
+from jobs_support import claim
 from sqlalchemy import select
 from stored_support import a_company
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.api.http.body import json_response
+from app.core.jobs import leases
 from app.core.jobs.jobs import Job
+from app.core.jobs.leases import JobResult
 from app.core.lookups import company_hashes
 from app.core.lookups.company_hashes import HashKind
 from app.domain.callers import Scope
+from app.domain.kinds import Outcome
 from app.domain.normal.hashes import hex_hash, website_hash
+from app.infra import clock
 
 PATH = "/api/ext/company-by-hash"
 ACME = hex_hash(website_hash("acme.com"))
 SHOP = hex_hash(website_hash("shop.acme.com"))
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:
@@ -57,6 +57,17 @@ def test_the_same_hash_joins_the_open_job(user: SignedInUser) -> None:
     first, second = post(user, {"hash": ACME}), post(user, {"hashes": [ACME]})
 
     assert first.get_json()["job"]["id"] == second.get_json()["job"]["id"]
+
+
+def test_the_same_hash_is_looked_up_again_once_the_first_job_has_finished(user: SignedInUser) -> None:
+    first = post(user, {"hash": ACME}).get_json()["job"]["id"]
+    with user.database.transaction() as session:
+        now = clock.now()
+        leases.settle(session, claim(session, first, now=now), JobResult(outcome=Outcome.FOUND), now=now)
+
+    second = post(user, {"hash": ACME}).get_json()["job"]["id"]
+
+    assert second != first
 
 
 def test_a_prefix_request_has_no_account_and_joins_no_other_job(user: SignedInUser) -> None:

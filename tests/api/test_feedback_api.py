@@ -20,11 +20,6 @@ ADDRESS = "ada@acme.com"
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
 def contact_id(user: SignedInUser) -> str:
     """A contact whose e-mails the member's workspace revealed for three credits."""
     with user.database.transaction() as session:

@@ -30,11 +30,6 @@ AT_ONCE = {"Prefer": "respond-async"}
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
 def contact_ids(user: SignedInUser) -> list[str]:
     with user.database.transaction() as session:
         company = a_company(session)

@@ -3,9 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from apiflask import APIFlask
 from jobs_support import a_question, claim, submit
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.core.jobs import leases
@@ -23,11 +22,6 @@ PAID = {
     Kind.REVEAL_PHONE: "/api/ext/reveal/phone",
     Kind.ENRICHMENT_REQUEST: "/api/ext/enrichment-request",
 }
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def a_job(user: SignedInUser, kind: Kind = Kind.REVEAL_EMAIL, about: str = "ada") -> str:

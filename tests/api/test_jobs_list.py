@@ -5,12 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-import pytest
-from apiflask import APIFlask
 from jobs_support import a_job
 from sqlalchemy import update
 from stored_support import a_contact, an_email, statements, suppress
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 
 from app.core.jobs.jobs import Job, JobItem
 from app.core.privacy import redaction
@@ -18,11 +16,6 @@ from app.domain.kinds import Kind, Outcome, Status
 from app.infra import clock
 
 ADDRESS = "ada@acme.example"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def ask(user: SignedInUser, subject: dict[str, str], **changes: Any) -> str:

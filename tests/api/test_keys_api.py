@@ -15,11 +15,6 @@ from app.domain.callers import Scope
 from app.infra import clock
 
 
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
 def make(user: SignedInUser, token: str = "", **body: Any) -> Any:
     headers = bearer(token or user.session_token)
     return user.client.post("/api/keys", json={"name": "CRM sync"} | body, headers=headers)

@@ -3,9 +3,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from apiflask import APIFlask
 from sqlalchemy import select
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.core.jobs.jobs import Job
@@ -17,11 +16,6 @@ from app.domain.normal.hashes import hex_hash, website_hash
 PATH = "/api/ext/leads-by-website-hash"
 ACME = hex_hash(website_hash("acme.com"))
 CURSOR = PageCursor(1, "lovelace", EXAMPLES["con"]).cursor()
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:

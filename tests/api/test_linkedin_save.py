@@ -23,11 +23,6 @@ PROFILE = {
 }
 
 
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
 def save(user: SignedInUser, headers: dict[str, str] | None = None, **changes: Any) -> TestResponse:
     body = {"profile": PROFILE} | changes
     return user.client.post(PATH, json=body, headers=user.headers | (headers or {}))

@@ -15,7 +15,7 @@ from prometheus_client import REGISTRY
 from settings_support import change_settings
 from sqlalchemy import select, update
 from structlog.testing import capture_logs
-from users_support import PASSWORD, SignedInUser, bearer, create_user
+from users_support import PASSWORD, SignedInUser, bearer
 
 from app.api.http import login_attempts
 from app.core.accounts import accounts, login_throttle
@@ -24,11 +24,6 @@ from app.core.accounts.login_throttle import FailedSignIns
 from app.core.accounts.sessions import LoginSession
 from app.domain.errors import InvalidCredentials
 from app.infra import clock, passwords
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 @pytest.fixture

@@ -3,19 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from apiflask import APIFlask
 from stored_support import ADA_URL, a_company, a_contact, an_email, suppress
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.domain.callers import Scope
 
 PATH = "/api/ext/lookup"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def post(user: SignedInUser, body: dict[str, Any]) -> TestResponse:

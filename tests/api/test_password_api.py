@@ -6,7 +6,7 @@ import pytest
 from apiflask import APIFlask
 from prometheus_client import REGISTRY
 from settings_support import change_settings
-from users_support import PASSWORD, SignedInUser, bearer, create_user
+from users_support import PASSWORD, SignedInUser, bearer
 from werkzeug.test import TestResponse
 
 from app.core.accounts import accounts, login_throttle
@@ -14,11 +14,6 @@ from app.core.accounts.accounts import Account
 from app.infra import clock, passwords
 
 NEW = "a longer sentence that nobody else would think of"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def change(

@@ -1,20 +1,14 @@
 from __future__ import annotations
 
-import pytest
 from apiflask import APIFlask
 from settings_support import change_settings
-from users_support import CREDITS, SignedInUser, bearer, create_user
+from users_support import CREDITS, SignedInUser, bearer
 
 from app.core.providers import provider_throttles
 from app.domain.callers import Scope
 from app.domain.kinds import TraceOutcome
 from app.domain.providers.throttles import FAILURES_IN_A_ROW
 from app.infra import clock
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def test_the_session_contains_everything_a_client_needs(user: SignedInUser) -> None:

@@ -11,11 +11,6 @@ from app.core.accounts import sessions
 from app.infra import clock
 
 
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
 def index(user: SignedInUser, token: str = "") -> list[dict[str, Any]]:
     response = user.client.get("/api/sessions", headers=bearer(token or user.session_token))
     sessions: list[dict[str, Any]] = response.get_json()["sessions"]

@@ -13,11 +13,6 @@ from app.settings import SettingsError
 
 
 @pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
-
-
-@pytest.fixture
 def opened(app: APIFlask) -> SignedInUser:
     """An account where the operator permits webhooks to an internal network."""
     change_settings(app, webhook_networks=("10.20.0.0/16",))

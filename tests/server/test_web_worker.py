@@ -55,7 +55,7 @@ sendfile = False
 connections.MIN_READ_BYTES_PER_SECOND = 10**9
 for phase in ReadPhase:
     phase.seconds = {seconds}
-ReadPhase.HEAD.grace = ReadPhase.BODY.grace = {grace}
+ReadPhase.HEAD.grace = ReadPhase.BODY.grace = 1
 """
 
 
@@ -108,10 +108,10 @@ def problem(response: bytes) -> tuple[int, str, str]:
 
 
 @contextmanager
-def serving(folder: Path, *options: str, seconds: float = 30, grace: float = 1) -> Iterator[Server]:
-    """Run a server with this timeout for clients and this grace period for shutdown, in seconds."""
+def serving(folder: Path, *options: str, seconds: float = 30) -> Iterator[Server]:
+    """Run a server with this timeout for clients, in seconds; reading has a second of grace."""
     (folder / "tiny.py").write_text(APP)
-    (folder / "conf.py").write_text(CONF.format(seconds=seconds, grace=grace))
+    (folder / "conf.py").write_text(CONF.format(seconds=seconds))
     port, log = free_port(), folder / "web.log"
     command = [sys.executable, "-m", "gunicorn", "-c", str(folder / "conf.py"), "-b", f"127.0.0.1:{port}"]
     path = f"{ROOT}{os.pathsep}{folder}"

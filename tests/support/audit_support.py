@@ -120,16 +120,16 @@ def plant(session: Session, days: Days, statements: Sequence[str]) -> None:
         session.execute(text(statement.format(**ids).replace(" index", ' "index"')))
 
 
-def a_reveal(session: Session, workspace_id: str, contact: Contact, *, price: int = 2) -> str:
-    """Reveal the e-mails of the contact, as a worker does; return the job's id."""
-    claimed = claim(session, a_job(session, workspace_id, contact.id, price=price))
+def a_reveal(session: Session, workspace_id: str, contact: Contact) -> str:
+    """Reveal the e-mails of the contact for two credits, as a worker does; return the job's id."""
+    claimed = claim(session, a_job(session, workspace_id, contact.id, price=2))
     disclosed = disclosure.disclose(
         session,
         workspace_id=workspace_id,
         job_id=claimed.job_id,
         contact=contact,
         field_request=FIELD_REQUEST,
-        price=price,
+        price=2,
         now=NOW,
     )
     assert disclosed is not None

@@ -1,4 +1,4 @@
-"""Free ports, a Redis-protocol server and empty databases for tests."""
+"""Free ports, a Redis-protocol server, empty databases and HTTP responses for tests."""
 
 from __future__ import annotations
 
@@ -73,3 +73,9 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def http_response(status: int, *headers: str, body: bytes = b"") -> bytes:
+    """Return an HTTP response as it is sent, after which the connection is closed."""
+    lines = [f"HTTP/1.1 {status} Status", f"Content-Length: {len(body)}", "Connection: close", *headers]
+    return "\r\n".join([*lines, "", ""]).encode() + body

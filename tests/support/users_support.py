@@ -75,7 +75,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def create_user(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -> SignedInUser:
+def create_user(app: APIFlask, *, email: str = EMAIL) -> SignedInUser:
     """Create a workspace with credits and a signed-in account."""
     database: Database = app.extensions["services"].database
     now = clock.now()
@@ -89,7 +89,7 @@ def create_user(app: APIFlask, *, email: str = EMAIL, api_access: bool = True) -
             email=email,
             name="Ada Lovelace",
             password_hash=password_hash,
-            api_access=api_access,
+            api_access=True,
             now=now,
         )
         _, token = sessions.start(session, account.id, network=b"", lifetime=LIFETIME, now=now)

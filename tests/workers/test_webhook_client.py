@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 from hostile_support import PRIVATE, SPELLINGS, as_spelled, record_network
-from local_servers import free_port
+from local_servers import free_port, http_response
 
 from workers import webhook_client
 from workers.outgoing_http import run_with_timeout
@@ -90,16 +90,6 @@ def _request(connection: socket.socket) -> bytes:
     return received
 
 
-def saying(status: int, *headers: str, body: bytes = b"") -> bytes:
-    lines = [
-        f"HTTP/1.1 {status} CannedResponse",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-        *headers,
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
 def outcome(door: WebhookClient, url: str) -> str:
     """Return the status of the response to a POST, or the reason for having none."""
     try:
@@ -130,7 +120,7 @@ def names(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
 
 
 def test_the_network_recorder_sees_a_connection() -> None:
-    with serving(saying(204)) as server, record_network() as seen:
+    with serving(http_response(204)) as server, record_network() as seen:
         assert outcome(LOOPBACK, server.url) == "204"
 
     assert seen.connected == [("127.0.0.1", server.port)]
@@ -147,7 +137,7 @@ def test_a_deceptive_url_is_refused_before_any_lookup_or_connection(url: str) ->
 
 @pytest.mark.parametrize("name", [name for name in SPELLINGS if name.startswith(("loopback", "IPv4", "NAT"))])
 def test_allowed_loopback_is_accepted_in_one_spelling_only(name: str) -> None:
-    with serving(saying(204)) as server, record_network() as seen:
+    with serving(http_response(204)) as server, record_network() as seen:
         url = SPELLINGS[name].rstrip("/").replace("https:", "http:") + f":{server.port}/"
         result = outcome(LOOPBACK, url)
 
@@ -173,7 +163,7 @@ def test_a_name_is_resolved_once_and_its_first_address_called(
     names: Callable[..., list[str]],
 ) -> None:
     """DNS rebinding: the operator's allowed network stands for a public one, 127.0.0.2 for a private one."""
-    with serving(saying(204)) as server, record_network() as seen:
+    with serving(http_response(204)) as server, record_network() as seen:
         asked = names(HOST, ["127.0.0.1"], ["127.0.0.2"])
         result = outcome(LOOPBACK, f"http://{HOST}:{server.port}/")
 
@@ -186,7 +176,7 @@ def test_a_punycode_name_is_resolved_as_written(names: Callable[..., list[str]])
     """Python's own codec encodes `straße.de` as `strasse.de`, which is another domain (RFC 5895)."""
     asked = names("xn--strae-oqa.de", ["127.0.0.1"])
 
-    with serving(saying(204)) as server:
+    with serving(http_response(204)) as server:
         outcome(LOOPBACK, f"http://xn--strae-oqa.de:{server.port}/")
         outcome(LOOPBACK, f"http://straße.de:{server.port}/")
 
@@ -210,10 +200,12 @@ def test_a_slow_name_server_is_limited_by_the_timeout(monkeypatch: pytest.Monkey
     "where", [METADATA, "itself", "another port", "//169.254.169.254/", "file:///etc/passwd"]
 )
 def test_no_redirect_is_followed(status: int, where: str) -> None:
-    with serving(saying(200)) as other:
+    with serving(http_response(200)) as other:
         places = {"itself": "/", "another port": other.url}
         with (
-            serving(saying(status, f"Location: {places.get(where, where)}", "Refresh: 0; url=/")) as server,
+            serving(
+                http_response(status, f"Location: {places.get(where, where)}", "Refresh: 0; url=/")
+            ) as server,
             record_network() as seen,
         ):
             result = outcome(LOOPBACK, server.url)
@@ -224,9 +216,9 @@ def test_no_redirect_is_followed(status: int, where: str) -> None:
 
 BOMB = gzip.compress(b"\0" * 10_000_000)
 ANSWERS = {
-    "huge": (saying(200, body=b"x" * 5_000_000), "200"),
-    "gzip bomb": (saying(200, "Content-Encoding: gzip", body=BOMB), "200"),
-    "bomb in a bomb": (saying(200, "Content-Encoding: gzip, gzip", body=gzip.compress(BOMB)), "200"),
+    "huge": (http_response(200, body=b"x" * 5_000_000), "200"),
+    "gzip bomb": (http_response(200, "Content-Encoding: gzip", body=BOMB), "200"),
+    "bomb in a bomb": (http_response(200, "Content-Encoding: gzip, gzip", body=gzip.compress(BOMB)), "200"),
     "two lengths": (b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx", "connection"),
     "length and chunks": (
         b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
@@ -239,8 +231,8 @@ ANSWERS = {
     "endless headers": (b"HTTP/1.1 200 OK\r\n" + b"X: " + b"y" * 200_000 + b"\r\n\r\n", "connection"),
     "NUL in a header": (b"HTTP/1.1 200 OK\r\nX: \0\r\n\r\n", "connection"),
     "another protocol": (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: redis\r\n\r\n", "connection"),
-    "wait for ever": (saying(503, "Retry-After: " + "9" * 400), "503"),
-    "wait since ever": (saying(503, "Retry-After: Thu, 01 Jan 0000 00:00:00 GMT"), "503"),
+    "wait for ever": (http_response(503, "Retry-After: " + "9" * 400), "503"),
+    "wait since ever": (http_response(503, "Retry-After: Thu, 01 Jan 0000 00:00:00 GMT"), "503"),
 }
 
 
@@ -273,7 +265,7 @@ def test_an_endless_response_is_limited(
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy"])
 def test_proxies_of_the_environment_are_ignored(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A proxy would resolve the name a second time, and is itself in the private network."""
-    with serving(saying(200)) as proxy, serving(saying(204)) as server:
+    with serving(http_response(200)) as proxy, serving(http_response(204)) as server:
         monkeypatch.setenv(name, proxy.url)
         with record_network() as seen:
             assert outcome(LOOPBACK, server.url) == "204"
@@ -338,7 +330,7 @@ def test_nothing_is_sent_to_a_host_with_a_wrong_certificate(
     monkeypatch.setattr(webhook_client, "ssl_context", certificates.trusting)
     names(HOST, ["127.0.0.1"])
 
-    with serving(saying(204), certificates.server(certificate)) as server:
+    with serving(http_response(204), certificates.server(certificate)) as server:
         assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == result
 
     assert len(server.received) == (result == "204")
@@ -373,7 +365,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
 ) -> None:
     names(HOST, ["127.0.0.1"])
 
-    with serving(saying(204), certificates.server("good")) as server:
+    with serving(http_response(204), certificates.server("good")) as server:
         assert outcome(LOOPBACK, f"https://{HOST}:{server.port}/") == "connection"
 
     assert server.received == []
@@ -382,7 +374,7 @@ def test_a_certificate_of_an_unknown_authority_is_refused(
 def test_concurrent_posts_do_not_mix() -> None:
     answers: list[WebhookResponse] = []
     with ExitStack() as stack:
-        servers = [stack.enter_context(serving(saying(200 + number))) for number in range(8)]
+        servers = [stack.enter_context(serving(http_response(200 + number))) for number in range(8)]
         threads = [
             threading.Thread(target=lambda url=server.url: answers.append(LOOPBACK.post(url, BODY, {})))
             for server in servers

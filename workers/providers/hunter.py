@@ -123,7 +123,7 @@ class Hunter(Vendor):
             return self._error_response(response)
         return _READERS[request.field](request, _data(response))
 
-    def domain_search(self, domain: str, *, seconds: float, limit: int = 10) -> DomainSearch:
+    def domain_search(self, domain: str, *, seconds: float, limit: int) -> DomainSearch:
         """Find people at a domain; every ten addresses cost one credit, and `limit` is at most 100.
 
         Raises:

@@ -34,7 +34,7 @@ _MAX_CONTROL_SHARE = 0.01
 _MIN_CONTROLS = 4
 
 
-def encoding_of(file: IO[bytes], encoding: str | None = None) -> str:
+def encoding_of(file: IO[bytes], encoding: str | None) -> str:
     """Return a file's encoding: as given, by its byte order mark, UTF-16, UTF-8, else cp1252.
 
     Raises:

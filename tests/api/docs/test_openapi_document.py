@@ -39,6 +39,14 @@ def test_every_referenced_header_is_described(document: Any) -> None:
     assert {name.removesuffix("-if-any") for name in referred} == HEADERS.keys()
 
 
+def test_only_a_header_that_a_response_may_lack_is_optional(document: Any) -> None:
+    headers = document["components"]["headers"]
+
+    assert {name for name in headers if not headers[name]["required"]} == {
+        f"{name}-if-any" for name in HEADERS
+    }
+
+
 def test_every_error_response_lists_its_codes(document: Any) -> None:
     response = document["paths"]["/api/ext/login"]["post"]["responses"]["401"]
     schema = response["content"]["application/problem+json"]["schema"] | {

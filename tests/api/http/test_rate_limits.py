@@ -6,7 +6,7 @@ from flask import Response
 from flask.testing import FlaskClient
 from marshmallow import fields
 from settings_support import change_settings
-from users_support import SignedInUser, bearer, create_user
+from users_support import SignedInUser, bearer
 
 from app.api.http.auth import bearer as bearer_auth
 from app.api.http.body import json_response
@@ -14,11 +14,6 @@ from app.api.http.failure_limits import network
 from app.api.http.rate_limits import Policy, limited
 
 PATH = "/api/ext/session"
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 def test_a_response_has_the_policy_and_the_remaining_requests(user: SignedInUser) -> None:

@@ -10,7 +10,7 @@ import pytest
 from apiflask import APIFlask
 from polling import wait_until
 from sqlalchemy import update
-from users_support import SignedInUser, create_user
+from users_support import SignedInUser
 
 from app.api.http.services import AppServices
 from app.core.jobs.jobs import Job
@@ -18,11 +18,6 @@ from app.domain.errors import Unavailable
 from app.infra import clock
 from app.server import bulkhead
 from app.server.bulkhead import MAX_READS, MAX_WRITES
-
-
-@pytest.fixture
-def user(app: APIFlask) -> SignedInUser:
-    return create_user(app)
 
 
 @pytest.fixture

@@ -447,12 +447,12 @@ def test_forty_concurrent_bounces_are_refunded_once(database: Database) -> None:
         assert session.scalar(refunds) == 1
 
 
-def paid_for(session: Session, workspace_id: str, count: int, *, price: int = 1) -> list[str]:
-    """Reveal the e-mails of `count` new contacts with one address each; return their ids."""
+def paid_for(session: Session, workspace_id: str, count: int) -> list[str]:
+    """Reveal the e-mails of `count` new contacts with one address each for one credit; return their ids."""
     contacts = [a_contact(session, full_name=None) for _ in range(count)]
     for contact in contacts:
         an_email(session, contact, ADDRESS)
-        reveal(session, workspace_id, contact.id, price=price)
+        reveal(session, workspace_id, contact.id, price=1)
     return [contact.id for contact in contacts]
 
 

@@ -19,21 +19,13 @@ from worker_harness import ADA, NAMED, WorkerHarness, worker_harness
 from app.core.jobs.jobs import Job
 from app.domain.ids import new_id
 from app.domain.kinds import Kind, Outcome, Queue, TraceOutcome
-from app.infra import celery_app, redis_client
+from app.infra import celery_app
 from app.infra.db import Database
 from app.infra.queue import JobPublisher
 from app.settings import Settings
 from workers.execution import job_runner, worker_services
 from workers.jobs import enrichment_request, reveal, upkeep
 from workers.providers.base import ProviderRequest, ProviderResponse
-
-
-@pytest.fixture
-def client(redis_url: str) -> Iterator[Redis]:
-    with redis_client.connect(redis_url) as client:
-        client.flushall()
-        yield client
-        client.flushall()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from app.core.queues import worker_heartbeats
 from app.core.queues.worker_heartbeats import Heartbeat, WorkerRecord, WorkerState
 from app.domain.errors import JobExpired, Unavailable, WorkerLost
 from app.domain.kinds import FORGET, SWEEP, Kind, Outcome, Queue, Status
-from app.infra import celery_app, redis_client
+from app.infra import celery_app
 from app.infra.db import Database
 from app.infra.job_notifications import JobListener, JobNotifier
 from app.infra.queue import JobPublisher
@@ -31,14 +31,6 @@ from workers.execution import worker_services
 from workers.execution.worker_services import WorkerServices
 from workers.jobs import audit, upkeep, webhooks
 from workers.jobs.upkeep import Sweeper
-
-
-@pytest.fixture
-def client(redis_url: str) -> Iterator[Redis]:
-    with redis_client.connect(redis_url) as client:
-        client.flushall()
-        yield client
-        client.flushall()
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hostile_support import record_network
+from local_servers import http_response
 
 from app.domain.records.subjects import Subject
 from app.settings import ProviderSettings
@@ -78,16 +79,6 @@ def vendor(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
             thread.join()
 
 
-def saying(status: int, body: bytes = b"{}", *headers: str) -> bytes:
-    lines = [
-        f"HTTP/1.1 {status} CannedResponse",
-        f"Content-Length: {len(body)}",
-        "Connection: close",
-        *headers,
-    ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
 def described(folder: Path, port: int) -> Vendor:
     path = folder / "providers.toml"
     path.write_text(TABLE.format(port=port))
@@ -97,7 +88,7 @@ def described(folder: Path, port: int) -> Vendor:
 
 @pytest.mark.parametrize("value", EVIL)
 def test_a_callers_value_cannot_change_the_request_around_it(tmp_path: Path, value: str) -> None:
-    with vendor(saying(404)) as (port, received), record_network() as seen:
+    with vendor(http_response(404, body=b"{}")) as (port, received), record_network() as seen:
         described(tmp_path, port).call(
             ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain=value)), seconds=3
         )
@@ -122,7 +113,7 @@ def test_a_poll_token_cannot_change_the_request_around_it(
 ) -> None:
     subject = Subject(full_name="Ada Lovelace", company_domain="acme.com")
 
-    with vendor(saying(500)) as (port, received), record_network() as seen:
+    with vendor(http_response(500, body=b"{}")) as (port, received), record_network() as seen:
         asked = adapter(ProviderSettings(api_key="k", base_url=f"http://127.0.0.1:{port}/api/v1"))
         try:
             asked.call(
@@ -145,7 +136,10 @@ def test_a_poll_token_cannot_change_the_request_around_it(
 def test_a_redirect_of_a_vendor_is_not_followed(tmp_path: Path, status: int, where: str) -> None:
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
 
-    with vendor(saying(status, b"{}", f"Location: {where}")) as (port, received), record_network() as seen:
+    with (
+        vendor(http_response(status, f"Location: {where}", body=b"{}")) as (port, received),
+        record_network() as seen,
+    ):
         described(tmp_path, port).call(request, seconds=3)
 
     assert (seen.connected, len(received)) == ([("127.0.0.1", port)], 1)
@@ -165,7 +159,10 @@ def test_plain_http_bypasses_proxies_and_https_uses_them(
 ) -> None:
     """An outbound proxy is used, but it never sees keys and personal data in plain text."""
     request = ProviderRequest(field=ProviderField.EMAIL, subject=Subject(company_domain="acme.com"))
-    with vendor(saying(404)) as (port, received), vendor(saying(502)) as (proxy, received_by_proxy):
+    with (
+        vendor(http_response(404, body=b"{}")) as (port, received),
+        vendor(http_response(502, body=b"{}")) as (proxy, received_by_proxy),
+    ):
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy}")
         described(tmp_path, port).call(request, seconds=3)

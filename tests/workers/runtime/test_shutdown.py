@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -89,14 +88,6 @@ def worker() -> Any:
 @pytest.fixture
 def activity(worker: Any, requests: dict[str, Any]) -> Activity:
     return Activity(worker)
-
-
-@pytest.fixture
-def client(redis_url: str) -> Iterator[Redis]:
-    with redis_client.connect(redis_url) as client:
-        client.flushall()
-        yield client
-        client.flushall()
 
 
 @pytest.fixture
